@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Lint, and on a pull request or push compare, once, for the composite action: text to the log, SARIF and JSON to files,
+# Markdown to the job summary and to the file that becomes the comment.
+# Never fails itself: the exit code goes to the step's outputs, and the action's last step ends with it.
+#
+# Reads PL_PATH, PL_BASE, PL_CONFIG, PL_FAIL_ON, PL_SARIF, PL_COMMENT_KEY and PL_HEAD_SHA, what the runner says of the
+# event (GITHUB_*), and writes below RUNNER_TEMP, GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
+set -euo pipefail
+
+readonly summary_budget=$((900 * 1024)) # the runner drops a summary of more than 1 MiB
+
+bin=$RUNNER_TEMP/policylint/bin
+tool=$bin/policylint
+sarif=$RUNNER_TEMP/policylint.sarif
+report=$RUNNER_TEMP/policylint.md
+data=$RUNNER_TEMP/policylint.json
+rm -f "$sarif" "$report" "$data"
+
+paths=()
+read -r -d '' -a paths <<<"${PL_PATH:-.}" || true # on whitespace, without expanding wildcards
+
+# What to compare with: the input, else the first parent of the merge commit, else where the branch was before the push.
+base=${PL_BASE:-}
+if [ -z "$base" ]; then
+  case "${GITHUB_EVENT_NAME:-}" in
+    pull_request | pull_request_target | merge_group) base=HEAD^1 ;;
+    push) base=${PL_BEFORE:-} ;;
+  esac
+fi
+# A branch that is new, or whose old tip is not in this clone, has nothing to be compared with: it is linted.
+if [ "${GITHUB_EVENT_NAME:-}" = push ] && [ -z "${PL_BASE:-}" ] && [ -n "$base" ]; then
+  if [[ $base =~ ^0+$ ]] || ! git rev-parse --verify --quiet --end-of-options "$base^{commit}" >/dev/null; then base=; fi
+fi
+
+common=(--output "markdown=$report" --fail-on "${PL_FAIL_ON:-error}")
+if [ "${PL_SARIF:-true}" = true ]; then common+=(--output "sarif=$sarif"); fi
+if [ -n "${PL_CONFIG:-}" ]; then common+=(--config "$PL_CONFIG"); fi
+if [ -n "$base" ]; then
+  links="${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/blob/${PL_HEAD_SHA:-${GITHUB_SHA:-HEAD}}"
+  command=("$tool" diff --format text --output "json-v1=$data" --comment-key "${PL_COMMENT_KEY:-default}")
+  if [ -n "${GITHUB_REPOSITORY:-}" ]; then command+=(--links "$links"); fi
+  command+=("${common[@]}" -- "$base..HEAD" "${paths[@]}")
+else
+  command=("$tool" lint --format text "${common[@]}" -- "${paths[@]}")
+fi
+
+code=0
+"${command[@]}" || code=$?
+
+# Annotations of new findings, where that format is there; it says nothing new to the exit code.
+if [ -n "$base" ] && "$bin/python" -c 'import sys; from policylint.report import FORMATS; sys.exit("github" not in FORMATS)'; then
+  annotate=("$tool" diff --format github --exit-zero)
+  if [ -n "${PL_CONFIG:-}" ]; then annotate+=(--config "$PL_CONFIG"); fi
+  "${annotate[@]}" -- "$base..HEAD" "${paths[@]}" || true
+fi
+
+if [ -s "$report" ]; then
+  # The summary has no use for the marker of the comment.
+  sed '1{/^<!-- policylint:v1 /d}' "$report" | head -c "$summary_budget" >>"$GITHUB_STEP_SUMMARY"
+  if [ "$(wc -c <"$report")" -gt "$summary_budget" ]; then
+    printf '\n\n(cut: the whole report is in the log)\n' >>"$GITHUB_STEP_SUMMARY"
+  fi
+fi
+
+{
+  echo "exit-code=$code"
+  if [ -s "$sarif" ]; then echo "sarif-file=$sarif"; else echo "sarif-file="; fi
+  if [ -s "$data" ]; then
+    echo "comment-file=$report"
+    "$bin/python" - "$data" <<'PYTHON'
+import json
+import sys
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    found = json.load(file)
+summary = found["summary"]
+routes = summary["routes"]
+content = found["routes"] or found["policies"] or [each for each in found["findings"] if each["state"] != "unchanged"]
+print(f"new-findings={sum(summary['new'].values())}")
+print(f"fixed-findings={summary['fixed']}")
+print(f"routes-changed={routes['changed'] + routes['added'] + routes['removed']}")
+print(f"has-content={'true' if content else 'false'}")
+PYTHON
+  else
+    printf '%s\n' comment-file= new-findings= fixed-findings= routes-changed= has-content=false
+  fi
+} >>"$GITHUB_OUTPUT"

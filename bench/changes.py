@@ -1,0 +1,33 @@
+"""A repository of two commits around a folder of manifests, for the rows of `diff`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+EVERY = 100
+"""One file in so many changes: 1 %."""
+
+
+def write_history(place: Path, manifests: Path) -> Path:
+    """Copy the manifests, commit, change 1 % of the files in a value that means something, commit again, pack."""
+    shutil.copytree(manifests, place)
+    _git(place, "init", "-q")
+    _git(place, "add", "-A", "-f")
+    _git(place, "commit", "-q", "-m", "before")
+    files = sorted(each for each in place.rglob("*.yaml") if ".git" not in each.parts)
+    for file in files[::EVERY]:
+        text = file.read_text(encoding="utf-8")
+        changed = text.replace("port: 8080", "port: 8081").replace("requests: ", "requests: 1")
+        file.write_text(changed if changed != text else text + "\n# changed\n", encoding="utf-8")
+    _git(place, "commit", "-q", "-a", "-m", "after")
+    _git(place, "gc", "-q")
+    return place
+
+
+def _git(place: Path, *arguments: str) -> None:
+    who = {f"GIT_{each}_{what}": "bench@example.com" for each in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["git", "-C", str(place), *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)

@@ -1,0 +1,201 @@
+"""What is measured, against what, and how far it may go: one function per benchmark, each returning its rows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from changes import write_history
+from corpus import write_corpus
+from measure import Spent, interleaved
+
+HERE = Path(__file__).resolve().parent
+LINT_CODES = (0, 1)
+BARE = (sys.executable, "-I", "-c", "pass")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One ratio.
+
+    Attributes:
+        bar: what it must not pass; None for a row that only informs.
+        aim: what it should come down to, where that is set.
+        skipped: why there is no value.
+    """
+
+    name: str
+    what: str
+    value: float = 0.0
+    bar: float | None = None
+    aim: float | None = None
+    detail: str = ""
+    skipped: str = ""
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the ratio passes its bar."""
+        return self.exceeds(1.0)
+
+    def exceeds(self, factor: float) -> bool:
+        """Whether the ratio passes its bar times a factor."""
+        return not self.skipped and self.bar is not None and self.value > factor * self.bar
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the benchmarks work on.
+
+    Attributes:
+        tool: the `policylint` that is measured, as users start it.
+        scratch: an empty folder of the run.
+        corpus: 10,000 generated documents.
+        trees: the real repositories, where they are at hand.
+    """
+
+    tool: Path
+    scratch: Path
+    corpus: Path
+    trees: Path | None
+    quick: bool
+
+    def rounds(self, full: int, quick: int) -> int:
+        """Return how many rounds this run takes."""
+        return quick if self.quick else full
+
+    def lint(self, *paths: Path) -> list[str]:
+        """Return the command of a cold lint."""
+        command = [str(self.tool), "lint"]
+        helped = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
+        return [*command, *(["--no-cache"] if "--no-cache" in helped.stdout else []), *map(str, paths)]
+
+    def load(self, *paths: Path) -> list[str]:
+        """Return the command of the process that only loads."""
+        return [sys.executable, "-I", str(HERE / "load_with_pyyaml.py"), *map(str, paths)]
+
+
+def _cpu(name: str, what: str, top: Spent, bottom: Spent, bar: float, aim: float | None = None) -> Row:
+    detail = f"{top.cpu * 1000:,.0f} / {bottom.cpu * 1000:,.0f} ms"
+    return Row(name, what, top.cpu / bottom.cpu, bar, aim, detail)
+
+
+def _peak(name: str, what: str, top: Spent, bottom: Spent, bar: float) -> Row:
+    return Row(name, what, top.peak / bottom.peak, bar, None, f"{top.peak:,.0f} / {bottom.peak:,.0f} MiB")
+
+
+def _against_load(bench: Bench, name: str, what: str, path: Path, *options: str) -> list[Row]:
+    commands = {"lint": [*bench.lint(path), *options], "load": bench.load(path)}
+    spent = interleaved(commands, bench.rounds(7, 3), LINT_CODES)
+    return [
+        _cpu(
+            f"{name}", f"cold lint of {what} / loading it with CSafeLoader, CPU", spent["lint"], spent["load"], 1.0, 0.6
+        ),
+        _peak(f"{name}-memory", f"the same, peak memory of {what}", spent["lint"], spent["load"], 0.9),
+    ]
+
+
+def lint(bench: Bench) -> list[Row]:
+    """Cold lint of the generated documents."""
+    return _against_load(bench, "lint", "10k generated documents", bench.corpus)
+
+
+def trees(bench: Bench) -> list[Row]:
+    """Cold lint of the real repositories together: of the files as they are, and with all that deploys them rendered.
+
+    The bar is for the former, which does what it is compared with: reading. The latter is recorded beside it.
+    """
+    if bench.trees is None:
+        return [Row("trees", "cold lint of the real trees / loading them", skipped="no ../shared/trees")]
+    as_they_are = _against_load(bench, "trees", "the ten real trees, --render off", bench.trees, "--render", "off")
+    rendered = _against_load(bench, "trees-rendered", "the ten real trees, rendered", bench.trees)
+    return [*as_they_are, *(replace(row, bar=None, aim=None) for row in rendered)]
+
+
+def parse(bench: Bench) -> list[Row]:
+    """Documents with positions against raw libyaml events."""
+    found = []
+    for name, what, path in (("parse", "generated", bench.corpus), ("parse-trees", "real trees", bench.trees)):
+        title = f"parse with positions / raw libyaml events, {what}, CPU"
+        if path is None:
+            found.append(Row(name, title, skipped="no ../shared/trees"))
+            continue
+        command = [sys.executable, str(HERE / "parse_rounds.py"), str(bench.rounds(9, 3)), str(path)]
+        times = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        read, events = median(times["read"]), median(times["events"])
+        found.append(Row(name, title, read / events, 9.0, None, f"{read * 1000:,.0f} / {events * 1000:,.0f} ms"))
+    return found
+
+
+def start(bench: Bench) -> list[Row]:
+    """Start-up, and one small file from start to end."""
+    source = next(path for path in sorted(bench.corpus.rglob("route.yaml")) if b"SecurityPolicy" in path.read_bytes())
+    one = bench.scratch / "one.yaml"
+    one.write_bytes(source.read_bytes())
+    commands: dict[str, Sequence[str]] = {
+        "bare": BARE,
+        "version": [str(bench.tool), "--version"],
+        "one": bench.lint(one),
+    }
+    spent = interleaved(commands, bench.rounds(31, 11), LINT_CODES)
+    return [
+        _cpu("version", "policylint --version / python -I -c pass, CPU", spent["version"], spent["bare"], 4.5),
+        _cpu("one-file", "lint of one file / python -I -c pass, CPU", spent["one"], spent["bare"], 9.0),
+    ]
+
+
+def growth(bench: Bench) -> list[Row]:
+    """Ten times the documents: ten times the work, not more."""
+    what = "lint of 100k documents / of 10k, CPU"
+    if bench.quick:
+        return [Row("growth", what, skipped="quick run")]
+    large = bench.scratch / "100k"
+    write_corpus(large, 100_000)
+    commands = {"large": bench.lint(large), "small": bench.lint(bench.corpus)}
+    spent = interleaved(commands, 3, LINT_CODES)
+    return [
+        _cpu("growth", what, spent["large"], spent["small"], 11.0),
+        Row("growth-memory", "the same, peak memory", spent["large"].peak / spent["small"].peak, None, None,
+            f"{spent['large'].peak:,.0f} / {spent['small'].peak:,.0f} MiB"),
+    ]  # fmt: skip
+
+
+def diff(bench: Bench) -> list[Row]:
+    """A diff of which 1 % of the files changed, against a cold lint of the same tree."""
+    found = []
+    largest = None
+    if bench.trees is not None:
+        largest = max((each for each in bench.trees.iterdir() if each.is_dir()), key=_yaml_bytes)
+    for name, what, path in (
+        ("diff", "10k generated documents", bench.corpus),
+        ("diff-tree", "largest real tree", largest),
+    ):
+        title = f"diff HEAD~1..HEAD, 1 % changed / cold lint, {what}, CPU"
+        if path is None:
+            found.append(Row(name, title, skipped="no ../shared/trees"))
+            continue
+        place = write_history(bench.scratch / name, path)
+        command = [str(bench.tool), "diff", "-C", str(place), "HEAD~1..HEAD"]
+        spent = interleaved({"diff": command, "lint": bench.lint(place)}, bench.rounds(7, 3), LINT_CODES)
+        bar = 1.3 if name == "diff" else None
+        detail = f"{spent['diff'].cpu * 1000:,.0f} / {spent['lint'].cpu * 1000:,.0f} ms"
+        found.append(Row(name, title, spent["diff"].cpu / spent["lint"].cpu, bar, None, detail))
+    return found
+
+
+def _yaml_bytes(tree: Path) -> int:
+    return sum(each.stat().st_size for each in tree.rglob("*.y*ml"))
+
+
+BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
+    "lint": lint,
+    "trees": trees,
+    "parse": parse,
+    "start": start,
+    "diff": diff,
+    "growth": growth,
+}

@@ -1,0 +1,181 @@
+"""What rendering finds on real trees, and how it compares with `kubectl kustomize`: one command, two tables.
+
+python bench/rendering.py                 # routes, parents and policy targets per tree, seconds
+python bench/rendering.py --kubectl       # every kustomization against kubectl's output, and the time of both
+python bench/rendering.py --kubectl -v    # and each difference
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from policylint.documents import read
+from policylint.model import GATEWAY_GROUP, ResourceKey, mapping, sequence, text
+from policylint.model.keys import CLUSTER_SCOPED
+from policylint.render.kustomize import Kustomizer
+from policylint.render.objects import cluster_scoped_kinds
+from policylint.render.reading import load
+from policylint.render.tree import Tree
+from policylint.simulation import Simulation
+from policylint.sources import open_source
+from policylint.workspace import known_groups, open_workspace
+
+TREES = Path(__file__).resolve().parents[2] / "shared" / "trees"
+KUBECTL = ("kubectl", "kustomize", "--load-restrictor", "LoadRestrictionsNone")
+TIMEOUT = 20
+_ANSWERS = ("found", "missing", "unknown")
+_CARRIERS = frozenset({"helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io"})
+"""Groups that are compared, too: what Flux and Helm make of them decides what is deployed."""
+
+
+class Compared(NamedTuple):
+    """One kustomization: its directory, what differs ("" when nothing does), the seconds kubectl took."""
+
+    directory: str
+    differences: tuple[str, ...]
+    seconds: float
+
+
+def trees() -> list[Path]:
+    return sorted(each for each in TREES.iterdir() if each.is_dir()) if TREES.is_dir() else []
+
+
+def parents(simulation: Simulation) -> Iterator[str]:
+    """The answer for every parentRef of every route."""
+    world = simulation.world
+    for state in simulation.topology.routes:
+        route = state.route
+        for each in sequence(route.spec.get("parentRefs")):
+            reference = mapping(each)
+            group, kind = text(reference.get("group"), GATEWAY_GROUP), text(reference.get("kind"), "Gateway")
+            namespace = text(reference.get("namespace")) or route.key.namespace
+            yield world.resolve(ResourceKey(group, kind, namespace, text(reference.get("name")))).state
+
+
+def targets(simulation: Simulation) -> Iterator[str]:
+    """The answer for every target of every policy."""
+    for state in simulation.policies.values():
+        for target in state.targets:
+            if target.selector is not None:
+                yield "found" if target.nodes else "missing"
+            else:
+                yield target.resolution.state
+
+
+def tree_row(tree: Path) -> str:
+    """One line of the first table."""
+    start = time.perf_counter()
+    workspace = open_workspace([str(tree)])
+    seconds = time.perf_counter() - start
+    found: Counter[str] = Counter()
+    aimed: Counter[str] = Counter()
+    for simulation in workspace.simulations:
+        found.update(parents(simulation))
+        aimed.update(targets(simulation))
+    names = ", ".join(each.world.name for each in workspace.simulations)
+    numbers = "/".join(str(found[each]) for each in _ANSWERS), "/".join(str(aimed[each]) for each in _ANSWERS)
+    return f"| {tree.name} | {names} | {workspace.coverage.routes} | {numbers[0]} | {numbers[1]} | {seconds:.2f} |"
+
+
+def objects(bodies: Iterator[Any], groups: frozenset[str]) -> dict[tuple[str, ...], Any]:
+    """The objects that are compared, by identity; what kustomize writes into cluster-scoped kinds by mistake is not."""
+    found: dict[tuple[str, ...], Any] = {}
+    for body in bodies:
+        body = mapping(body)
+        metadata = mapping(body.get("metadata"))
+        group, kind = text(body.get("apiVersion")).rpartition("/")[0], text(body.get("kind"))
+        if group not in groups and (group, kind) not in (("", "Namespace"), ("", "Service")):
+            continue
+        if (group, kind) in CLUSTER_SCOPED:
+            metadata = {name: value for name, value in metadata.items() if name != "namespace"}
+        key = (group, kind, text(metadata.get("namespace")), text(metadata.get("name")))
+        found[key] = {**body, "metadata": metadata}
+    return found
+
+
+def compare(tree: Path, most: int | None = None) -> tuple[list[Compared], int, float]:
+    """Every kustomization of a tree against kubectl's: those that it can build, how many it cannot, our seconds.
+
+    Args:
+        most: compare only so many of them, evenly spread.
+    """
+    source = open_source([str(tree)])
+    loaded = load(source, known_groups())
+    files = Tree(source, loaded)
+    groups = known_groups() | {GATEWAY_GROUP} | _CARRIERS
+    scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
+    directories = [each for each in files.kustomizations() if not _is_component(files, each)]
+    if most is not None:
+        directories = directories[:: max(1, len(directories) // most)]
+    start = time.perf_counter()
+    kustomizer = Kustomizer(files, scoped)
+    built = {each: kustomizer.build(each).manifests for each in directories}
+    ours = time.perf_counter() - start
+    rows, refused = [], 0
+    for directory in directories:
+        start = time.perf_counter()
+        output = _kubectl(Path(source.root or tree) / directory)
+        seconds = time.perf_counter() - start
+        if output is None:
+            refused += 1
+            continue
+        theirs = objects((each.value for each in read(output, directory).documents), groups)
+        mine = objects((each.body for each in built[directory]), groups)
+        different = tuple(" ".join(key) for key in sorted({*theirs, *mine}) if theirs.get(key) != mine.get(key))
+        rows.append(Compared(f"{tree.name}/{directory}", different, seconds))
+    return rows, refused, ours
+
+
+def _is_component(files: Tree, directory: str) -> bool:
+    kustomization = files.kustomization(directory)
+    return kustomization is not None and kustomization[0].get("kind") == "Component"
+
+
+def _kubectl(directory: Path) -> bytes | None:
+    try:
+        done = subprocess.run([*KUBECTL, str(directory)], capture_output=True, timeout=TIMEOUT, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kubectl", action="store_true", help="compare with `kubectl kustomize`")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list every difference")
+    options = parser.parse_args()
+    if not trees():
+        print(f"skipped: no trees at {TREES}")
+        return 0
+    if not options.kubectl:
+        print("| tree | environments | routes | parents found/missing/unknown | targets found/missing/unknown | s |")
+        print("|---|---|---|---|---|---|")
+        for tree in trees():
+            print(tree_row(tree))
+        return 0
+    rows: list[Compared] = []
+    refused, ours = 0, 0.0
+    for tree in trees():
+        more, failed, seconds = compare(tree)
+        rows += more
+        refused += failed
+        ours += seconds
+    different = [each for each in rows if each.differences]
+    for each in different if options.verbose else ():
+        print(f"{each.directory}: {'; '.join(each.differences)}")
+    theirs = sum(each.seconds for each in rows)
+    equal = len(rows) - len(different)
+    print(f"{equal} of {len(rows)} kustomizations equal ({equal / len(rows):.2%}); kubectl cannot build {refused} more")
+    print(f"kubectl {theirs:.1f} s, built in {ours:.2f} s for all: {theirs / ours:.0f} times faster")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""GWP109: a namespaced policy on a GatewayClass, so that one namespace rules all Gateways of the class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.places import at, path
+from policylint.model import Finding
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP109"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.policies.values():
+        if state.kind.cluster_scoped or not state.key.namespace:
+            continue
+        if state.kind.implementation == "istio":  # takes them in its root namespace only: GWP106 speaks of the others
+            continue
+        for target in state.targets:
+            if target.key.kind == "GatewayClass" and target.problem != "kind-not-allowed":
+                yield Finding(
+                    RULE,
+                    "error" if state.invalid_code == "cluster-scope" else "warning",
+                    f"{state.key} is a policy of one namespace on {target.key}, which all namespaces share",
+                    at(state.policy, target.pointer, "kind", "name"),
+                    resources=(state.key, target.key),
+                    label=f"whoever may write to namespace {state.key.namespace} rules every Gateway of the class",
+                    help=("fix: target the Gateways, or use a cluster-scoped policy kind",),
+                    field=path(target.pointer),
+                )

@@ -1,0 +1,37 @@
+"""GWP208: defaults and overrides together, a strategy that the kind does not know, settings beside a wrapper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.places import path
+from policylint.model import Finding
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP208"
+_CODES = {
+    "both-wrappers": ("chooses defaults and overrides at once", "split it into two policies"),
+    "unknown-strategy": ("chooses a merge strategy that does not exist", ""),
+    "bare-and-wrapped": ("has settings both inside and outside its wrapper", "move them all inside"),
+}
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.policies.values():
+        if state.invalid_code not in _CODES:
+            continue
+        message, fix = _CODES[state.invalid_code]
+        pointer = state.invalid_pointer
+        yield Finding(
+            RULE,
+            "error",
+            f"{state.key} {message}, so it is refused",
+            state.policy.location(*pointer, key=state.invalid_code != "unknown-strategy"),
+            resources=(state.key,),
+            label=state.invalid,
+            help=(f"fix: {fix}",) if fix else (),
+            field=path(pointer),
+        )

@@ -1,0 +1,95 @@
+"""GWP502: an API version that is superseded or no longer served, or a field that another one replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.fixing import into_list
+from policylint.checks.versions import SUPERSEDED, X_GROUP, Superseded
+from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping
+from policylint.model.fix import Change, Fix
+from policylint.model.policy_kind import Reference
+from policylint.policy.state import PolicyState
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP502"
+_LONG_SERVED = ("GRPCRoute", "Gateway", "GatewayClass", "HTTPRoute", "ReferenceGrant")
+"""Kinds whose version to write instead has been served for years."""
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for kind, versions in SUPERSEDED.items():
+        for resource in world.world.of_kind(*kind):
+            old = versions.get(resource.version)
+            if old is not None:
+                yield _version(resource, old)
+    for state in world.policies.values():
+        instead = state.kind.deprecated_versions.get(state.policy.version)
+        if instead is not None:
+            name, _, version = instead.rpartition(" of ")  # `ListenerPolicy of gateway.kgateway.dev/v1alpha1`
+            yield _version(state.policy, Superseded(version, name))
+        yield from _fields(state)
+
+
+def _version(resource: Resource, old: Superseded) -> Finding:
+    gone = f", which Gateway API {old.gone} removed" if old.gone else ", which is superseded"
+    instead = f"`apiVersion: {old.instead}`" if old.instead else "a newer version"
+    kind = f" and `kind: {old.kind}`" if old.kind else ""
+    return Finding(
+        RULE,
+        old.severity,
+        f"{resource.key} is written in {resource.api_version}{gone}",
+        resource.location("apiVersion"),
+        resources=(resource.key,),
+        label=f"use {old.instead}{f', {old.kind}' if old.kind else ''}" if old.instead else "no longer served",
+        help=(f"fix: write {instead}{kind}",),
+        field="apiVersion",
+        fixes=_newer(resource, old),
+    )
+
+
+def _newer(resource: Resource, old: Superseded) -> tuple[Fix, ...]:
+    """Write the newer version of a kind of Gateway API; other kinds change their fields from one to the next.
+
+    Safe where every release that is in use has the newer version; else the cluster has to be of a late one.
+    """
+    if not old.instead or resource.key.group not in (GATEWAY_GROUP, X_GROUP):
+        return ()
+    changes = [Change("set", resource.location("apiVersion"), resource.api_version, old.instead)]
+    if old.kind:
+        changes.append(Change("set", resource.location("kind"), resource.key.kind, old.kind))
+    safe = resource.key.kind in _LONG_SERVED and not old.kind
+    return (Fix(f"write `apiVersion: {old.instead}`", tuple(changes), safe),)
+
+
+def _as_list(state: PolicyState, reference: Reference, steps: list[str]) -> tuple[Fix, ...]:
+    if reference.form != "ref" or not reference.deprecated.endswith("s") or len(steps) != 1:
+        return ()
+    return into_list(state.policy.location("spec", *steps, key=True), steps[0], reference.deprecated)
+
+
+def _fields(state: PolicyState) -> Iterator[Finding]:
+    """References in a form that the kind has replaced."""
+    for reference in state.kind.references:
+        if not reference.deprecated:
+            continue
+        value: object = state.policy.spec
+        steps = reference.path.split(".")
+        for step in steps:
+            value = mapping(value).get(step)
+        if value is None or state.invalid_code == "both-forms":
+            continue
+        yield Finding(
+            RULE,
+            "warning",
+            f"{state.key} uses {reference.path}, which {reference.deprecated} replaces",
+            state.policy.location("spec", *steps, key=True),
+            resources=(state.key,),
+            label=f"use {reference.deprecated}",
+            help=(f"fix: write `{reference.deprecated}:`, a list",) if reference.deprecated.endswith("s") else (),
+            field=f"spec.{reference.path}",
+            fixes=_as_list(state, reference, steps),
+        )

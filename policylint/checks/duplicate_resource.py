@@ -1,0 +1,34 @@
+"""GWP503: one object is written twice in one environment, and the later one silently wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.routing import graded
+from policylint.model import Finding, Related, is_symbolic
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP503"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for earlier, later in world.world.duplicates:
+        if is_symbolic(later.key.name) or is_symbolic(later.key.namespace):
+            continue
+        same = earlier.body == later.body
+        # Where kustomizations choose what is deployed, the two may be for two clusters.
+        severity, confidence = graded(world.world.movable)
+        yield Finding(
+            RULE,
+            severity,
+            f"{later.key} is deployed twice{', both times the same' if same else ''}",
+            later.name_location,
+            resources=(later.key,),
+            label="this one is applied last, so it counts" if not same else "the second time",
+            related=(Related("the other one", earlier.name_location),),
+            help=("fix: remove one of the two",),
+            confidence=confidence,
+        )

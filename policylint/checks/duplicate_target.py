@@ -1,0 +1,104 @@
+"""GWP107: a list of targets that is refused as such: doubles, both forms, too many, none, an entry without a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.places import path, target_at
+from policylint.model import Finding, Location, Related, mapping, sequence
+from policylint.policy.state import PolicyState
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP107"
+_CODES = {
+    "both-forms": (
+        "sets `targetRef` and `targetRefs`",
+        "only one of the two is allowed",
+        "move the one into the other",
+    ),
+    "too-many": ("has too many targets", "", "split the policy"),
+    "duplicate-target": ("names one target twice", "", "remove one of the two"),
+    "no-target": ("has no target", "no reference below spec", "add `targetRefs`"),
+}
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.policies.values():
+        if state.invalid_code in _CODES:
+            yield _finding(state)
+        elif not state.invalid_code:
+            yield from _harmless_double(state)
+        for target in state.targets:
+            if target.problem == "malformed":
+                yield Finding(
+                    RULE,
+                    "error",
+                    f"{state.key} has a target that names nothing",
+                    target_at(state.policy, target),
+                    resources=(state.key,),
+                    label=target.detail,
+                    field=path(target.pointer),
+                )
+
+
+def _finding(state: PolicyState) -> Finding:
+    message, label, fix = _CODES[state.invalid_code]
+    pointer = state.invalid_pointer or ("spec",)
+    related: tuple[Related, ...] = ()
+    location = state.policy.location(*pointer, key=state.invalid_code in ("both-forms", "no-target"))
+    if state.invalid_code == "duplicate-target":
+        first, second = _double(state)
+        location, related = second, (Related("first named here", first),)
+    return Finding(
+        RULE,
+        "error",
+        f"{state.key} {message}, so it is refused",
+        location,
+        resources=(state.key,),
+        label=label or state.invalid,
+        related=related,
+        help=(f"fix: {fix}",),
+        field=path(pointer),
+    )
+
+
+def _harmless_double(state: PolicyState) -> Iterator[Finding]:
+    """A target named twice where the implementation takes the two as one: somebody meant another."""
+    for reference in state.kind.references:
+        seen: dict[str, int] = {}
+        for number, entry in enumerate(
+            sequence(state.policy.spec.get(reference.path)) if reference.form == "refs" else ()
+        ):
+            named = repr(sorted((str(name), str(value)) for name, value in mapping(entry).items()))
+            if named not in seen:
+                seen[named] = number
+                continue
+            pointer = ("spec", reference.path, number)
+            yield Finding(
+                RULE,
+                "error",
+                f"{state.key} names one target twice",
+                state.policy.location(*pointer, "name"),
+                resources=(state.key,),
+                label="the same target again",
+                related=(
+                    Related("first named here", state.policy.location("spec", reference.path, seen[named], "name")),
+                ),
+                help=("fix: remove one of the two, or name the one that was meant",),
+                field=path(pointer),
+            )
+
+
+def _double(state: PolicyState) -> tuple[Location, Location]:
+    """Where one target is named first, and again."""
+    seen: dict[object, Location] = {}
+    for target in state.targets:
+        identity = (target.key, target.section)
+        here = target_at(state.policy, target)
+        if target.selector is None and identity in seen:
+            return seen[identity], here
+        seen.setdefault(identity, here)
+    return state.policy.name_location, state.policy.name_location

@@ -1,0 +1,35 @@
+"""GWP205: a policy that sets nothing switches the inherited one off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.dropped import drops
+from policylint.checks.places import target_at
+from policylint.checks.wording import listing
+from policylint.model import Finding, Related
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP205"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for drop in drops(world).values():
+        if not drop.empty:
+            continue
+        winner, loser = drop.winner, drop.loser
+        yield Finding(
+            RULE,
+            "warning",
+            f"{winner.key} sets nothing, which switches {loser.key} off for {winner.node}",
+            target_at(winner.policy, winner.target),
+            resources=(winner.key, winner.node.key, loser.key),
+            label=f"no {listing(drop.fields, word='or')} here any more",
+            related=tuple(
+                Related(f"this no longer applies to {winner.node}", each) for each in list(drop.fields.values())[:4]
+            ),
+            help=("fix: remove the policy, or say in it what is to be different",),
+        )

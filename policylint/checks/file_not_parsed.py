@@ -1,0 +1,41 @@
+"""GWP910: a file, or a document in it, that could not be read; what it holds was not checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.model import Finding, Location, Spot
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP910"
+_SUBJECT = {
+    "too-large": "file is too large to be read",
+    "not-utf8": "file is not UTF-8",
+    "binary": "file is not text",
+    "too-deep": "document is nested too deeply to be read",
+    "alias-bomb": "document expands to too much to be read",
+    "unreadable": "file cannot be read",
+    "not-found": "file is gone",
+    "not-a-regular-file": "file is none that can be read",
+    "symlink-loop": "symbolic link leads back to itself",
+    "broken-symlink": "symbolic link leads nowhere",
+    "missing-blob": "file is not in this clone",
+    "lfs-pointer": "file is kept in Git LFS, so it was not checked",
+    "git": "git did not list the files",
+}
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for problem in world.world.problems:
+        if problem.code != "duplicate-key":
+            yield Finding(
+                RULE,
+                "warning",
+                _SUBJECT.get(problem.code, "document is not valid YAML, so it was not checked"),
+                Location(Spot(problem.file, problem.line, problem.column)),
+                label=problem.message,
+                field=problem.code,
+            )

@@ -1,0 +1,35 @@
+"""GWP409: gatewayClassName names no GatewayClass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.nearby import Nearby
+from policylint.checks.routing import graded
+from policylint.model import Finding
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP409"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    nearby = Nearby(world.world)
+    for state in world.topology.gateways:
+        key, resolution = state.class_key, state.class_resolution
+        if resolution.found or world.catalog.implementation_of_class(key.name) is not None:
+            continue  # some controllers make their class themselves
+        severity, confidence = graded(resolution.unknown, "warning")
+        yield Finding(
+            RULE,
+            severity,
+            f"{state.gateway.key} is of {f'{key}, which was not seen' if resolution.unknown else f'missing {key}'}",
+            state.gateway.location("spec", "gatewayClassName"),
+            resources=(state.gateway.key, key),
+            label=resolution.reason if resolution.unknown else nearby.describe(key),
+            help=() if resolution.unknown else ("note: no controller will act on this Gateway",),
+            confidence=confidence,
+            field="spec.gatewayClassName",
+        )

@@ -1,0 +1,43 @@
+"""GWP404: no hostname of the route is one of the listeners that would take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.places import path
+from policylint.checks.routing import graded
+from policylint.checks.wording import listing
+from policylint.model import Finding, Related, Resource
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+    from policylint.topology import ParentState
+
+RULE = "GWP404"
+MISMATCH = "NoMatchingListenerHostname"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.topology.routes:
+        for parent in state.parents:
+            failures = {each.failure for each in parent.candidates}
+            if MISMATCH in failures and failures <= {MISMATCH, "NotAllowedByListeners"}:
+                yield _finding(state.route, state.hostnames, parent)
+
+
+def _finding(route: Resource, hostnames: tuple[str, ...], parent: ParentState) -> Finding:
+    missed = [each for each in parent.candidates if each.failure == MISMATCH]
+    severity, confidence = graded(any(each.unknown for each in parent.candidates))
+    related = tuple(Related(f"the hosts of {each.node}", each.holder.location(*each.pointer)) for each in missed[:3])
+    return Finding(
+        RULE,
+        severity,
+        f"{route.key} has no hostname in common with {parent.text}",
+        route.location("spec", "hostnames", 0),
+        resources=(route.key, parent.wanted),
+        label=f"{listing(hostnames, word='or', most=3)} is not a host of the listener",
+        related=related,
+        confidence=confidence,
+        field=path(parent.pointer),
+    )

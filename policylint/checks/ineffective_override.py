@@ -1,0 +1,70 @@
+"""GWP207: a policy switches something off that nothing above it sets, while what it must have meant stays on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.places import path, target_at
+from policylint.checks.wording import listing
+from policylint.model import Finding, Related
+from policylint.policy.state import Attachment, Declared, PolicyState
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP207"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.policies.values():
+        for declared in state.declared:
+            for field, value in declared.proper.items():
+                if is_opt_out(value):
+                    yield from _field(state, declared, field)
+
+
+def is_opt_out(value: object) -> bool:
+    """`{disable: {}}`, `{disable: true}`, `{enabled: false}` and nothing else."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return False
+    ((name, inner),) = value.items()
+    if name in ("disable", "disabled"):
+        return inner is True or inner == {}
+    return name in ("enable", "enabled") and inner is False
+
+
+def _field(state: PolicyState, declared: Declared, field: str) -> Iterator[Finding]:
+    above = [each for group in state.groups for each in _above(state, group.effective.stack)]
+    if not above or any(field in each.proper for other in above for each in other.declared):
+        return
+    settings = state.kind.settings
+    classes = (settings.authentication, settings.authorization, settings.protection)
+    alike = next((each for each in classes if field in each), ())
+    for other in above:
+        meant = [name for each in other.declared for name in each.proper if name in alike]
+        if meant:
+            yield _finding(state, declared, field, other, meant)
+            return
+
+
+def _above(state: PolicyState, stack: tuple[Attachment, ...]) -> list[Attachment]:
+    """What is less specific than the policy in one stack."""
+    own = next((number for number, each in enumerate(stack) if each.key == state.key), 0)
+    return [each for each in stack[:own] if each.node != stack[own].node]
+
+
+def _finding(state: PolicyState, declared: Declared, field: str, other: Attachment, meant: list[str]) -> Finding:
+    pointer = (*declared.prefix, field)
+    target = state.targets[0] if state.targets else None
+    return Finding(
+        RULE,
+        "note",
+        f"{state.key} switches {field} off, which is not on: {other.key} sets {listing(meant)}",
+        state.policy.location(*pointer, key=True),
+        resources=(state.key, other.key),
+        label=f"{listing(meant)} of {other.node} still applies{f' to {target}' if target else ''}",
+        related=(Related("this stays on", target_at(other.policy, other.target)),),
+        help=(f"fix: switch {listing(meant)} off instead, if the kind can",),
+        field=path(pointer),
+    )

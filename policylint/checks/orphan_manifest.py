@@ -1,0 +1,26 @@
+"""GWP913: an object of Gateway API, or a policy, in a file that nothing deploys. Reported only on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.model import Finding
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP913"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for key, resource in sorted(world.world.orphans.items()):
+        yield Finding(
+            RULE,
+            "note",
+            f"{key} is in a file that nothing deploys",
+            resource.name_location,
+            resources=(key,),
+            label="no kustomization, Flux Kustomization or Application leads here",
+            help=("fix: add the file to the `resources:` that should deploy it, or delete it",),
+        )

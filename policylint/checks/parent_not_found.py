@@ -1,0 +1,52 @@
+"""GWP401: a parentRef names no Gateway, ListenerSet or Service of this environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.fixing import set_value
+from policylint.checks.nearby import Nearby
+from policylint.checks.places import at, path
+from policylint.checks.routing import graded
+from policylint.documents import Pointer
+from policylint.model import Finding, Resolution, Resource, ResourceKey
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP401"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    nearby = Nearby(world.world)
+    for state in world.topology.routes:
+        for parent in state.parents:
+            if not parent.resolution.found:
+                yield _finding(state.route, parent.pointer, parent.wanted, parent.resolution, nearby)
+    for listener_set in world.topology.listener_sets:
+        if not listener_set.resolution.found:
+            pointer: Pointer = ("spec", "parentRef")
+            yield _finding(listener_set.listener_set, pointer, listener_set.parent, listener_set.resolution, nearby)
+
+
+def _finding(
+    holder: Resource, pointer: Pointer, wanted: ResourceKey, resolution: Resolution, nearby: Nearby
+) -> Finding:
+    unknown = resolution.reason if resolution.unknown else nearby.elsewhere(wanted)
+    severity, confidence = graded(unknown)
+    homes = [] if unknown else nearby.namespaces(wanted)
+    parent = f"parent {wanted}, which was not seen" if unknown else f"missing parent {wanted}"
+    place = at(holder, pointer, "name")
+    return Finding(
+        RULE,
+        severity,
+        f"{holder.key} names {parent}",
+        place,
+        resources=(holder.key, wanted),
+        label=unknown or nearby.describe(wanted),
+        help=(f"fix: add `namespace: {homes[0]}`",) if homes else (),
+        confidence=confidence,
+        field=path(pointer),
+        fixes=() if unknown or homes else set_value(place, wanted.name, nearby.name(wanted), nearby.names(wanted)),
+    )

@@ -1,0 +1,60 @@
+"""GWP402: sectionName or port of a parentRef selects no listener."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.fixing import set_value
+from policylint.checks.places import at, path
+from policylint.checks.sections import FIELD, NOUN, section_names
+from policylint.checks.wording import did_you_mean, listing, near, quoted
+from policylint.model import Finding, Related, Resource, mapping, sequence
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+    from policylint.topology import ParentState
+
+RULE = "GWP402"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.topology.routes:
+        for parent in state.parents:
+            if parent.section_found is False and parent.resolution.found:
+                holder = world.world.get(parent.wanted)
+                if holder is not None:
+                    yield _finding(state.route, parent, holder)
+
+
+def _finding(route: Resource, parent: ParentState, holder: Resource) -> Finding:
+    noun = NOUN.get(holder.key.kind, "section")
+    names = section_names(holder)
+    field = FIELD.get(noun, noun)
+    if parent.section and (parent.section not in names or parent.port is None):
+        label = f'no {noun} "{parent.section}"{did_you_mean(parent.section, names)}'
+        place = "sectionName"
+    else:
+        of = f' "{parent.section}"' if parent.section else ""
+        label = f"no port {parent.port}" if noun == "port" else f"no {noun}{of} has port {parent.port}"
+        place = "port"
+    ports = [mapping(each).get("port") for each in sequence(holder.spec.get(field))]
+    there = _are(noun, quoted(names)) if place == "sectionName" else _are("port", listing(ports))
+    location = at(route, parent.pointer, place, "name")
+    wrong = parent.section if place == "sectionName" else ""
+    return Finding(
+        RULE,
+        "error",
+        f"{route.key} attaches to a {noun} that {holder.key} does not have",
+        location,
+        resources=(route.key, holder.key),
+        label=label,
+        related=(Related(there if names else f"its {noun}s have no names", holder.location("spec", field, key=True)),),
+        field=path(parent.pointer),
+        fixes=set_value(location, wrong, near(wrong, names), names),
+    )
+
+
+def _are(noun: str, names: str) -> str:
+    """`its listeners are "http" and "https"`."""
+    return f"its {noun}s are {names}" if " and " in names else f"its {noun} is {names}"

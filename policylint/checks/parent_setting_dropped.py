@@ -1,0 +1,126 @@
+"""GWP201: a more specific policy replaces another one as a whole, and settings are lost that nobody replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.dropped import Drop, drops
+from policylint.checks.fixing import insert
+from policylint.checks.places import target_at
+from policylint.checks.wording import listing, plural
+from policylint.model import ROUTE_KINDS, Finding, Related, ResourceKey
+from policylint.model.fix import Fix
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP201"
+_LATE = ("envoy-gateway", "SecurityPolicy")
+"""A kind whose directive is younger than many an installation of it."""
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for drop in drops(world).values():
+        if not drop.empty:  # an empty winner is GWP205
+            yield _finding(world, drop)
+
+
+def _finding(world: Simulation, drop: Drop) -> Finding:
+    fields = list(drop.fields)
+    subject, plural_subject = _subject(drop)
+    parent = _parent(drop) if not plural_subject else str(drop.loser.node)
+    return Finding(
+        RULE,
+        drop.severity,
+        f"{subject} {'lose' if plural_subject else 'loses'} {listing(fields)} from {parent}",
+        target_at(drop.winner.policy, drop.winner.target),
+        resources=(drop.winner.key, drop.winner.node.key, drop.loser.key),
+        label=f"this policy replaces {drop.loser.key} as a whole",
+        related=(*_lost(drop), *_routes(world, drop)),
+        help=(_fix(drop, fields),),
+        field=",".join(fields),
+        fixes=_merged(drop),
+    )
+
+
+def _merged(drop: Drop) -> tuple[Fix, ...]:
+    """Add the directive by which the winner asks to be merged; GWP201's advice, as an edit."""
+    word = _directive(drop).removeprefix("add `").partition("`")[0]
+    field, colon, value = word.partition(": ")
+    directive = drop.kind.merge.directive
+    if not colon or directive is None or directive.on != "challenger" or field in drop.winner.policy.spec:
+        return ()
+    return insert(drop.winner.policy.location("spec"), field, value)
+
+
+def _subject(drop: Drop) -> tuple[str, bool]:
+    """Who loses something, and whether that is several: the route if it is one, its rule if only that."""
+    node = drop.winner.node
+    if node.section and node.key.kind in ROUTE_KINDS:
+        return str(node), False
+    if len(drop.routes) == 1:
+        return str(next(iter(drop.routes))), False
+    return (plural(len(drop.routes), "route"), True) if drop.routes else (str(node), False)
+
+
+def _parent(drop: Drop) -> str:
+    """`its Gateway`, where there is no doubt which."""
+    node = drop.loser.node
+    if node.section:
+        return "its listener" if node.key.kind not in ROUTE_KINDS else "its rule"
+    return f"its {'route' if node.key.kind in ROUTE_KINDS else node.key.kind}"
+
+
+def _lost(drop: Drop) -> Iterator[Related]:
+    where = _reach(drop)
+    for number, location in enumerate(drop.fields.values()):
+        if number < 4:
+            yield Related(f"this no longer applies to {where}", location)
+
+
+def _reach(drop: Drop) -> str:
+    """`3 rules of shop/checkout`, `2 routes`."""
+    if not drop.routes:
+        return str(drop.winner.node)
+    if len(drop.routes) > 1:
+        return plural(len(drop.routes), "route")
+    route, rules = next(iter(drop.routes.items()))
+    return f"{plural(len(rules), 'rule')} of {route.path}" if rules else route.path
+
+
+def _routes(world: Simulation, drop: Drop) -> Iterator[Related]:
+    """The routes themselves where they are not what the policy names."""
+    if drop.winner.node.key.kind in ROUTE_KINDS:
+        return
+    for route in sorted(drop.routes)[:3]:
+        resource = world.world.get(route)
+        if resource is not None:
+            yield Related(f"{route} is one of them", resource.name_location)
+
+
+def _fix(drop: Drop, fields: list[str]) -> str:
+    repeat = f"repeat {listing([f'`{each}:`' for each in fields], most=3)} here"
+    directive = _directive(drop)
+    return f"fix: {directive}, or {repeat}" if directive else f"fix: {repeat}"
+
+
+def _directive(drop: Drop) -> str:
+    """By the kind's entry in the catalog: who decides on the strategy, and with which word."""
+    kind = drop.kind
+    directive = kind.merge.directive
+    if directive is None:
+        return ""
+    value = next((each for each, means in directive.values.items() if means in ("strategic", "patch", "units")), "")
+    if not value:
+        return ""
+    if directive.on == "challenger":
+        routes = drop.winner.node.key.kind in ROUTE_KINDS
+        since = " (Envoy Gateway 1.8+)" if (kind.implementation, kind.kind) == _LATE else ""
+        return f"add `{directive.field}: {value}`{since}" if routes else ""
+    return f"set `{directive.field}: {value}` in {_holder(drop.loser.key, drop)}"
+
+
+def _holder(key: ResourceKey, drop: Drop) -> str:
+    prefix = drop.loser.declared[0].prefix if drop.loser.declared else ("spec",)
+    return f"`{prefix[-1]}` of {key}" if len(prefix) > 1 else str(key)

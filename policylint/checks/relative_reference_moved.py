@@ -1,0 +1,89 @@
+"""GWP209: a reference without namespace is merged into a policy of another namespace, and looked for there.
+
+GEP-713 merges specs and says nothing of references (semantics.md trap 20, envoyproxy/gateway#8197). Implementations
+that resolve them before they merge are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.places import path, value_at
+from policylint.documents import Pointer
+from policylint.model import Finding, Related, ResourceKey
+from policylint.policy.state import Group
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP209"
+_RESOLVED_FIRST = frozenset(
+    {"agentgateway", "gloo", "istio", "kgateway", "kuadrant", "linkerd", "nginx-gateway-fabric"}
+)
+_SINCE_LATELY = frozenset({"envoy-gateway"})
+"""Who has learnt it with a late release, so that it is no more than a note."""
+_REFERENCE = re.compile(r"(?:[rR]efs?|[sS]ecret|[cC]onfigMap)$")
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    told: set[tuple[ResourceKey, Pointer]] = set()
+    for group in world.groups:
+        if group.kind.implementation in _RESOLVED_FIRST or len(group.effective.stack) < 2:
+            continue
+        home = group.effective.stack[-1].key
+        if home not in group.effective.owners.values():
+            continue  # what stands is another policy as it is, in its own namespace
+        for leaf, owner in group.effective.owners.items():
+            if not owner.namespace or owner.namespace == home.namespace or owner not in world.policies:
+                continue
+            for pointer in _local(leaf, group.effective.spec):
+                found = _finding(group, leaf, pointer, owner, home) if (owner, pointer) not in told else None
+                if found is not None:
+                    told.add((owner, pointer))
+                    yield found
+
+
+def _local(leaf: Pointer, spec: object) -> Iterator[Pointer]:
+    """The names of references that say no namespace, at a leaf or (a list is one leaf) inside it."""
+    if leaf and leaf[-1] == "name":
+        pending = [leaf[:-1]]
+    else:
+        pending = [leaf]
+    while pending:
+        pointer = pending.pop()
+        value = value_at(spec, pointer)
+        if isinstance(value, list):
+            pending += [(*pointer, number) for number in range(len(value))]
+        elif isinstance(value, dict):
+            holder = next((step for step in reversed(pointer) if isinstance(step, str)), "")
+            if _REFERENCE.search(holder) and isinstance(value.get("name"), str) and "namespace" not in value:
+                yield (*pointer, "name")
+            if pointer[: len(leaf)] == leaf:
+                pending += [(*pointer, name) for name, inner in value.items() if isinstance(inner, (dict, list))]
+
+
+def _finding(group: Group, leaf: Pointer, pointer: Pointer, owner: ResourceKey, home: ResourceKey) -> Finding | None:
+    location = group.effective.location_of(leaf)
+    if location is None:
+        return None
+    location = location._replace(pointer=(*location.pointer, *pointer[len(leaf) :]))
+    name = value_at(group.effective.spec, pointer)
+    lately = group.kind.implementation in _SINCE_LATELY
+    last = group.effective.stack[-1]
+    return Finding(
+        RULE,
+        "note" if lately else "warning",
+        f"{owner} refers to {name} without a namespace, and is merged into {home} of another one",
+        location,
+        resources=(owner, home),
+        label=f"meant is {owner.namespace}/{name}, looked for is {home.namespace}/{name}",
+        related=(Related(f"merged with {home}", last.policy.name_location),),
+        help=(
+            f"fix: add `namespace: {owner.namespace}` to the reference, and a ReferenceGrant where one is needed",
+            *(("note: late releases of Envoy Gateway look in the right namespace",) if lately else ()),
+        ),
+        confidence="assumed",
+        field=path(pointer),
+    )

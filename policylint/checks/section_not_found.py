@@ -1,0 +1,99 @@
+"""GWP103: a sectionName that names no listener, rule or port of the target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.fixing import set_value
+from policylint.checks.places import at, entry, path
+from policylint.checks.sections import NOUN, section_names
+from policylint.checks.wording import near, quoted
+from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.policy.state import PolicyState, Target
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP103"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.policies.values():
+        for target in state.targets:
+            if target.problem == "section-not-found" and target.key.kind not in NOUN:
+                yield _unknown(state, target, f"what the sections of {target.key.kind} are is not known")
+            elif target.problem in ("section-not-found", "section-not-allowed"):
+                yield _finding(state, target, world.world.get(target.key), target.section)
+            elif target.section and target.resolution.unknown and not target.problem:
+                yield _unknown(state, target, target.resolution.reason)
+            elif isinstance(number := entry(state.policy, target).get("sectionName"), int):
+                yield _finding(state, target, world.world.get(target.key), str(number))
+
+
+def _finding(state: PolicyState, target: Target, resource: Resource | None, section: str) -> Finding:
+    noun = NOUN.get(target.key.kind, "section")
+    if target.problem == "section-not-allowed":
+        message = f"{state.key} targets a section of {target.key}, which {state.kind.kind} cannot do"
+        label = f"{state.kind.kind} takes no sectionName for {target.key.kind}"
+        help_: tuple[str, ...] = ("fix: remove sectionName",)
+    else:
+        message = f'{state.key} points at missing {noun} "{section}" of {target.key}'
+        label, help_ = _explain(resource, section, noun) if resource is not None else (f'no {noun} "{section}"', ())
+    place = at(state.policy, target.pointer, "sectionName", "name")
+    names = section_names(resource) if resource is not None and target.problem != "section-not-allowed" else []
+    return Finding(
+        RULE,
+        "error",
+        message,
+        place,
+        resources=(state.key, target.key),
+        label=label,
+        help=help_,
+        field=path(target.pointer),
+        fixes=set_value(place, section, near(section, names), names) if place.pointer[-1:] == ("sectionName",) else (),
+    )
+
+
+def _explain(resource: Resource, section: str, noun: str) -> tuple[str, tuple[str, ...]]:
+    """What stands under the caret, and what helps: the near miss, else the names that are often mistaken for it."""
+    names = section_names(resource)
+    there = f"note: its {noun}s are {quoted(names)}" if len(names) > 1 else f"note: its {noun} is {quoted(names)}"
+    help_ = (there,) if names else (f"note: none of its {noun}s has a name",)
+    guess = near(section, names)
+    if guess:
+        return f'no {noun} "{section}" (did you mean "{guess}"?)', help_
+    if section.isdigit() and noun == "port":
+        port = next((each for each in _ports(resource) if each.get("port") == int(section)), None)
+        named = text(mapping(port).get("name"))
+        fix = f"write `sectionName: {named}`" if named else f"give port {section} a name"
+        return "a port is named here, not numbered", ((f"fix: {fix}",) if port is not None else help_)
+    synthetic = re.fullmatch(r"rule-(\d+)", section)
+    if synthetic is not None and noun == "rule":
+        return "a rule without a name cannot be targeted", (f"fix: give rule {synthetic.group(1)} a `name`", *help_)
+    if section in _backend_names(resource):
+        return f'"{section}" is a backend, not a {noun}', help_
+    return f'no {noun} "{section}"', help_
+
+
+def _ports(resource: Resource) -> list[dict[str, object]]:
+    return [each for each in sequence(resource.spec.get("ports")) if isinstance(each, dict)]
+
+
+def _backend_names(resource: Resource) -> set[str]:
+    rules = [mapping(each) for each in sequence(resource.spec.get("rules"))]
+    return {text(mapping(each).get("name")) for rule in rules for each in sequence(rule.get("backendRefs"))}
+
+
+def _unknown(state: PolicyState, target: Target, why: str) -> Finding:
+    return Finding(
+        RULE,
+        "note",
+        f"{state.key} targets a section of {target.key} that cannot be told from the tree",
+        at(state.policy, target.pointer, "sectionName", "name"),
+        resources=(state.key, target.key),
+        label=why,
+        confidence="unknown",
+        field=path(target.pointer),
+    )

@@ -1,0 +1,80 @@
+"""GWP505: a plain scalar where a string is wanted, which the cluster reads as something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from policylint.checks.fixing import quote
+from policylint.checks.places import path
+from policylint.checks.schemas import broken, is_surprising, read_as, written
+from policylint.documents import Pointer
+from policylint.model import Finding, Location, Resource, mapping
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP505"
+_TEXTS = ("labels", "annotations")
+"""Maps from string to string in the metadata of every kind."""
+_SELECTOR: Pointer = ("spec", "selector")
+_ODD_KEYS = ("true", "false", "null")
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for each in broken(world):
+        for fault in each.faults:
+            if fault.code == "type" and "string" in fault.wanted and len(fault.wanted) == 1:
+                text = written(world, each.resource.location(*fault.pointer))
+                if is_surprising(text, fault.value):
+                    yield _value(each.resource, fault.pointer, text, fault.value)
+    for resource in world.world.resources.values():
+        for name in _TEXTS:
+            yield from _texts(world, resource, ("metadata", name), mapping(resource.metadata.get(name)))
+        if resource.key.kind == "Service" and not resource.key.group:
+            yield from _texts(world, resource, _SELECTOR, mapping(resource.spec.get("selector")))
+
+
+def _texts(world: Simulation, resource: Resource, pointer: Pointer, values: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is no string in a map of strings; all of it is refused, so that plain numbers count too."""
+    for name, value in values.items():
+        place = (*pointer, name)
+        if isinstance(value, (bool, int, float)):
+            text = written(world, resource.location(*place))
+            if text:
+                yield _value(resource, place, text, value)
+        if name in _ODD_KEYS or name[:1].isdigit():
+            location = resource.location(*place, key=True)
+            text = written(world, location)
+            if text and text != name:
+                yield _key(resource, place, location, text)
+
+
+def _value(resource: Resource, pointer: Pointer, text: str, value: object) -> Finding:
+    kind = "a boolean" if isinstance(value, bool) else "a number"
+    location = resource.location(*pointer)
+    reads = f"reads {read_as(value)}, {kind}," if text != read_as(value) else f"reads {kind}"
+    return Finding(
+        RULE,
+        "warning",
+        f"{resource.key} has `{text}` in {path(pointer)}, where the cluster {reads} instead of a text",
+        location,
+        resources=(resource.key,),
+        label="only a text may stand here: the API server refuses the object",
+        help=(f'fix: write `"{text}"`',),
+        field=path(pointer),
+        fixes=quote(location, text, value),
+    )
+
+
+def _key(resource: Resource, pointer: Pointer, location: Location, text: str) -> Finding:
+    return Finding(
+        RULE,
+        "warning",
+        f"{resource.key} has the key `{text}` in {path(pointer[:-1])}, which the cluster reads as `{pointer[-1]}`",
+        location,
+        resources=(resource.key,),
+        label=f"this sets `{pointer[-1]}`, not `{text}`",
+        help=(f'fix: write `"{text}"`',),
+        field=path(pointer),
+    )

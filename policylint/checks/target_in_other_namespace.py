@@ -1,0 +1,51 @@
+"""GWP104: a reference into another namespace that the kind does not allow, or that no ReferenceGrant allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.fixing import granted
+from policylint.checks.places import at, path
+from policylint.checks.routing import grant
+from policylint.checks.wording import listing
+from policylint.model import Finding
+from policylint.model.fix import Fix
+from policylint.policy.state import PolicyState, Target
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP104"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.policies.values():
+        for target in state.targets:
+            if target.problem == "other-namespace":
+                yield _finding(state, target, _move(state, target))
+            elif target.problem == "not-granted":
+                fixes = granted(world.world.get(target.key), state.key)
+                yield _finding(state, target, (f"fix: {grant(state.key, target.key)}",), fixes)
+
+
+def _finding(state: PolicyState, target: Target, help_: tuple[str, ...], fixes: tuple[Fix, ...] = ()) -> Finding:
+    return Finding(
+        RULE,
+        "error",
+        f"{state.key} may not target {target.key} in another namespace",
+        at(state.policy, target.pointer, "namespace", "name"),
+        resources=(state.key, target.key),
+        label=f"{state.kind.kind} may only target its own namespace, {state.key.namespace}"
+        if target.problem == "other-namespace"
+        else f"no ReferenceGrant in namespace {target.key.namespace} allows it",
+        help=help_,
+        field=path(target.pointer),
+        fixes=fixes,
+    )
+
+
+def _move(state: PolicyState, target: Target) -> tuple[str, ...]:
+    fix = f"fix: move the policy to namespace {target.key.namespace}"
+    fine = [str(each) for each in state.targets if each.nodes and not each.problem]
+    return (fix, f"note: then split it: {listing(fine)} stays behind") if fine else (fix,)

@@ -1,0 +1,83 @@
+"""GWP102: a policy targets a kind that its own kind cannot be attached to, or misspells group or kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.places import at, entry, path
+from policylint.checks.wording import listing
+from policylint.model import Finding, PolicyKind, is_symbolic, text
+from policylint.model.fix import Change, Fix
+from policylint.policy.state import PolicyState, Target
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP102"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for state in world.policies.values():
+        for target in state.targets:
+            if target.problem == "kind-not-allowed" or target.lenient:
+                yield _finding(state, target)
+
+
+def _finding(state: PolicyState, target: Target) -> Finding:
+    written = entry(state.policy, target)
+    group, kind = text(written.get("group")), text(written.get("kind"))
+    field, label, fix = _fault(state.kind, target, group, kind)
+    unknown = is_symbolic(group) or is_symbolic(kind)
+    if target.lenient:
+        message = f"{state.key} misspells the {field} of its target: {group if field == 'group' else kind}"
+    else:
+        message = f"{state.key} cannot target {kind}{f' of group {group}' if field == 'group' and group else ''}"
+    return Finding(
+        RULE,
+        "note" if unknown else "error",
+        message,
+        at(state.policy, target.pointer, field, "kind", "name"),
+        resources=(state.key, target.key),
+        label="its kind is a variable that nothing fills in" if unknown else label,
+        help=(
+            *((f"fix: {fix}",) if fix else ()),
+            *(() if target.lenient else (f"note: {state.kind.kind} may target {_targetable(state.kind)}",)),
+        ),
+        confidence="unknown" if unknown else "certain",
+        field=path(target.pointer),
+        fixes=() if unknown else _rewritten(state, target, field, fix),
+    )
+
+
+def _rewritten(state: PolicyState, target: Target, field: str, fix: str) -> tuple[Fix, ...]:
+    """The fix that `_fault` names, as an edit."""
+    if not fix:
+        return ()
+    new = fix.removeprefix(f"write `{field}: ").removesuffix("`").strip('"')
+    holder = state.policy.location(*target.pointer)
+    written = entry(state.policy, target)
+    if field not in written:
+        return (Fix(fix, (Change("insert", holder, field, new),)),)
+    return (Fix(fix, (Change("set", at(state.policy, target.pointer, field), text(written[field]), new),)),)
+
+
+def _fault(kind: PolicyKind, target: Target, group: str, name: str) -> tuple[str, str, str]:
+    """Which field is wrong, what is wrong with it, and how to put it right."""
+    if "/" in group:
+        return "group", "a group has no version", f"write `group: {group.partition('/')[0]}`"
+    allowed = next((each for each in kind.targets if each.kind.lower() == name.lower()), None)
+    proper = allowed.kind if allowed is not None else target.key.kind
+    if proper != name:
+        return "kind", f"kinds are written {proper}, not {name}", f"write `kind: {proper}`"
+    if allowed is not None and allowed.group not in ("*", group):
+        right = allowed.group or '""'
+        said = f"{name} is of group {right}" if group else f"the group is missing: {name} is of group {right}"
+        return "group", said, f"write `group: {right}`"
+    return "kind", f"{kind.kind} cannot be attached to {name or 'this'}", ""
+
+
+def _targetable(kind: PolicyKind) -> str:
+    """The kinds that a policy kind may target, as people call them."""
+    names = dict.fromkeys("any kind" if each.kind == "*" else each.kind for each in kind.targets)
+    return listing(names, word="or", most=10)

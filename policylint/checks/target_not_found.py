@@ -1,0 +1,76 @@
+"""GWP101: a targetRef names an object that is not deployed in this environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.fixing import set_value
+from policylint.checks.nearby import Nearby
+from policylint.checks.places import path, target_at
+from policylint.checks.wording import listing
+from policylint.model import Finding, Related
+from policylint.policy.state import PolicyState, Target
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP101"
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    nearby = Nearby(world.world)
+    for state in world.policies.values():
+        for target in state.targets:
+            if target.problem == "not-found":
+                elsewhere = nearby.elsewhere(target.key)
+                yield _unknown(state, target, elsewhere) if elsewhere else _missing(state, target, nearby)
+            elif not target.problem and target.resolution.unknown and target.selector is None and not target.section:
+                yield _unknown(state, target, target.resolution.reason)
+
+
+def _missing(state: PolicyState, target: Target, nearby: Nearby) -> Finding:
+    key = target.key
+    homes, guess = nearby.namespaces(key), nearby.name(key)
+    orphan = nearby.orphan(key)
+    help_ = []
+    if orphan is not None:
+        help_.append("fix: add its file to the `resources:` that should deploy it, or remove the policy as well")
+        homes = []
+    if homes:
+        move = f"move the policy to namespace {homes[0]}"
+        if state.kind.cross_namespace != "no":
+            move = f"add `namespace: {homes[0]}`, or {move}"
+        help_.append(f"fix: {key._replace(namespace=homes[0])} exists: {move}")
+    elif guess:
+        help_.append(f"fix: write `name: {guess}`")
+    fine = [str(each) for each in state.targets if each.nodes and not each.problem]
+    if fine:
+        others = f"its other target, {fine[0]}, is" if len(fine) == 1 else f"its other targets, {listing(fine)}, are"
+        help_.append(f"note: {others} fine, so the cluster would report Accepted")
+    return Finding(
+        RULE,
+        "error",
+        f"{state.key} points at missing {key}",
+        target_at(state.policy, target),
+        resources=(state.key, key),
+        label=nearby.describe(key) if orphan is None else "nothing deploys the file that has it",
+        related=() if orphan is None else (Related("not deployed", orphan.name_location),),
+        help=tuple(help_),
+        confidence="certain" if homes or guess or orphan else "assumed",
+        field=path(target.pointer),
+        fixes=() if homes else set_value(target_at(state.policy, target), key.name, guess, nearby.names(key)),
+    )
+
+
+def _unknown(state: PolicyState, target: Target, why: str) -> Finding:
+    return Finding(
+        RULE,
+        "note",
+        f"{state.key} points at {target.key}, which was not seen",
+        target_at(state.policy, target),
+        resources=(state.key, target.key),
+        label=why,
+        confidence="unknown",
+        field=path(target.pointer),
+    )

@@ -1,0 +1,49 @@
+"""The command line: a table of contents. Each command is one module here, imported when it is called.
+
+Starting up is a feature (design/performance.md §1): nothing but click is imported before a command is known.
+"""
+
+from __future__ import annotations
+
+import click
+
+from policylint.cli.commands import Commands
+
+
+@click.group(
+    "policylint",
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  policylint                                what is deployed here, linted
+  policylint lint clusters/prod             one environment
+  kustomize build . | policylint lint -     rendered manifests
+  policylint rule GWP201                    what a rule means and how to fix it
+
+\b
+Shell completion: add to ~/.bashrc (or ~/.zshrc with zsh_source, fish with fish_source):
+  eval "$(_POLICYLINT_COMPLETE=bash_source policylint)"
+""",
+)
+@click.option("--version", is_flag=True, help="Print the version, and those of the rule sets.")
+@click.pass_context
+def main(context: click.Context, version: bool) -> int:
+    """Lint and simulate Kubernetes Gateway API policy attachment (GEP-713), offline.
+
+    Without a command: `lint .` from the git root.
+    """
+    if version:
+        from policylint.cli.version import versions
+
+        click.echo(versions())
+        context.exit()
+    if context.invoked_subcommand is None:
+        from policylint.cli.lint import lint
+
+        return int(context.invoke(lint))
+    return 0
+
+
+__all__ = ["main"]

@@ -1,0 +1,83 @@
+"""`lint --add-ignore REASON`: one comment per finding that is listed."""
+
+# ruff: noqa: PTH123 - paths as seen from here
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import click
+
+from policylint.cli.commands import FOUND, OK, say
+
+if TYPE_CHECKING:
+    from policylint.model import Finding
+    from policylint.report import Report
+
+NEVER = "GWP9"
+"""Findings about suppressions and files that cannot be read are put right, not suppressed."""
+
+
+def add_ignores(report: Report, reason: str, locked: Collection[str]) -> int:
+    """Write the suppressions and say what was done; 1 if some could not be written.
+
+    Raises:
+        click.UsageError: the reason is none, or a file cannot be written.
+    """
+    from policylint.triage.adding import add, check_reason
+
+    try:
+        reason = check_reason(reason)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--add-ignore") from None
+    by_file: dict[str, list[Finding]] = {}
+    refused = 0
+    for finding in report.listed("warning"):
+        why = _refusal(report, finding, locked)
+        if why:
+            refused += 1
+            say(f"not suppressed: {finding.rule} at {finding.location.file}:{finding.location.at()[0]}: {why}")
+        else:
+            by_file.setdefault(finding.location.file, []).append(finding)
+    added = files = 0
+    for file, findings in sorted(by_file.items()):
+        wanted: dict[int, list[str]] = {}
+        for finding in findings:
+            wanted.setdefault(finding.location.at()[0], []).append(finding.rule)
+        before = _read(file)
+        done = add(before, file, wanted, reason)
+        for line, why in sorted(done.refused.items()):
+            refused += 1
+            say(f"not suppressed: {', '.join(wanted[line])} at {file}:{line}: {why}")
+        if done.data != before:
+            _write(file, done.data)
+            files += 1
+        added += done.number
+    click.echo(f"{_count(added, 'suppression')} added to {_count(files, 'file')}")
+    return FOUND if refused else OK
+
+
+def _refusal(report: Report, finding: Finding, locked: Collection[str]) -> str:
+    if finding.rule.startswith(NEVER):
+        return "put it right instead"
+    if finding.rule in locked:
+        return "the configuration locks this rule"
+    return "" if report.relative(finding.location.file) else "it is no file of this tree"
+
+
+def _read(file: str) -> bytes:
+    with open(file, "rb") as opened:
+        return opened.read()
+
+
+def _write(file: str, data: bytes) -> None:
+    try:
+        with open(file, "wb") as opened:
+            opened.write(data)
+    except OSError as error:
+        raise click.UsageError(f"cannot write {file!r}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,161 @@
+"""The group of commands: which module holds which, and how a run ends (design/interfaces.md, exit codes)."""
+
+# pathlib takes milliseconds to import, which `--version` has not.
+# ruff: noqa: PTH110, PTH119
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from importlib import import_module
+
+import click
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+COMMANDS = {
+    "lint": "Findings for what is deployed below the paths.",
+    "explain": "Which policies act on an object, setting by setting; where a policy reaches.",
+    "trace": "What a request meets: listener, route, rule, policies, filters, backend.",
+    "graph": "Topology, policies and their effects as mermaid, dot, svg or one html page.",
+    "diff": "What a change does to effective policy, between two revisions.",
+    "list": "Tables of policies, routes, Gateways, listeners and backends.",
+    "simulate": "The whole computed state: policies, routes, effective policies.",
+    "rule": "What a rule means and how to fix it.",
+    "init": "Write a configuration that fits this repository.",
+    "config": "The configuration in force, with origins.",
+    "baseline": "Accept the findings of today.",
+    "completion": "The completion script for bash, zsh or fish.",
+    "kinds": "The policy kinds that policylint knows.",
+}
+"""Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""
+
+OK, FOUND, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
+ISSUES = "https://github.com/example/policylint/issues"
+
+
+class Commands(click.Group):
+    """Imports a command's module only to run it or to show its help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"policylint.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(unknown_command(args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run, and leave with 0, 1, 2 or 3; no traceback ever reaches a user unless POLICYLINT_DEBUG=1 asks for it."""
+        if not standalone_mode or any(name.endswith("_COMPLETE") for name in os.environ):
+            settings = {**extra, "windows_expand_args": windows_expand_args}
+            return super().main(args, prog_name, complete_var, standalone_mode, **settings)
+        gc.disable()  # until the input is read (`opened`): nothing that start-up makes is garbage
+        sys.exit(self._run(args, prog_name or "policylint", extra))
+
+    def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
+        try:
+            try:
+                with self.make_context(prog_name, list(sys.argv[1:] if args is None else args), **extra) as context:
+                    code = self.invoke(context)
+                _flush()
+                return code if isinstance(code, int) else OK
+            except click.exceptions.Exit as ending:
+                _flush()
+                return ending.exit_code
+            except click.ClickException as error:
+                return _complain(error)
+        except (KeyboardInterrupt, click.Abort):
+            return INTERRUPTED
+        except BrokenPipeError:
+            _abandon_stdout()
+            return INTERRUPTED
+        except OSError as error:
+            if os.environ.get("POLICYLINT_DEBUG") == "1":
+                raise
+            _abandon_stdout()
+            say(": ".join(str(part) for part in (error.strerror or error, error.filename) if part))
+            return INCOMPLETE
+        except Exception as error:
+            if os.environ.get("POLICYLINT_DEBUG") == "1":
+                raise
+            _internal(error)
+            return INCOMPLETE
+
+
+def _flush() -> None:
+    """Now, so that what cannot be written is noticed while it can be reported. stdout is None if it was closed."""
+    if sys.stdout:
+        sys.stdout.flush()
+
+
+def _abandon_stdout() -> None:
+    """Nobody reads it, or it is full: Python would complain once more when it closes it at the end."""
+    if sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(message: str) -> None:
+    """One line for the user on stderr; what comes from file names and manifests cannot disturb the terminal."""
+    from policylint.report.display import one_line
+
+    click.echo(f"policylint: {one_line(message)}", err=True)
+
+
+def unknown_command(name: str) -> str:
+    """Also says what to type when a path was given without a command."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, COMMANDS, 1)
+    if close:
+        return f"no such command: {name!r} (did you mean {close[0]!r}?)"
+    if os.path.exists(name):
+        return f"no such command: {name!r} (to lint that path: policylint lint {name})"
+    return f"no such command: {name!r}"
+
+
+def _complain(error: click.ClickException) -> int:
+    """What was wrong, then where help is; the exit code. click's own sentences begin with a capital letter."""
+    message = error.format_message()
+    say(message[:1].lower() + message[1:] if message[1:2].islower() else message)
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        click.echo(f"Try '{context.command_path} --help'.", err=True)
+    return USAGE
+
+
+def _internal(error: Exception) -> None:
+    """One line that can be reported: what happened and where, without the traceback."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"
+    say(
+        f"internal error: {type(error).__name__}: {error} ({place}). Please report it at {ISSUES}; "
+        "POLICYLINT_DEBUG=1 shows the traceback."
+    )

@@ -1,0 +1,262 @@
+"""The two sides of a diff: which they are, opened with one configuration, documents shared between them."""
+
+# Paths stay strings, as everywhere on the way to the sources.
+# ruff: noqa: PTH112
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from policylint.cli import configured
+from policylint.cli.opening import opened
+from policylint.documents.memo import Readings
+from policylint.sources import Source, SourceError, open_source
+from policylint.sources.git import Repository, RevisionError
+from policylint.sources.revision import Revision, at_revision, staged
+from policylint.workspace import Workspace
+
+if TYPE_CHECKING:
+    from policylint.cli.judging import Judged
+    from policylint.config import Settings
+    from policylint.model import Finding
+    from policylint.simulation import Simulation
+
+_FROM, _TO = "PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"
+
+
+class Wanted(NamedTuple):
+    """What the command line asks for; `arguments` may begin with a revision."""
+
+    arguments: Sequence[str]
+    staged: bool = False
+    rendered_before: str | None = None
+    rendered_after: str | None = None
+    hook: bool = False
+    semantics: str | None = None
+    snapshot: str | None = None
+    strict: bool = False
+
+
+class Two:
+    """Both sides, opened.
+
+    Attributes:
+        before, after: the workspaces.
+        paths: what was asked for, as given.
+        again: the command that compares the same.
+        span: the same in short, e.g. `1a2b3c4..5d6e7f8`.
+    """
+
+    def __init__(
+        self,
+        before: Workspace,
+        after: Workspace,
+        sources: tuple[Source, Source],
+        paths: Sequence[str],
+        span: str,
+        again: str,
+    ) -> None:
+        self.before = before
+        self.after = after
+        self.paths = paths
+        self.span = span
+        self.again = again
+        self._sources = sources
+        self._changed: dict[str, frozenset[int]] = {}
+        self._contents: tuple[dict[str, bytes], dict[str, bytes]] | None = None
+
+    def judged_before(
+        self, simulations: list[Simulation], settings: Settings, chosen: set[str] | None
+    ) -> list[Finding]:
+        """Findings of before, by the same configuration."""
+        from policylint.cli.judging import judge
+
+        return list(judge(_Enlarged(self.before, simulations, []), settings, chosen).findings)
+
+    def judged_after(
+        self,
+        simulations: list[Simulation],
+        more: list[Finding],
+        settings: Settings,
+        chosen: set[str] | None,
+        *,
+        strict: bool,
+    ) -> Judged:
+        """Findings of after in its final simulations, with `more` among them, so that they can be suppressed too."""
+        from policylint.cli.judging import judge
+
+        return judge(_Enlarged(self.after, simulations, more), settings, chosen, strict=strict)
+
+    def touched_lines(self, file: str) -> frozenset[int]:
+        """The lines of a file of after that are not in the file of before."""
+        if file not in self._changed:
+            from policylint.compare import changed_lines
+
+            after = self.after.source_lines(file)
+            before = self.before.source_lines(file)
+            self._changed[file] = frozenset() if before == after else changed_lines(before, after)
+        return self._changed[file]
+
+    def files_that_differ(self) -> int:
+        """How many files are not the same on both sides."""
+        before, after = (_contents(each) for each in self._sources)
+        return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())
+
+
+class _Enlarged(Workspace):
+    """A workspace with other simulations of the same, and findings that no single state of it gives."""
+
+    def __init__(self, workspace: Workspace, simulations: list[Simulation], more: list[Finding]) -> None:
+        self.__dict__.update(workspace.__dict__)
+        there = {each.world.name for each in workspace.simulations}
+        self.simulations = [each for each in simulations if each.world.name in there]
+        self._more = more
+
+    def findings(self, select: set[str] | None = None) -> list[Finding]:
+        found = [*super().findings(select), *self._more]
+        return sorted(found, key=lambda each: (each.location.sort_key(), each.rule, each.message))
+
+
+def _contents(source: Source) -> dict[str, object]:
+    """Path below the root → what is there; for a revision the ids of blobs do."""
+    found: dict[str, object] = {}
+    for file in source.files():
+        try:
+            found[file.relative] = file.read()
+        except SourceError as error:
+            found[file.relative] = error.code
+    return found
+
+
+def both(wanted: Wanted) -> Two:
+    """Open what is to be compared.
+
+    Raises:
+        click.UsageError: a revision or a path that is not there, or options that exclude each other.
+    """
+    try:
+        if wanted.rendered_before or wanted.rendered_after:
+            return _rendered(wanted)
+        return _revisions(wanted)
+    except RevisionError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _rendered(wanted: Wanted) -> Two:
+    one, other = wanted.rendered_before, wanted.rendered_after
+    if not one or not other:
+        raise click.UsageError("--rendered-before and --rendered-after belong together")
+    if wanted.staged or wanted.hook or wanted.arguments:
+        raise click.UsageError("--rendered-before and --rendered-after are the whole input: no revision, no PATH")
+    for path in (one, other):
+        if not os.path.isdir(path):
+            raise click.UsageError(f"no such directory: {path!r}")
+    exclude = _excluded()
+    sources = (open_source([one], exclude=exclude), open_source([other], exclude=exclude))
+    before, after = _opened(wanted, *sources)
+    again = f"policylint diff --rendered-before {one} --rendered-after {other}"
+    return Two(before, after, sources, (), f"{one}..{other}", again)
+
+
+def _revisions(wanted: Wanted) -> Two:
+    repository = Repository(".")
+    text, paths = _range_and_paths(wanted, repository)
+    start, end = _ends(text, wanted, repository)
+    asked = [os.path.relpath(each) for each in paths] or [*configured.settings().paths] or None
+    exclude = _excluded()
+    before = at_revision(repository, start, asked, exclude)
+    after: Source
+    if end is not None:
+        after = at_revision(repository, end, asked, exclude)
+    elif wanted.staged:
+        after = staged(repository, asked, exclude)
+    else:
+        after = _work_tree(repository, asked, exclude)
+    for path in paths:
+        there = after.holds(path) if isinstance(after, Revision) else os.path.lexists(path)
+        if not there and not before.holds(path):
+            raise click.UsageError(f"no such file or directory on either side: {path!r}")
+    one, other = _opened(wanted, before, after)
+    span = f"{_short(repository, start)}..{_short(repository, end) if end else 'index' if wanted.staged else ''}"
+    again = " ".join(
+        ["policylint diff", *(["--staged"] if wanted.staged else []), *([_shortened(text)] if text else []), *paths]
+    )
+    return Two(one, other, (before, after), paths, span, again)
+
+
+def _range_and_paths(wanted: Wanted, repository: Repository) -> tuple[str, list[str]]:
+    """The revisions as written ("" for HEAD and the work tree), and the paths."""
+    arguments = list(wanted.arguments)
+    if wanted.hook:
+        start, end = os.environ.get(_FROM, ""), os.environ.get(_TO, "")
+        if not start or not end:
+            raise click.UsageError(f"--hook reads {_FROM} and {_TO}, which pre-commit sets for pre-push")
+        return f"{start}..{end}", arguments
+    if not arguments:
+        return "", []
+    first = arguments[0]
+    if ".." in first and not os.path.lexists(first):
+        return first, arguments[1:]
+    if repository.knows(first):
+        return first, arguments[1:]
+    if os.path.lexists(first):
+        return "", arguments
+    repository.tree(first)  # says what is wrong with it
+    return first, arguments[1:]
+
+
+def _ends(text: str, wanted: Wanted, repository: Repository) -> tuple[str, str | None]:
+    """Both revisions; None for the work tree or the index."""
+    if "..." in text:
+        one, _, other = text.partition("...")
+        one, other = one or "HEAD", other or "HEAD"
+        start, end = repository.merge_base(one, other), other
+    elif ".." in text:
+        one, _, other = text.partition("..")
+        start, end = one or "HEAD", other or "HEAD"
+    else:
+        return text or "HEAD", None
+    if wanted.staged:
+        raise click.UsageError("--staged compares one revision with the index, not two with each other")
+    return start, end
+
+
+def _work_tree(repository: Repository, asked: list[str] | None, exclude: Any) -> Source:
+    if repository.top is None:
+        raise click.UsageError("this is a bare repository: name two revisions, A..B")
+    paths = [os.path.relpath(repository.top)] if asked is None else [each for each in asked if os.path.lexists(each)]
+    if not paths:
+        return Revision(repository, (), ())
+    return open_source(paths, exclude=exclude)
+
+
+def _excluded() -> Any:
+    said = configured.given(configured.settings())
+    return () if said is None or said.excluded is None else said.excluded
+
+
+def _opened(wanted: Wanted, *sources: Source) -> tuple[Workspace, Workspace]:
+    readings = Readings()
+    for source in sources:
+        source.files()  # so that one `cat-file` brings the blobs of both
+    one, other = (
+        opened((".",), None, wanted.semantics, wanted.snapshot, strict=wanted.strict, source=source, readings=readings)
+        for source in sources
+    )
+    return one, other
+
+
+def _shortened(text: str) -> str:
+    """A range without the tails of its ids."""
+    import re
+
+    return re.sub(r"\b([0-9a-f]{7})[0-9a-f]{33,57}\b", r"\1", text)
+
+
+def _short(repository: Repository, revision: str) -> str:
+    commit = repository.commit(revision)
+    return commit[:7] if commit else revision[:7]

@@ -1,0 +1,157 @@
+"""`policylint explain RESOURCE`: which policies act on an object, setting by setting; for a policy, where it acts."""
+
+from __future__ import annotations
+
+import click
+
+from policylint.cli.commands import OK
+from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from policylint.explain.subject import Subject
+    from policylint.report.explain import Explained
+    from policylint.report.explain_radius import Radius
+    from policylint.workspace import Workspace
+
+ASKED = "What is asked"
+ITSELF = "-"
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """Names of objects in the work tree, for the shell."""
+    from policylint.cli.opening import opened
+    from policylint.explain.subject import names
+
+    try:
+        with context:
+            found = names(opened((), None, None, None).simulations)
+    except Exception:  # a shell is no place for complaints
+        return []
+    wanted = incomplete.lower()
+    return [each for each in found if each.lower().startswith(wanted) or f"/{wanted}" in each.lower()]
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  policylint explain HTTPRoute/shop/checkout
+  policylint explain checkout --rule 2 --field jwt
+  policylint explain Gateway/infra/edge#https
+  policylint explain SecurityPolicy/infra/edge-jwt      where it reaches, and what deleting it would change
+  policylint explain GWP201                             a rule
+
+\b
+Exit codes: 0, 2 wrong usage, 3 not done whole.
+""",
+)
+@click.argument("resource", shell_complete=_complete)
+@option(ASKED, "--rule", metavar="RULE", default="", help="Only this rule of a route: its name, or its number from 1.")
+@option(ASKED, "--field", metavar="NAME", default="", help="Only this setting, e.g. jwt or timeout.http.")
+@option(
+    ASKED,
+    "--without",
+    metavar="[POLICY]",
+    is_flag=False,
+    flag_value=ITSELF,
+    default=None,
+    help="Simulate the tree without a policy (RESOURCE itself if it is one) and show the change.",
+)
+@reading
+@option(INPUT, "--at", "revision", metavar="REV", default="", help="As of this git revision, not the work tree.")
+@option(
+    OUTPUT,
+    "-o",
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "yaml", "markdown")),
+    default="text",
+    show_default=True,
+    help="Format on stdout.",
+)
+@showing
+def explain(
+    resource: str,
+    rule: str,
+    field: str,
+    without: str | None,
+    paths: tuple[str, ...],
+    directory: str | None,
+    semantics: str | None,
+    snapshot: str | None,
+    revision: str,
+    form: str,
+    color: str,
+    verbose: bool,
+    timing: bool,
+) -> int:
+    """Explain an object: which policies act on it, where each value comes from, and what was lost to whom.
+
+    RESOURCE is Kind/name, Kind/namespace/name, Kind.group/namespace/name, an unambiguous name, or the id of a rule. For
+    a policy: its targets, where it reaches and where not, who beats it, and what changes if it is deleted.
+    """
+    import re
+
+    if re.fullmatch(r"GWP\d{3}", resource, re.IGNORECASE):
+        from policylint.cli.rule import rule as rule_command
+
+        return int(click.get_current_context().invoke(rule_command, name=resource, color=color) or OK)
+
+    from policylint.cli.opening import Clock, describe
+    from policylint.cli.streams import page_width, put, say, wants_color
+    from policylint.cli.trace_at import opened_at
+    from policylint.explain.explanation import explain as explained
+    from policylint.explain.subject import UnclearError, subjects
+    from policylint.report.display import Paint
+    from policylint.report.explain import write
+    from policylint.report.identity import Names
+
+    clock = Clock()
+    workspace = opened_at(revision, paths, directory, semantics, snapshot)
+    clock.lap("read and simulate")
+    try:
+        asked = subjects(resource, workspace.simulations, rule)
+        findings = workspace.findings()
+        clock.lap("rules")
+        found: list[Explained] = [(explained(each, findings), _radius(each, without, workspace)) for each in asked]
+    except UnclearError as error:
+        raise click.UsageError(str(error)) from None
+    clock.lap("explain")
+    names = Names(key for each in workspace.simulations for key in each.world.resources)
+    for piece in write(form, found, names, Paint(wants_color(color)), page_width(), field):
+        put(piece)
+    if verbose:
+        describe(workspace.coverage)
+    if timing:
+        for line in clock.lines():
+            say(line)
+    return OK
+
+
+def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radius | None:
+    """What changes without a policy: the one that is named, or the policy that is explained.
+
+    Raises:
+        UnclearError: the name is not that of one policy.
+    """
+    from policylint.explain.deleting import without as simulated
+    from policylint.explain.subject import UnclearError, subjects
+    from policylint.model.spelling import spelled
+    from policylint.report.explain_radius import radius
+
+    simulation, key, _ = subject
+    if without in (None, ITSELF):
+        if subject.is_policy:
+            return radius(simulation, simulated(simulation, key), key)
+        if without == ITSELF:
+            raise UnclearError(f"--without wants the policy to leave out: {spelled(key)} is none")
+        return None
+    assert without is not None
+    here = [each for each in subjects(without, workspace.simulations) if each.simulation is simulation]
+    if not here:
+        return None
+    policy = here[0]
+    if not policy.is_policy:
+        raise UnclearError(f"--without wants a policy: {spelled(policy.key)} is none")
+    return radius(simulation, simulated(simulation, policy.key), policy.key, None if subject.is_policy else key)

@@ -1,0 +1,117 @@
+"""`policylint list WHAT`: tables of policies, routes, Gateways, listeners and backends, as a cluster has them."""
+
+from __future__ import annotations
+
+import click
+
+from policylint.cli.commands import OK
+from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TABLES = ("policies", "routes", "gateways", "listeners", "backends")
+SHOWN = "What is shown"
+
+
+@click.command(
+    "list",
+    cls=Command,
+    epilog="""\b
+Examples:
+  policylint list policies
+  policylint list routes -n shop -o wide
+  policylint list policies --kind SecurityPolicy -l team=shop
+  policylint list policies -o json | jq '.policies[] | select(.verdict != "Enforced")'
+
+\b
+Exit codes: 0, 2 wrong usage, 3 not done whole.
+""",
+)
+@click.argument("what", type=click.Choice(TABLES))
+@option(SHOWN, "-n", "--namespace", metavar="NAME", default="", help="Only objects of this namespace.")
+@option(SHOWN, "--kind", metavar="KIND", default="", help="Only this kind, e.g. SecurityPolicy or HTTPRoute.")
+@option(
+    SHOWN, "-l", "--selector", metavar="LABELS", default="", help="Only objects with these labels: a=b,c!=d,e in (f,g)."
+)
+@reading
+@option(INPUT, "--at", "revision", metavar="REV", default="", help="As of this git revision, not the work tree.")
+@option(
+    OUTPUT,
+    "-o",
+    "--format",
+    "form",
+    type=click.Choice(("text", "wide", "json")),
+    default="text",
+    show_default=True,
+    help="Format on stdout; wide has more columns.",
+)
+@showing
+def list_(
+    what: str,
+    namespace: str,
+    kind: str,
+    selector: str,
+    paths: tuple[str, ...],
+    directory: str | None,
+    semantics: str | None,
+    snapshot: str | None,
+    revision: str,
+    form: str,
+    color: str,
+    verbose: bool,
+    timing: bool,
+) -> int:
+    """List policies with their targets, verdicts and reach; routes, Gateways, listeners, backends with their policies.
+
+    PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
+    """
+    from policylint.cli.opening import Clock, describe
+    from policylint.cli.streams import put, say, wants_color
+    from policylint.cli.trace_at import opened_at
+    from policylint.report.display import Paint
+    from policylint.report.listing import Wanted, entries, write
+
+    clock = Clock()
+    labels = _labels(selector) if selector else None
+    workspace = opened_at(revision, paths, directory, semantics, snapshot)
+    clock.lap("read and simulate")
+    found = entries(what, workspace.simulations, Wanted(namespace, kind, labels))
+    for piece in write(form, what, found, Paint(wants_color(color))):
+        put(piece)
+    clock.lap("report")
+    if verbose:
+        describe(workspace.coverage)
+    if timing:
+        for line in clock.lines():
+            say(line)
+    return OK
+
+
+def _labels(text: str) -> dict[str, Any]:
+    """A label selector as kubectl takes it, as a LabelSelector.
+
+    Raises:
+        click.UsageError: a requirement is none.
+    """
+    import re
+
+    found: Any = []
+    for each in re.findall(r"[^,(]+(?:\([^)]*\))?", text):
+        part = each.strip()
+        if sets := re.fullmatch(r"([\w./-]+)\s+(in|notin)\s+\(([^)]*)\)", part):
+            operator = "In" if sets[2] == "in" else "NotIn"
+            values = [value.strip() for value in sets[3].split(",")]
+            found.append({"key": sets[1], "operator": operator, "values": values})
+        elif equals := re.fullmatch(r"([\w./-]+)\s*(==?|!=)\s*([\w.-]*)", part):
+            operator = "NotIn" if equals[2] == "!=" else "In"
+            found.append({"key": equals[1], "operator": operator, "values": [equals[3]]})
+        elif key := re.fullmatch(r"(!?)\s*([\w./-]+)", part):
+            found.append({"key": key[2], "operator": "DoesNotExist" if key[1] else "Exists"})
+        else:
+            raise click.UsageError(f"{part!r} is not a label selector such as a=b, c!=d, e in (f,g)")
+    return {"matchExpressions": found}
+
+
+list = list_  # noqa: A001 - the commands are looked up by their names

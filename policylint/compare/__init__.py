@@ -1,0 +1,128 @@
+"""Two sides of a change in, what it does in effect out: settings, verdicts, findings and their blast radius.
+
+Knows nothing of git: the sides are simulations, however they were come by. Text that means the same (order, comments,
+labels nobody selects on) is no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from policylint.compare.ages import with_ages, with_reasons
+from policylint.compare.authentication import authentication_removed
+from policylint.compare.change import Comparison, EnvironmentChange, FindingChange
+from policylint.compare.contexts import changed_contexts
+from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
+from policylint.compare.objects import touched
+from policylint.compare.pairing import Pairing
+from policylint.compare.policies import policy_changes
+from policylint.compare.subjects import Sides, subjects
+from policylint.compare.unknown import unknown_subjects
+from policylint.model import Finding, ResourceKey, World
+from policylint.simulation import Simulation, simulate
+
+
+def paired(before: Sequence[Simulation], after: Sequence[Simulation]) -> list[Sides]:
+    """The environments by name, with the creation order that the change states; a missing side is an empty world."""
+    old = {each.world.name: each for each in before}
+    new = {each.world.name: each for each in after}
+    found = []
+    for name in sorted(old.keys() | new.keys()):
+        one, other = old.get(name), new.get(name)
+        alone = one is None or other is None
+        if one is None and other is not None:
+            one = simulate(World(name, ()), other.catalog)
+        elif other is None and one is not None:
+            other = simulate(World(name, ()), one.catalog)
+        assert one is not None and other is not None
+        if not alone or one.world.resources or other.world.resources:
+            pairing = Pairing(one, other)
+            found.append(Sides(with_ages(one, pairing.removed), with_ages(other, pairing.added), pairing))
+    return found
+
+
+def compare(sides: Iterable[Sides]) -> list[EnvironmentChange]:
+    """What changes in each environment."""
+    return [_environment(each) for each in sides]
+
+
+def _environment(sides: Sides) -> EnvironmentChange:
+    before, after, pairing = sides
+    contexts = changed_contexts(before, after, pairing)
+    found = subjects(sides, contexts.changes)
+    known = {each.key for each in found}
+    return EnvironmentChange(
+        after.world.name,
+        _come_or_gone(sides),
+        len(after.topology.routes),
+        contexts.changes,
+        (*found, *unknown_subjects(sides, known)),
+        tuple(policy_changes(before, after, pairing)),
+        tuple(touched(sides, contexts.changes, found)),
+        contexts.truncated,
+        pairing.renamed,
+    )
+
+
+def _come_or_gone(sides: Sides) -> Literal["", "added", "removed"]:
+    if bool(sides.before.world.resources) == bool(sides.after.world.resources):
+        return ""
+    return "removed" if sides.before.world.resources else "added"
+
+
+def removed_protections(sides: Sequence[Sides], environments: Sequence[EnvironmentChange]) -> list[Finding]:
+    """What GWP302 has to say, the same finding of several environments once."""
+    found = [
+        finding
+        for pair, environment in zip(sides, environments, strict=True)
+        for finding in authentication_removed(pair, environment.contexts)
+    ]
+    return _folded(found)
+
+
+def compared_findings(
+    sides: Sequence[Sides],
+    environments: Sequence[EnvironmentChange],
+    before: Iterable[Finding],
+    after: Iterable[Finding],
+) -> list[FindingChange]:
+    """Findings of both sides with their states; GWP302 is left out where a new GWP201 says the same."""
+    renamed = {key: new for each in environments for key, new in each.renamed.items()}
+    new = frozenset(key for each in sides for key in each.pairing.added)
+    found = finding_changes(before, with_reasons(after, new), renamed)
+    said = [each.finding for each in found if each.state == "new"]
+    found = [each for each in found if each.finding.rule != "GWP302" or not _is_said(each.finding, said)]
+    found.sort(key=lambda each: (each.state, each.finding.location.sort_key(), each.finding.rule, each.finding.message))
+    return found
+
+
+def _folded(findings: Iterable[Finding]) -> list[Finding]:
+    """The same finding of several environments once, with their names."""
+    found: dict[Finding, list[str]] = {}
+    for each in findings:
+        found.setdefault(each._replace(environments=()), []).extend(each.environments)
+    return [each._replace(environments=tuple(sorted(set(names)))) for each, names in found.items()]
+
+
+def _is_said(removed: Finding, said: Iterable[Finding]) -> bool:
+    """Whether a new GWP201 reports the same loss: the same policies, and the fields among its own."""
+    about: set[ResourceKey] = set(removed.resources[1:])
+    fields = set(removed.field.split(","))
+    return len(about) > 1 and any(
+        each.rule == "GWP201" and about <= set(each.resources) and fields <= set(each.field.split(",")) for each in said
+    )
+
+
+__all__ = [
+    "Comparison",
+    "EnvironmentChange",
+    "FindingChange",
+    "Sides",
+    "changed_lines",
+    "compare",
+    "compared_findings",
+    "on_changed_lines",
+    "paired",
+    "removed_protections",
+]

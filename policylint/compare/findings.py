@@ -1,0 +1,83 @@
+"""Findings that are new, fixed or unchanged: matched by rule, resources and field, never by line or wording."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from policylint.compare.change import FindingChange
+from policylint.model import SEVERITIES, Finding, Location, Related, ResourceKey
+
+Lines = Callable[[str], list[str]]
+_Identity = tuple[str, tuple[ResourceKey, ...], str]
+
+
+def finding_changes(
+    before: Iterable[Finding], after: Iterable[Finding], renamed: Mapping[ResourceKey, ResourceKey]
+) -> list[FindingChange]:
+    """Every finding of both sides with its state, in the order of `after`, then the fixed ones.
+
+    A finding that has become worse is new.
+    """
+    left: dict[_Identity, list[Finding]] = defaultdict(list)
+    for each in before:
+        left[_identity(each, renamed)].append(each)
+    found = []
+    for each in after:
+        twins = left.get(_identity(each, {}), [])
+        twin = next((twin for twin in twins if _rank(twin) <= _rank(each)), None)
+        if twin is None:
+            found.append(FindingChange(each, "new"))
+        else:
+            twins.remove(twin)
+            found.append(FindingChange(each, "unchanged"))
+    worse = {_identity(each.finding, {}) for each in found if each.state == "new"}
+    for identity, twins in left.items():
+        found += [FindingChange(each, "fixed") for each in twins if identity not in worse]
+    return found
+
+
+def _identity(finding: Finding, renamed: Mapping[ResourceKey, ResourceKey]) -> _Identity:
+    resources = tuple(renamed.get(key, key) for key in finding.resources)
+    about = finding.field if resources else f"{finding.location.file} {finding.field} {finding.label}"
+    return finding.rule, resources, about
+
+
+def _rank(finding: Finding) -> int:
+    return SEVERITIES.index(finding.severity)
+
+
+def on_changed_lines(finding: Finding, lines: Callable[[str], frozenset[int]]) -> Finding:
+    """The finding with a place that the change touches as its primary one, if it has any: GitHub shows no others.
+
+    Args:
+        lines: file → its lines that are new or changed.
+    """
+    if _touches(finding.location, lines):
+        return finding
+    for number, related in enumerate(finding.related):
+        if _touches(related.location, lines):
+            rest = [each for position, each in enumerate(finding.related) if position != number]
+            first = Related(finding.label or finding.message, finding.location)
+            return finding._replace(location=related.location, label=related.message, related=(first, *rest))
+    return finding
+
+
+def _touches(location: Location, lines: Callable[[str], frozenset[int]]) -> bool:
+    changed = lines(location.file)
+    return bool(changed) and location.at()[0] in changed
+
+
+def changed_lines(before: list[str], after: list[str]) -> frozenset[int]:
+    """The 1-based lines of `after` that are not in `before`."""
+    from difflib import SequenceMatcher
+
+    if not before:
+        return frozenset(range(1, len(after) + 1))
+    return frozenset(_inserted(SequenceMatcher(None, before, after, autojunk=False).get_opcodes()))
+
+
+def _inserted(codes: Iterable[tuple[str, int, int, int, int]]) -> Iterator[int]:
+    for code, _, _, start, end in codes:
+        if code in ("replace", "insert"):
+            yield from range(start + 1, end + 1)

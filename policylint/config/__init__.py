@@ -1,0 +1,22 @@
+"""The configuration: which file counts, what it says, and where it says so (design/conventions.md §8).
+
+Finding out that there is none costs a few `stat` calls; parsers and the schema are imported when there is one.
+"""
+
+from __future__ import annotations
+
+from policylint.config.discovery import ConfigError, discover
+from policylint.config.settings import Environment, Ignore, Settings
+
+__all__ = ["ConfigError", "Environment", "Ignore", "Settings", "discover", "load"]
+
+
+def load(file: str) -> Settings:
+    """The settings of a configuration file.
+
+    Raises:
+        ConfigError: it cannot be read, or holds what schemas/config.json does not allow; the message names the place.
+    """
+    from policylint.config.loading import load as load_file
+
+    return load_file(file)

@@ -1,0 +1,127 @@
+"""From the bytes of a configuration file to `Settings`: YAML by our own reader (it keeps positions), or TOML."""
+
+# Paths stay strings with os.path, as seen from here: `../clusters` is what messages show.
+# ruff: noqa: PTH118, PTH119, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.config.discovery import PYPROJECT, ConfigError
+from policylint.config.places import Places, TomlPlaces
+from policylint.config.settings import Environment, Ignore, Settings
+
+
+def load(file: str) -> Settings:
+    """The settings of a file, checked against schemas/config.json."""
+    try:
+        with open(file, "rb") as opened:
+            data = opened.read()
+    except OSError as error:
+        raise ConfigError(f"cannot read configuration {file!r}: {(error.strerror or str(error)).lower()}") from None
+    shown = file.replace(os.sep, "/")
+    is_toml = file.endswith(".toml")
+    written, places = _toml(data, shown) if is_toml else _yaml(data, shown)
+    content = _without_nulls(written)
+    if content:
+        from policylint.config.checking import check
+
+        check(content, places)
+    directory = os.path.dirname(file)
+    if os.path.basename(directory) == ".config" and not is_toml:  # its paths are those of the directory above
+        directory = os.path.dirname(directory) or "."
+    return _settings(content, places, shown, directory or ".")
+
+
+def _without_nulls(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A key with nothing behind it (its entries are commented out) says nothing."""
+    return {
+        name: _without_nulls(value) if isinstance(value, dict) else value
+        for name, value in content.items()
+        if value is not None
+    }
+
+
+def _yaml(data: bytes, file: str) -> tuple[Mapping[str, Any], Places | None]:
+    from policylint.documents import read
+
+    reading = read(data, file)
+    for problem in reading.problems:
+        raise ConfigError(f"{file}:{problem.line}:{problem.column}: {problem.message}")
+    if len(reading.documents) > 1:
+        raise ConfigError(f"{file}:{reading.documents[1].line}:1: a configuration is one document")
+    if not reading.documents:
+        return {}, None
+    document = reading.documents[0]
+    if not isinstance(document.value, dict):
+        raise ConfigError(f"{file}:{document.line}:1: a configuration is a mapping")
+    return document.value, document
+
+
+def _toml(data: bytes, file: str) -> tuple[Mapping[str, Any], Places]:
+    import tomllib
+
+    try:
+        text = data.decode()
+        content = tomllib.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{file}: {error}") from None
+    is_pyproject = os.path.basename(file) == PYPROJECT or "tool" in content
+    table = content.get("tool", {}).get("policylint", {}) if is_pyproject else content
+    if not isinstance(table, dict):
+        raise ConfigError(f"{file}: tool.policylint is no table")
+    plain = _plain(table)
+    return plain, TomlPlaces(file, tuple(text.splitlines()), plain)
+
+
+def _plain(value: Any) -> Any:
+    """TOML's dates as the texts they are in YAML."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def _settings(content: Mapping[str, Any], places: Places | None, file: str, directory: str) -> Settings:
+    def place(path: str) -> str:
+        return os.path.normpath(os.path.join(directory, path))
+
+    entries = content.get("ignore", [])
+    return Settings(
+        file=file,
+        directory=directory,
+        paths=tuple(map(place, content.get("paths", ()))),
+        exclude=tuple(content.get("exclude", ())),
+        select=tuple(content.get("select", ())),
+        ignore=tuple(each for each in entries if isinstance(each, str)),
+        suppressions=tuple(_ignore(each, index) for index, each in enumerate(entries) if isinstance(each, dict)),
+        severity={rule: each or "off" for rule, each in content.get("severity", {}).items()},  # YAML's off is false
+        fail_on=content.get("fail-on", "error"),
+        min_severity=content.get("min-severity"),
+        semantics=content.get("semantics", "gep-713"),
+        environments=tuple(
+            Environment(each["name"], tuple(map(place, each["roots"]))) for each in content.get("environments", ())
+        ),
+        namespaces=content.get("namespaces", {}),
+        assume=tuple(content.get("assume", ())),
+        kinds=tuple(content.get("kinds", ())),
+        implementations=content.get("implementations", {}),
+        locked=tuple(content.get("locked", ())),
+        baseline=place(content["baseline"]) if "baseline" in content else "",
+        places=places,
+    )
+
+
+def _ignore(entry: Mapping[str, Any], index: int) -> Ignore:
+    rule = entry["rule"]
+    return Ignore(
+        rules=(rule,) if isinstance(rule, str) else tuple(rule),
+        resource=entry.get("resource", ""),
+        path=entry.get("path", ""),
+        reason=entry["reason"],
+        expires=entry.get("expires", ""),
+        number=index,
+    )

@@ -1,0 +1,84 @@
+"""The settings as values, with the place each of them comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from policylint.config.places import Places
+
+
+class Environment(NamedTuple):
+    """One simulated cluster: its name, and the directories (as seen from here) that land in it."""
+
+    name: str
+    roots: tuple[str, ...]
+
+
+class Ignore(NamedTuple):
+    """A suppression of the configuration.
+
+    Args:
+        rules: ids or names, as written.
+        resource: `Kind[.group]/namespace/name` with wildcards, "" for any.
+        path: gitignore pattern below the configuration's directory, "" for any.
+        reason: why.
+        expires: `2027-01-31`, "" for never.
+        number: which entry of `ignore` it is, from 0.
+    """
+
+    rules: tuple[str, ...]
+    resource: str
+    path: str
+    reason: str
+    expires: str
+    number: int
+
+
+class Settings(NamedTuple):
+    """What a configuration file says; the defaults where there is none.
+
+    Args:
+        file: the configuration file as seen from here, "" for none.
+        directory: where its paths and patterns start, as seen from here.
+        paths: what is linted when the command names nothing, as seen from here.
+        exclude: gitignore patterns below `directory`.
+        select, ignore: rules that run and that do not: ids, names, families.
+        suppressions: the entries of `ignore` that name a resource or path.
+        severity: by rule, as written.
+        assume: objects that exist elsewhere: `Kind[.group] [namespace/]name`, or a mapping with more about it.
+        namespaces: labels of namespaces that the tree does not show.
+        kinds: policy kinds as in schemas/policy-kinds/.
+        implementations: settings of controllers that no manifest states, by implementation and name.
+        locked: rules that files cannot suppress.
+        baseline: its file as seen from here, "" for none.
+        places: where in the file a value is written; None without a file.
+    """
+
+    file: str = ""
+    directory: str = "."
+    paths: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    suppressions: tuple[Ignore, ...] = ()
+    severity: Mapping[str, str] = {}
+    fail_on: str = "error"
+    min_severity: str | None = None
+    semantics: str = "gep-713"
+    environments: tuple[Environment, ...] = ()
+    namespaces: Mapping[str, Mapping[str, str]] = {}
+    assume: tuple[str | Mapping[str, Any], ...] = ()
+    kinds: tuple[Mapping[str, Any], ...] = ()
+    implementations: Mapping[str, Mapping[str, Any]] = {}
+    locked: tuple[str, ...] = ()
+    baseline: str = ""
+    places: Places | None = None
+
+    def at(self, *pointer: str | int) -> str:
+        """`.policylint.yaml:7:3`, the place of a value, for messages."""
+        if self.places is None:
+            return self.file
+        line, column = self.places.position(pointer)
+        return f"{self.file}:{line}:{column}"

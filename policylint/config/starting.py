@@ -1,0 +1,115 @@
+"""The text of a first configuration: commented, with what was seen of the repository filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+SCHEMA = "https://raw.githubusercontent.com/example/policylint/main/schemas/config.json"
+
+
+class Seen(NamedTuple):
+    """What is worth knowing of a repository for its first configuration.
+
+    Args:
+        directories: top-level directories that hold Gateway API objects or policies.
+        environments: names of the environments that were found.
+        classes: GatewayClasses that Gateways name and no manifest makes.
+        missing: other objects (`Kind namespace/name`) that references name and nothing deploys.
+        namespaces: namespaces of routes whose labels no manifest shows, where a listener selects by label.
+        not_rendered: sentences on what was not seen.
+    """
+
+    directories: Sequence[str] = ()
+    environments: Sequence[str] = ()
+    classes: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    namespaces: Sequence[str] = ()
+    not_rendered: Sequence[str] = ()
+
+
+def configuration(seen: Seen, version: str) -> str:
+    """The file; as it stands it changes nothing."""
+    return "\n".join(
+        [
+            f"# yaml-language-server: $schema={SCHEMA}",
+            f"# Configuration of policylint {version}. `policylint config show` prints what is in force; every key is",
+            "# described in docs/configuration.md. What is commented out shows the default or an example.",
+            "",
+            *_paths(seen),
+            "",
+            "# Files to leave out, as in .gitignore (which is heeded anyway).",
+            "# exclude: [tests/, '*.generated.yaml']",
+            "",
+            *_environments(seen),
+            "",
+            *_assume(seen),
+            "",
+            *_namespaces(seen),
+            "",
+            "# Lowest severity for which the exit code is 1: error, warning, note, never.",
+            "fail-on: error",
+            "",
+            "# Other severities, by id, name or family; `off` does not run the rule.",
+            "# severity:",
+            "#   GWP201: error",
+            "#   policy-partially-overridden: off",
+            "",
+            "# Single findings that are fine. Comments in the manifests do the same, where one may edit them:",
+            "#   name: checkout  # policylint: ignore[GWP201] JWT is checked by the app",
+            "# ignore:",
+            "#   - {rule: GWP201, resource: HTTPRoute/shop/*, reason: JWT is checked by the app, expires: 2027-01-31}",
+            "",
+            "# Rules that comments and annotations cannot suppress.",
+            "# locked: [GWP3]",
+            "",
+        ]
+    )
+
+
+def _paths(seen: Seen) -> list[str]:
+    if not seen.directories:
+        return ["# Where manifests are. Default: everything below the git root.", "# paths: [clusters, apps]"]
+    return [
+        "# Where manifests are. Default: everything below the git root. Gateway API objects were found here:",
+        f"# paths: [{', '.join(map(_quoted, seen.directories))}]",
+    ]
+
+
+def _environments(seen: Seen) -> list[str]:
+    lines = ["# Clusters, each simulated by itself."]
+    if len(seen.environments) > 1:
+        lines[0] += f" Found without being told: {_listed(seen.environments, 6)}."
+    return [
+        *lines,
+        "# environments:",
+        "#   - {name: prod, roots: [clusters/prod]}",
+        "#   - {name: staging, roots: [clusters/staging]}",
+    ]
+
+
+def _assume(seen: Seen) -> list[str]:
+    lines = ["# Objects that exist but are not in this repository; what refers to them is not missing."]
+    entries = [f"#   - {{kind: GatewayClass, name: {each}, controllerName: …}}" for each in seen.classes[:5]]
+    entries += [f"#   - {each}" for each in seen.missing[:10]]
+    if entries:
+        lines.append("# These were referred to and not found: mistakes, or made by somebody else?")
+    return [*lines, "# assume:", *(entries or ["#   - Gateway infra/edge", "#   - Service media/*"])]
+
+
+def _namespaces(seen: Seen) -> list[str]:
+    lines = ["# Labels of namespaces that no manifest shows; listeners that select by label look at them."]
+    entries = [f"#   {each}: {{team: …}}" for each in seen.namespaces[:10]]
+    return [*lines, "# namespaces:", *(entries or ["#   shop: {team: checkout}"])]
+
+
+def _listed(names: Iterable[str], most: int) -> str:
+    known = list(names)
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
+
+
+def _quoted(name: str) -> str:
+    import re
+
+    return name if re.fullmatch(r"[A-Za-z][\w./-]*", name) else f"'{name}'"

@@ -1,0 +1,76 @@
+"""Cut a file at its `---` lines, and say cheaply which kind of object each piece holds (performance.md §2c).
+
+`---` at the start of a line and followed by white space ends a document everywhere in YAML, also inside quoted and
+block scalars, so cutting there needs no parser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_KIND: Final = re.compile(rb"""kind:[ \t]+(["']?)([A-Za-z][A-Za-z0-9]*)\1[ \t]*(?:#.*)?\r?(?:\n|\Z)""")
+_API_VERSION: Final = re.compile(rb"""apiVersion:[ \t]+(["']?)([A-Za-z0-9][\w./-]*)\1[ \t]*(?:#.*)?\r?(?:\n|\Z)""")
+_DIRECTIVE: Final = re.compile(rb"^%", re.MULTILINE)
+_CONTENT: Final = re.compile(rb"^(?!---[ \t]*\r?$)[ \t]*[^\s#]", re.MULTILINE)
+
+
+class Chunk(NamedTuple):
+    """The bytes `[start, end)` of a file, and the 0-based line they start on."""
+
+    start: int
+    end: int
+    line: int
+
+
+def split(data: bytes) -> Iterator[Chunk]:
+    """Cut at `---` lines, which start the chunk they stand in; directives stay with the document they precede."""
+    start = 0
+    line = 0
+    search = 0
+    since = 0  # where the last `---` line stands, cut there or not
+    size = len(data)
+    while True:
+        cut = data.find(b"\n---", search)
+        if cut < 0:
+            yield Chunk(start, size, line)
+            return
+        cut += 1
+        search = cut
+        after = data[cut + 3 : cut + 4]
+        if after and after not in b" \t\r\n":
+            continue
+        before, since = since, cut
+        if data.find(b"%", before, cut) >= 0 and _DIRECTIVE.search(data, before, cut):
+            continue
+        yield Chunk(start, cut, line)
+        line += data.count(b"\n", start, cut)
+        start = cut
+
+
+def content_start(data: bytes, chunk: Chunk) -> int | None:
+    """Offset of the first line that is neither blank, comment, nor a bare `---`; None if there is none."""
+    match = _CONTENT.search(data, chunk.start, chunk.end)
+    return None if match is None else match.start()
+
+
+def identity(data: bytes, chunk: Chunk) -> tuple[str, str] | None:
+    """(apiVersion, kind) if both stand plainly at column 0, exactly once; None when in doubt, lists included."""
+    kind = _only(data, b"\nkind:", chunk)
+    api_version = _only(data, b"\napiVersion:", chunk)
+    if kind is None or api_version is None:
+        return None
+    named = _KIND.match(data, kind, chunk.end)
+    versioned = _API_VERSION.match(data, api_version, chunk.end)
+    if named is None or versioned is None or named[2].endswith(b"List"):
+        return None
+    return versioned[2].decode(), named[2].decode()
+
+
+def _only(data: bytes, key: bytes, chunk: Chunk) -> int | None:
+    """Where the one line starting with `key` (given with its line break) starts."""
+    first = chunk.start if data.startswith(key[1:], chunk.start) else data.find(key, chunk.start, chunk.end) + 1
+    if first == 0 and not data.startswith(key[1:], chunk.start):
+        return None
+    return first if data.find(key, first, chunk.end) < 0 else None

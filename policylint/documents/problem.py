@@ -1,0 +1,67 @@
+"""What `read` gives back: documents, problems, documents left unread; and the stable codes of the problems."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from policylint.documents.position import Document, Pointer
+
+# Codes are part of the tool's output: never renamed, never reused.
+YAML_SYNTAX: Final = "yaml-syntax"  # libyaml, or the API server's reader, refuses the document
+DUPLICATE_KEY: Final = "duplicate-key"  # a mapping has the key twice; the last one counts
+TOO_LARGE: Final = "too-large"  # the file is over MAX_BYTES
+TOO_DEEP: Final = "too-deep"  # nested deeper than MAX_DEPTH
+ALIAS_BOMB: Final = "alias-bomb"  # aliases expand to more than MAX_NODES nodes
+NOT_UTF8: Final = "not-utf8"  # bytes that are not UTF-8 (nor UTF-16 with a byte order mark)
+BINARY: Final = "binary"  # NUL bytes
+
+MAX_BYTES: Final = 32 * 1024 * 1024
+MAX_DEPTH: Final = 200  # the API server stops at 10,000; consumers that recurse must stay far from Python's own limit
+MAX_NODES: Final = 1_000_000  # that one document may stand for once its aliases are expanded
+MAX_PIECES: Final = 4_000_000  # lines and commas in one file: real files of MAX_BYTES have about a million
+MAX_PROBLEMS: Final = 1000  # in one file; then it is given up
+
+
+class Problem(NamedTuple):
+    """Something about a file that its author should know; how bad it is, is for the caller to say.
+
+    `line` and `column` are 1-based; 1, 1 where the problem is the whole file's.
+    """
+
+    code: str
+    message: str
+    file: str
+    line: int
+    column: int
+    pointer: Pointer | None
+
+
+class Unread(NamedTuple):
+    """A document skipped unparsed because its kind was not wanted; `read_unread` parses it after all.
+
+    `start` and `end` are offsets into the file's bytes as UTF-8 without byte order mark.
+    """
+
+    file: str
+    line: int
+    api_version: str
+    kind: str
+    start: int
+    end: int
+    number: int
+
+
+class Reading:
+    """One file, read.
+
+    `form` is `yaml`, `json`, `empty` (nothing but comments), or what the file was recognised as instead of Kubernetes
+    YAML: `helm-template`, `jinja`, `terraform-template`, `erb-template`. Such a file has no documents and no problems.
+    """
+
+    __slots__ = ("documents", "form", "problems", "unread")
+
+    def __init__(self, form: str = "yaml") -> None:
+        self.documents: list[Document] = []
+        self.problems: list[Problem] = []
+        self.unread: list[Unread] = []
+        self.form = form

@@ -1,0 +1,206 @@
+"""`read`: the bytes of one file in, its documents, problems and unread documents out. Never raises."""
+
+from __future__ import annotations
+
+import codecs
+import gc
+import re
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Final
+
+from policylint.documents import regular
+from policylint.documents.chunks import Chunk, content_start, identity, split
+from policylint.documents.events import Binding, binding
+from policylint.documents.position import Document, Spot
+from policylint.documents.problem import (
+    BINARY,
+    DUPLICATE_KEY,
+    MAX_BYTES,
+    MAX_PIECES,
+    MAX_PROBLEMS,
+    NOT_UTF8,
+    TOO_LARGE,
+    YAML_SYNTAX,
+    Problem,
+    Reading,
+    Unread,
+)
+from policylint.documents.scalars import MergeKeyError
+
+Wanted = Callable[[str, str], bool]
+
+_NO_POSITIONS: Final = array("I")
+_SURROGATES: Final = re.compile(
+    rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?"
+    rb"|(?<!\\)((?:\\\\)*)\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+
+def read(data: bytes, file: str, *, wanted: Wanted | None = None) -> Reading:
+    """Read one file. `file` is its path as shown to users.
+
+    Documents whose apiVersion and kind are plain to see, and for which `wanted` says False, are not parsed but listed
+    in `unread`; without `wanted` everything is parsed.
+    """
+    reading = Reading()
+    if len(data) > MAX_BYTES:
+        message = f"{len(data) / 2**20:.0f} MiB; files over {MAX_BYTES // 2**20} MiB are not read"
+        reading.problems.append(Problem(TOO_LARGE, message, file, 1, 1, None))
+        return reading
+    # Files made of nothing but `1,` or `---` take long and much memory at any size; see MAX_PIECES.
+    if len(data) > MAX_PIECES and data.count(b"\n") + data.count(b",") > MAX_PIECES:
+        message = f"more than {MAX_PIECES:,} lines and list entries: not read"
+        reading.problems.append(Problem(TOO_LARGE, message, file, 1, 1, None))
+        return reading
+    data = _as_utf8(data)
+    nul = data.find(b"\0")
+    if nul >= 0:
+        line = data.count(b"\n", 0, nul) + 1
+        reading.problems.append(Problem(BINARY, "not text: contains NUL bytes", file, line, 1, None))
+        return reading
+    number = 0
+    for chunk in split(data):
+        content = content_start(data, chunk)
+        if content is None:
+            continue
+        number += 1
+        if wanted is not None:
+            known = identity(data, chunk)
+            if known is not None and not wanted(*known):
+                line = chunk.line + data.count(b"\n", chunk.start, content) + 1
+                reading.unread.append(Unread(file, line, *known, chunk.start, chunk.end, number))
+                continue
+        form = _read_chunk(data, chunk, file, number, reading)
+        if form is not None:
+            return Reading(form=form)
+        if len(reading.problems) >= MAX_PROBLEMS:
+            message = f"given up after {MAX_PROBLEMS:,} problems; what follows is not read"
+            reading.problems.append(Problem(YAML_SYNTAX, message, file, chunk.line + 1, 1, None))
+            break
+    if number == 0:
+        reading.form = "empty"
+    elif data.lstrip()[:1] in (b"{", b"["):
+        reading.form = "json"
+    return reading
+
+
+def read_unread(data: bytes, unread: Unread) -> Reading:
+    """Parse a document that `read` skipped; `data` is the whole file again."""
+    reading = Reading()
+    data = _as_utf8(data)
+    chunk = Chunk(unread.start, unread.end, data.count(b"\n", 0, unread.start))
+    form = _read_chunk(data, chunk, unread.file, unread.number, reading)
+    return reading if form is None else Reading(form=form)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Keep the garbage collector off while many files are read, and have it pass over them ever after.
+
+    It would visit all that was read over and over, and find nothing: documents have no reference cycles. For the
+    same reason freezing loses nothing; documents go when their last reference does (performance.md §2c).
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
+
+
+def _as_utf8(data: bytes) -> bytes:
+    """Without byte order mark; UTF-16 and UTF-32 are recognised by theirs."""
+    if data.startswith(codecs.BOM_UTF8):
+        return data[3:]
+    for mark, encoding in (
+        (codecs.BOM_UTF32_LE, "utf-32"),
+        (codecs.BOM_UTF32_BE, "utf-32"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if data.startswith(mark):
+            try:
+                return data.decode(encoding).encode()
+            except UnicodeError:
+                return data
+    return data
+
+
+def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: Reading) -> str | None:
+    """Add what the chunk holds to `reading`; a template's form is returned instead."""
+    events = binding()
+    part = data if chunk.start == 0 and chunk.end == len(data) else data[chunk.start : chunk.end]
+    if regular.is_candidate(part):
+        try:
+            loaded = regular.load(part, events)
+        except (regular.IrregularError, MergeKeyError, UnicodeError, events.error):
+            pass
+        else:
+            for value, lines, columns in loaded:
+                if value is not None:
+                    reading.documents.append(Document(file, number, value, chunk.line, lines, columns))
+            return None
+    return _read_carefully(part, chunk, file, number, reading, events)
+
+
+def _spots(part: bytes, index: int) -> Spot:
+    """The spots of one document of a chunk that was read carefully before."""
+    from policylint.documents import careful
+
+    return careful.load(part, part.decode(), binding()).documents[index][1]
+
+
+def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: Reading, events: Binding) -> str | None:
+    from policylint.documents import careful, templates
+
+    try:
+        text = part.decode()
+    except UnicodeDecodeError as error:
+        before = part[: error.start]
+        column = len(before.rpartition(b"\n")[2].decode("utf-8", "replace")) + 1
+        line = chunk.line + before.count(b"\n") + 1
+        message = f"not UTF-8: byte 0x{part[error.start]:02x}"
+        reading.problems.append(Problem(NOT_UTF8, message, file, line, column, None))
+        return None
+    result = careful.load(part, text, events)
+    if result.refused is not None and "Unicode character escape" in result.refused.message:
+        part = _SURROGATES.sub(_join_surrogates, part)
+        text = part.decode()
+        result = careful.load(part, text, events)
+    for duplicate in result.duplicates:
+        spot = duplicate.spot
+        first = chunk.line + duplicate.first_line + 1
+        message = f"key `{duplicate.pointer[-1]}` is already on line {first}; the last one counts"
+        position = (chunk.line + spot.line + 1, spot.column + 1)
+        reading.problems.append(Problem(DUPLICATE_KEY, message, file, *position, duplicate.pointer))
+    for index, (value, root) in enumerate(result.documents):
+        if value is not None:
+            again = partial(_spots, part, index)
+            reading.documents.append(
+                Document(file, number, value, chunk.line, _NO_POSITIONS, _NO_POSITIONS, again, root.line)
+            )
+    refused = result.refused
+    if refused is None:
+        return None
+    form = templates.form_of(text, refused.line, lambda rest: careful.load(rest.encode(), rest, events).refused is None)
+    if form is None:
+        line, column = chunk.line + refused.line + 1, refused.column + 1
+        message = refused.message
+        if refused.context_line is not None:
+            message = f"{message} that starts on line {chunk.line + refused.context_line + 1}"
+        reading.problems.append(Problem(refused.code, message, file, line, column, None))
+    return form
+
+
+def _join_surrogates(match: re.Match[bytes]) -> bytes:
+    """JSON writes characters beyond U+FFFF as two escapes, which YAML does not know; half of one becomes U+FFFD."""
+    backslashes = match[1] if match[1] is not None else match[4]
+    if match[3] is None:
+        return backslashes + rb"\ufffd"
+    code = 0x10000 + ((int(match[2], 16) - 0xD800) << 10) + (int(match[3], 16) - 0xDC00)
+    return backslashes + b"\\U%08x" % code

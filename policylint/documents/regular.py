@@ -1,0 +1,120 @@
+"""The hot loop: libyaml events to plain data with packed positions, for chunks in which nothing unusual happens.
+
+Anchors, tags, aliases, merge keys, duplicate keys, odd keys, great depth and every error are not dealt with here:
+the loop raises, and `careful.load` reads the chunk again. So this stays one tight loop (performance.md §2a).
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from typing import Any, Final
+
+from policylint.documents.events import Binding
+from policylint.documents.problem import MAX_DEPTH
+from policylint.documents.scalars import KEYS, PLAIN
+
+# Node properties stand at the start of a token. Each pattern starts with a literal, which is searched for fast.
+_ANCHOR: Final = re.compile(rb"&(?<=[\s\[\]{},:?-]&)[^\s&=]")
+_TAG: Final = re.compile(rb"!(?<=[\s\[\]{},:?-]!)[^&=]")
+
+
+class IrregularError(Exception):
+    """The chunk needs the careful loader."""
+
+
+def is_candidate(data: bytes) -> bool:
+    """Whether the chunk has neither anchors nor tags nor exotic line breaks; when in doubt False."""
+    return (
+        (b"&" not in data or (_ANCHOR.search(data) is None and data[:1] != b"&"))
+        and (b"!" not in data or (_TAG.search(data) is None and data[:1] != b"!"))
+        and not has_exotic_breaks(data)
+    )
+
+
+def has_exotic_breaks(data: bytes) -> bool:
+    """U+0085, U+2028 and U+2029 are line breaks for libyaml, but for nobody who opens the file in an editor."""
+    return b"\xe2\x80\xa8" in data or b"\xe2\x80\xa9" in data or b"\xc2\x85" in data
+
+
+def load(data: bytes, binding: Binding) -> list[tuple[Any, array[int], array[int]]]:
+    """(value, lines, columns) of every document in `data`.
+
+    Raises:
+        IrregularError: something the loop does not know.
+        Exception: the parser's own error (`binding.error`).
+    """
+    get = binding.parser(data).get_event
+    scalar, mapping_start, mapping_end = binding.scalar, binding.mapping_start, binding.mapping_end
+    sequence_start, sequence_end = binding.sequence_start, binding.sequence_end
+    document_start, stream_end = binding.document_start, binding.stream_end
+    scalars, keys = PLAIN, KEYS
+    documents: list[tuple[Any, array[int], array[int]]] = []
+    while True:
+        kind = get().__class__
+        if kind is stream_end:
+            return documents
+        if kind is not document_start:
+            continue
+        lines, columns = array("I"), array("I")
+        add_line, add_column = lines.append, columns.append
+        root: list[Any] = []
+        container: Any = root
+        append: Any = root.append  # None while in a mapping
+        key = ""
+        stack: list[tuple[Any, Any]] = []
+        while True:
+            event = get()
+            kind = event.__class__
+            if append is None:
+                if kind is scalar:
+                    mark = event.start_mark
+                    add_line(mark.line)
+                    add_column(mark.column)
+                    key = keys[event.value] if event.implicit[0] else event.value
+                    if key in container:
+                        raise IrregularError
+                    event = get()
+                    kind = event.__class__
+                    if kind is scalar:
+                        mark = event.start_mark
+                        add_line(mark.line)
+                        add_column(mark.column)
+                        container[key] = scalars[event.value] if event.implicit[0] else event.value
+                        continue
+                elif kind is mapping_end:
+                    container, append = stack.pop()
+                    continue
+                else:
+                    raise IrregularError
+            elif kind is scalar:
+                mark = event.start_mark
+                add_line(mark.line)
+                add_column(mark.column)
+                append(scalars[event.value] if event.implicit[0] else event.value)
+                continue
+            elif kind is sequence_end:
+                container, append = stack.pop()
+                continue
+            elif not stack and root:  # the end of the document
+                break
+            child: Any
+            if kind is mapping_start:
+                child = {}
+            elif kind is sequence_start:
+                child = []
+            else:
+                raise IrregularError
+            mark = event.start_mark
+            add_line(mark.line)
+            add_column(mark.column)
+            if append is None:
+                container[key] = child
+            else:
+                append(child)
+            stack.append((container, append))
+            if len(stack) > MAX_DEPTH:
+                raise IrregularError
+            container = child
+            append = None if kind is mapping_start else child.append
+        documents.append((root[0], lines, columns))

@@ -1,0 +1,46 @@
+"""Recognise text that becomes YAML only after a template engine has run: Helm and Go templates, jinja, terraform, ERB.
+
+Only asked when a chunk could not be read: `{{ }}` inside quoted strings, block scalars and comments is common in good
+YAML (HelmRelease values, dashboards, ExternalSecrets).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+_MARK: Final = re.compile(r"\{\{|\{%|%\{|<%")
+_CONTROL_LINE: Final = re.compile(r"^(?:\{\{|\{%|\{#|%\{|<%)", re.MULTILINE)
+_WHOLE_LINE: Final = re.compile(
+    r"^[ \t]*(?:- )?(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\}|%\{.*\}|<%.*%>)[ \t]*\r?$", re.MULTILINE
+)
+# Character classes rather than `.*?`, which would take quadratic time over marks that are never closed.
+_INLINE: Final = re.compile(r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>")
+
+
+def form_of(text: str, line: int, is_yaml: Callable[[str], bool]) -> str | None:
+    """Which template `text` is, given that reading it as YAML failed on its 0-based `line`; None if it is none.
+
+    It is one if a mark stands at column 0 or on the offending line, or if the text becomes YAML once what stands
+    between the marks is taken out.
+    """
+    if _MARK.search(text) is None:
+        return None
+    lines = text.splitlines()
+    offending = lines[line] if 0 <= line < len(lines) else ""
+    if _CONTROL_LINE.search(text) or _MARK.search(offending) or is_yaml(_without_marks(text)):
+        return _engine(text)
+    return None
+
+
+def _without_marks(text: str) -> str:
+    return _INLINE.sub("x", _WHOLE_LINE.sub("", text))
+
+
+def _engine(text: str) -> str:
+    if "{%" in text or "{#" in text:
+        return "jinja"
+    if "{{" in text:
+        return "helm-template"
+    return "terraform-template" if "%{" in text else "erb-template"

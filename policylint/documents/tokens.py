@@ -1,0 +1,94 @@
+"""Where a node of a YAML text ends, and how it is written: what positions alone do not tell.
+
+Read again from the text by libyaml itself, when a rule wants to know about quotes or an edit about the end of a token.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from policylint.documents.chunks import split
+from policylint.documents.events import binding
+
+
+class Token(NamedTuple):
+    """One node as written; lines and columns count from 0, `end` is behind its last character.
+
+    Args:
+        form: `scalar`, `mapping`, `sequence` or `alias`.
+        style: of a scalar: "" (plain), a quote, `|` or `>`; of a collection `block` or `flow`.
+        value: the text of a scalar as YAML reads it, before it is resolved.
+        decorated: whether an anchor or a tag stands before it.
+    """
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    form: str
+    style: str
+    value: str = ""
+    decorated: bool = False
+
+
+def token_at(text: str, line: int, column: int, *, collection: bool = False) -> Token | None:
+    """The node that starts at a position (counted from 1); None where the text has none there.
+
+    Args:
+        collection: a block mapping starts where its first key does: whether that, and not the key, is asked for.
+    """
+    wanted = (line - 1, column - 1)
+    data = text.encode("utf-8", "replace")
+    for chunk in split(data):
+        part = data[chunk.start : chunk.end]
+        if chunk.line <= wanted[0] <= chunk.line + part.count(b"\n"):
+            found = _in_chunk(part, (wanted[0] - chunk.line, wanted[1]), collection)
+            if found is not None:
+                start, end = found.start, found.end
+                return found._replace(start=(start[0] + chunk.line, start[1]), end=(end[0] + chunk.line, end[1]))
+    return None
+
+
+def _in_chunk(part: bytes, wanted: tuple[int, int], collection: bool) -> Token | None:
+    events = binding()
+    parser = events.parser(part)
+    found: Token | None = None
+    depth = 0
+    last = (0, 0)
+    try:
+        while True:
+            event = parser.get_event()
+            kind = event.__class__
+            if kind is events.stream_end:
+                return None
+            opens = kind is events.mapping_start or kind is events.sequence_start
+            closes = kind is events.mapping_end or kind is events.sequence_end
+            if found is not None:
+                depth += opens - closes
+                if kind is events.scalar or kind is events.alias or (closes and _is_written(event)):
+                    last = _mark(event.end_mark)
+                if depth == 0:
+                    return found._replace(end=max(last, found.end))
+                continue
+            if _mark(event.start_mark) != wanted or not (opens or kind is events.scalar or kind is events.alias):
+                continue
+            if opens and (collection or event.flow_style):
+                form = "mapping" if kind is events.mapping_start else "sequence"
+                style = "flow" if event.flow_style else "block"
+                found = Token(wanted, wanted, form, style, decorated=bool(event.anchor or event.tag))
+                depth = 1
+            elif kind is events.alias:
+                return Token(wanted, _mark(event.end_mark), "alias", "")
+            elif kind is events.scalar and not collection:
+                end = _mark(event.end_mark)
+                decorated = bool(event.anchor or event.tag)
+                return Token(wanted, end, "scalar", event.style or "", event.value, decorated)
+    except events.error:
+        return None
+
+
+def _is_written(event: Any) -> bool:
+    """Whether the end of a collection is a bracket: that of a block collection is wherever the next token starts."""
+    return _mark(event.start_mark) != _mark(event.end_mark)
+
+
+def _mark(mark: Any) -> tuple[int, int]:
+    return mark.line, mark.column

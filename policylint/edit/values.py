@@ -1,0 +1,57 @@
+"""What documents are to read after a change: the check that an edit of the text did that, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policylint.documents import Document, Pointer, read
+from policylint.model.fix import Change
+
+Expected = list[tuple[int, Any]]
+"""(line, value) of every document of a file."""
+
+
+def values(documents: list[Document]) -> Expected:
+    return [(each.line, each.value) for each in documents]
+
+
+def expected(before: Expected, changes: list[Change]) -> list[Any] | None:
+    """The values of all documents of a file after the changes; None where one of them is not as it was."""
+    result = [[value] for _, value in before]
+    for change in sorted(changes, key=_inside_out):
+        document = change.location.document
+        index = next((at for at, (line, _) in enumerate(before) if line == getattr(document, "line", 0)), None)
+        if index is None or not isinstance(document, Document) or before[index][1] != document.value:
+            return None
+        if change.action == "document":
+            added = [each.value for each in read(change.new.encode(), document.file).documents]
+            if added[0] not in result[index]:
+                result[index] += added
+            continue
+        try:
+            result[index][0] = _changed(result[index][0], change.location.pointer, change)
+        except (KeyError, IndexError, TypeError):
+            return None
+    return [value for values in result for value in values]
+
+
+def _inside_out(change: Change) -> tuple[bool, int]:
+    """Values before the keys above them: pointers are those of the file as it is."""
+    return change.action in ("rename", "list"), -len(change.location.pointer)
+
+
+def _changed(value: Any, pointer: Pointer, change: Change) -> Any:
+    """A copy along the pointer: what an alias stands for is shared, and must not change elsewhere."""
+    if not pointer:
+        return {change.old: change.new, **value} if change.action == "insert" else change.new
+    step = pointer[0]
+    if len(pointer) == 1 and change.action in ("rename", "list"):
+        inner = [value[step]] if change.action == "list" else value[step]
+        if change.new in value:
+            raise KeyError(change.new)
+        return {
+            (change.new if name == step else name): (inner if name == step else each) for name, each in value.items()
+        }
+    copied = dict(value) if isinstance(value, dict) else list(value)
+    copied[step] = _changed(value[step], pointer[1:], change)  # type: ignore[index]
+    return copied

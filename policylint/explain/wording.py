@@ -1,0 +1,156 @@
+"""How contexts are called: which rules, listeners and backends an answer is about, and the chains of parents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from policylint.explain.contexts import Answer, Path, leads_down
+from policylint.model import Node, PolicyKind
+from policylint.policy.levels import level
+
+_STRATEGIES = {
+    "none": "policies of this kind do not combine",
+    "atomic-defaults": "the more specific policy replaces the less specific one as a whole",
+    "patch-defaults": "field by field, the more specific policy wins",
+    "atomic-overrides": "the less specific policy replaces the more specific one as a whole",
+    "patch-overrides": "field by field, the less specific policy wins",
+    "field": "2023 edition: per field, overrides before the object's own value before defaults",
+    "units": "named rule by named rule",
+    "union": "all policies add up",
+    "custom": "by rules of its own",
+}
+_LEVELS = {"gatewayclass": "class", "workload": "object"}
+
+
+def strategy(kind: PolicyKind) -> str:
+    """How policies of a kind combine unless they say otherwise."""
+    words = _STRATEGIES.get(kind.merge.strategy, kind.merge.strategy)
+    return words if kind.merge.directive is None else f"{words}, unless a policy says otherwise"
+
+
+def implementation_of(kind: PolicyKind) -> str:
+    """Whose rules a kind follows: an implementation's, or those that its CRD implies."""
+    return kind.implementation or {"crd": "by its CRD", "configuration": "as configured"}.get(kind.origin, "generic")
+
+
+def level_of(node: Node | None) -> str:
+    """`route`, `gateway`, `namespace`: the level a policy is attached at."""
+    if node is None:
+        return ""
+    if node.key.kind == "Namespace" and not node.key.group:
+        return "namespace"
+    name = level((node,))
+    return node.key.kind.lower() if name == "workload" else _LEVELS.get(name, name)
+
+
+def where(answer: Answer, every: Sequence[Path], subject: Node) -> str:
+    """What tells the contexts of an answer from the others: `rules 1, 3 via listener https`; "" for all of them."""
+    parts = []
+    routes = _distinct(answer.paths, _is_route)
+    if subject not in routes and routes != _distinct(every, _is_route):
+        parts.append(_list([_route(each) for each in routes]) if routes else "without a route")
+    rules = _distinct(answer.paths, _is_rule)
+    of_routes = [each for each in _distinct(every, _is_rule) if any(each.key == route.key for route in routes)]
+    if rules and rules != of_routes and subject not in rules and len(routes) < 2:
+        parts.append(rule_names(rules))
+    listeners = _distinct(answer.paths, _is_listener)
+    if listeners != _distinct(every, _is_listener) and subject not in listeners and listeners:
+        parts.append("via " + _list([_listener(each) for each in listeners]))
+    backends = _distinct(answer.paths, _is_backend)
+    if backends != _distinct(every, _is_backend) and subject not in backends and not parts and backends:
+        parts.append("to " + _list([str(each) for each in backends]))
+    return " ".join(parts)
+
+
+def rule_names(rules: Iterable[Node]) -> str:
+    """`rules 1-3`, `rule pay`."""
+    names = [each.section.removeprefix("rule-") if _numbered(each) else each.section for each in rules]
+    numbers = sorted({int(each) for each in names if each.isdigit()})
+    words = [each for each in names if not each.isdigit()]
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][-1] == number - 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    listed = [str(span[0]) if len(span) == 1 else f"{span[0]}-{span[-1]}" for span in spans] + words
+    return f"{'rule' if len(names) == 1 else 'rules'} {', '.join(listed)}"
+
+
+def all_rules(paths: Sequence[Path], subject: Node) -> str:
+    """`the same for rules 1-3`, `the same for 12 contexts`."""
+    rules = [each for each in _distinct(paths, _is_rule) if each.key == subject.key]
+    if len(rules) > 1:
+        return f"the same for {rule_names(rules)}"
+    return f"the same for {len(paths)} contexts" if len(paths) > 1 else ""
+
+
+def chains(paths: Sequence[Path], subject: Node) -> list[str]:
+    """The ways from a class to a backend, each once: rules and ports are left out, the last step lists its objects.
+
+    Those of a Gateway end at its routes.
+    """
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    above = leads_down(subject)
+    for path in paths:
+        if above:
+            last = next((number for number, node in enumerate(path) if _is_route(node)), len(path))
+            path = path[: last + 1]
+        steps = [_step(each) for each in path if not _is_rule(each) and each.role != "ServicePort"]
+        if steps:
+            found.setdefault(tuple(steps[:-1]), {})[steps[-1]] = None
+    return [" > ".join((*heads, _either(list(ends)))) for heads, ends in found.items()]
+
+
+def _either(names: list[str], most: int = 4) -> str:
+    kinds = {each.partition(" ")[0] for each in names}
+    if len(kinds) == 1 and len(names) > 1:
+        names = [names[0], *(each.partition(" ")[2] for each in names[1:])]
+    return " | ".join(names[:most]) + (f" | {len(names) - most} more" if len(names) > most else "")
+
+
+def _distinct(paths: Iterable[Path], wanted: object) -> list[Node]:
+    assert callable(wanted)
+    return sorted({node for path in paths for node in path if wanted(node)}, key=_order)
+
+
+def _order(node: Node) -> tuple[object, ...]:
+    number = int(node.section.removeprefix("rule-")) if _numbered(node) else 0
+    return (node.key, number, node.section)
+
+
+def _numbered(node: Node) -> bool:
+    return node.section.startswith("rule-") and node.section[5:].isdigit()
+
+
+def _is_rule(node: Node) -> bool:
+    return node.role.endswith("Rule") and bool(node.section)
+
+
+def _is_route(node: Node) -> bool:
+    return node.key.kind.endswith("Route") and not node.section
+
+
+def _is_listener(node: Node) -> bool:
+    return bool(node.section) and level((node,)) == "listener"
+
+
+def _is_backend(node: Node) -> bool:
+    return level((node,)) == "service"
+
+
+def _route(node: Node) -> str:
+    return str(node.key)
+
+
+def _listener(node: Node) -> str:
+    return f"{node.key.path}#{node.section}"
+
+
+def _step(node: Node) -> str:
+    return f"listener {node.section}" if _is_listener(node) else str(node)
+
+
+def _list(names: list[str], most: int = 3) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

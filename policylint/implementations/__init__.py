@@ -1,0 +1,40 @@
+"""What is peculiar to each implementation, behind one protocol with a generic default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from policylint.implementations.generic import Implementation
+
+_MODULES = {
+    "envoy-gateway": ("policylint.implementations.envoy_gateway", "EnvoyGateway"),
+    "agentgateway": ("policylint.implementations.agentgateway", "Agentgateway"),
+    "gateway-api": ("policylint.implementations.gateway_api", "GatewayApi"),
+    "kgateway": ("policylint.implementations.kgateway", "Kgateway"),
+    "gloo": ("policylint.implementations.gloo", "Gloo"),
+    "linkerd": ("policylint.implementations.linkerd", "Linkerd"),
+    "nginx-gateway-fabric": ("policylint.implementations.nginx_gateway_fabric", "NginxGatewayFabric"),
+    "istio": ("policylint.implementations.istio", "Istio"),
+    "kuadrant": ("policylint.implementations.kuadrant", "Kuadrant"),
+}
+"""Implementation name in the catalog -> module and class. Whatever is not listed behaves as its catalog entry says."""
+
+
+def implementation(name: str, settings: Mapping[str, Any] | None = None) -> Implementation:
+    """The behaviour of an implementation by its catalog name; the generic one for all that need no code.
+
+    Args:
+        settings: of its controller, where they are not the defaults.
+    """
+    if name not in _MODULES:
+        return Implementation()
+    module, attribute = _MODULES[name]
+    found: Implementation = getattr(import_module(module), attribute)()
+    if settings:
+        found.settings = settings
+    return found
+
+
+__all__ = ["Implementation", "implementation"]

@@ -1,0 +1,168 @@
+"""Envoy Gateway: replacement or mergeType, whole-policy conflicts by scope, statuses per parentRef (its semantics)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from policylint.implementations.envoy_gateway import backend_tls, merging, patches, routes, scoped, selectors, switches
+from policylint.implementations.envoy_gateway.book import Book
+from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
+from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
+from policylint.implementations.envoy_gateway.fleet import GROUP, Fleet, order
+from policylint.implementations.generic import Implementation
+from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
+from policylint.model.catalog import Catalog
+from policylint.policy import merge
+from policylint.policy.declared import Reading
+from policylint.policy.order import order_stated
+from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.topology import Condition, ParentState, RouteState, Topology, whole
+from policylint.topology.grants import Grants
+
+
+class EnvoyGateway(Implementation):
+    """ClientTrafficPolicy, BackendTrafficPolicy, SecurityPolicy, EnvoyExtensionPolicy, EnvoyPatchPolicy, and
+    BackendTLSPolicy.
+
+    An instance judges one kind in one environment: `begin` looks at who is there to attach to, `judge` goes through
+    all policies as the controller does and keeps what it writes.
+    """
+
+    name = "envoy-gateway"
+    judges_core_kinds = True
+
+    def __init__(self) -> None:
+        self._books: Mapping[ResourceKey, Book] = {}
+
+    def begin(self, kind: PolicyKind, topology: Topology, catalog: Catalog) -> None:  # noqa: ARG002
+        """Keep who is there to attach to, and which Gateways are another implementation's."""
+        self._topology = topology
+        self._catalog = catalog
+        self._fleet = Fleet(topology)
+
+    def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
+        """References and selectors; a Backend's section is a port number (§1, §7)."""
+        if kind.group != GROUP:
+            return tuple(_backend_port(each) for each in super().targets(policy, kind, topology, grants))
+        return selectors.targets(policy, kind, topology, grants)
+
+    def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
+        """mergeType only on routes, as the CRDs demand (§1); a BackendTLSPolicy needs a CA (§7)."""
+        if kind.kind == "BackendTLSPolicy":
+            reason, message = backend_tls.ca_fault(policy, world)
+            if reason:
+                return Reading(code="no-valid-ca", reason=message, pointer=("spec", "validation", "caCertificateRefs"))
+        off = switches.switched_off(policy, self.settings)
+        return off if off.code else super().validate(policy, kind, declared, world)
+
+    def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
+        """What hangs on the kind of the targets: mergeType is for policies of routes (§1)."""
+        if state.kind.kind in scoped.PLURALS and "mergeType" in state.policy.spec:
+            for target in state.targets:
+                if target.key.kind in ("Gateway", "ListenerSet"):
+                    reason = f"mergeType on a policy that targets a {target.key.kind}: only those of routes merge"
+                    return Reading(code="merge-type", reason=reason, pointer=("spec", "mergeType"))
+        return super().validate_placement(state, topology)
+
+    def claims(
+        self, kind: PolicyKind, attached: dict[Node, list[Attachment]]
+    ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
+        """The first policy keeps a scope, an exact one; what another implementation serves is nobody's (§2, §3)."""
+        if kind.group != GROUP:
+            return super().claims(kind, attached)
+        kept: dict[Node, list[Attachment]] = {}
+        refused: list[Refusal] = []
+        for node in sorted(attached):
+            if self._foreign(node.key):
+                continue
+            if kind.kind == "EnvoyPatchPolicy":
+                kept[node] = sorted(attached[node], key=lambda each: patches.priority(each.policy))
+                continue
+            first, *others = sorted(attached[node], key=lambda each: order(each.policy))
+            kept[node] = [first]
+            refused += [
+                Refusal(each, first.key, order_stated(first.policy, each.policy))
+                for each in others
+                if each.key != first.key
+            ]
+        return kept, refused
+
+    def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
+        """A ClientTrafficPolicy that a shared port makes Invalid keeps its scope and does nothing (§3, §6)."""
+        if kind.kind == "ClientTrafficPolicy":
+            claims = of_attachments(each for attachments in kept.values() for each in attachments)
+            faults = ClientTraffic(self._fleet, claims).faults
+            kept = {
+                node: [each for each in attachments if (each.key, node) not in faults]
+                for node, attachments in kept.items()
+            }
+        return super().groups(kind, kept, topology)
+
+    def merge(self, stack: merge.Stack) -> Effective:
+        """Replacement, mergeType, or on layer 4 field by field (§4, §5)."""
+        if stack.kind.kind not in scoped.PLURALS:
+            return super().merge(stack)
+        return merging.merge(stack, self._topology)
+
+    def judge(self, states: list[PolicyState], topology: Topology) -> None:
+        """The verdicts, and what the controller writes."""
+        super().judge(states, topology)
+        if not states:
+            return
+        match states[0].kind.kind:
+            case "ClientTrafficPolicy":
+                found = ClientTraffic(self._fleet, of_states(states))
+                for state in states:
+                    _judge_faults(state, found.faults)
+                self._books = found.books
+            case "EnvoyPatchPolicy":
+                self._books = patches.books(self._fleet, states)
+            case "BackendTLSPolicy":
+                self._books = backend_tls.books(self._fleet, states)
+            case kind if kind in scoped.PLURALS:
+                self._books = scoped.books(self._fleet, states)
+
+    def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:  # noqa: ARG002
+        """What `judge` found; nothing where the target is not there or not ours (§8)."""
+        book = self._books.get(state.key)
+        if book is None:
+            return ()
+        if state.invalid_code == switches.OFF:
+            return switches.refused(book.ancestors(), state.kind.kind, state.invalid)
+        return book.ancestors()
+
+    def route_conditions(
+        self,
+        route: RouteState,
+        parent: ParentState,
+        topology: Topology,
+    ) -> tuple[Condition, ...]:
+        """Hostnames that other listeners own, and ports that a Service has not (§2)."""
+        return routes.conditions(route, parent, topology, self.settings)
+
+    def _foreign(self, key: ResourceKey) -> bool:
+        """Whether a Gateway is served by another implementation that the catalog knows."""
+        gateway = self._topology.gateway(key)
+        if gateway is None or not gateway.controller:
+            return False
+        return self._catalog.implementation_of_controller(gateway.controller) not in (None, self.name)
+
+
+def _judge_faults(state: PolicyState, faults: Mapping[tuple[ResourceKey, Node], str]) -> None:
+    """Invalid where every target is, PartiallyEnforced at most where some are."""
+    nodes = [node for target in state.targets for node in target.nodes]
+    messages = [faults[state.key, node] for node in nodes if (state.key, node) in faults]
+    if not messages:
+        return
+    if len(messages) == len(nodes):
+        state.verdict, state.by = "Invalid", ()
+        state.invalid, state.invalid_code, state.invalid_pointer = messages[0], "shared-port", ("spec",)
+    elif state.verdict == "Enforced":
+        state.verdict = "PartiallyEnforced"
+
+
+def _backend_port(target: Target) -> Target:
+    """A section of a Backend is the number of a port: nothing that the topology has a node for."""
+    if target.key.kind != "Backend" or target.problem != "section-not-found" or not target.section.isdigit():
+        return target
+    return target._replace(nodes=(whole(target.key),), problem="", detail="", resolution=Resolution("found"))

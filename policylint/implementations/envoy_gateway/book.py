@@ -1,0 +1,63 @@
+"""The status.ancestors of one policy in the making, with the controller's habits (semantics §3 and §8)."""
+
+from __future__ import annotations
+
+from policylint.model import Node
+from policylint.policy.state import Ancestor
+from policylint.topology import Condition
+
+MOST_ANCESTORS = 16
+AGGREGATED = Condition(
+    "Aggregated",
+    "True",
+    "Aggregated",
+    f"Ancestors have been truncated because the number of policy ancestors exceeds {MOST_ANCESTORS}.",
+)
+ACCEPTED = Condition("Accepted", "True", "Accepted", "Policy has been accepted.")
+
+
+class Book:
+    """Conditions per ancestor, in the order in which the controller sets them."""
+
+    def __init__(self) -> None:
+        self.entries: dict[Node, dict[str, Condition]] = {}
+        self.controllers: dict[Node, str] = {}
+
+    def set(self, ancestor: Node, controller: str, condition: Condition) -> None:
+        """One condition; it replaces an earlier one of its type.
+
+        With one entry too many for comfort (17) the last of them goes at once, and may come back later without what
+        it had (§8).
+        """
+        known = ancestor in self.entries
+        self.entries.setdefault(ancestor, {})[condition.type] = condition
+        self.controllers[ancestor] = controller
+        if not known and len(self.entries) > MOST_ANCESTORS + 1:
+            for node in self._sorted()[MOST_ANCESTORS + 1 :]:
+                del self.entries[node]
+
+    def accept(self, ancestor: Node, controller: str) -> None:
+        """Accepted=True, unless a verdict is there already."""
+        if "Accepted" not in self.entries.get(ancestor, {}):
+            self.set(ancestor, controller, ACCEPTED)
+
+    def ancestors(self) -> tuple[Ancestor, ...]:
+        """The finished list: at most 16, the last of them saying that there are more."""
+        nodes = list(self.entries)
+        if len(nodes) > MOST_ANCESTORS:
+            nodes = self._sorted()[:MOST_ANCESTORS]
+            self.entries[nodes[-1]][AGGREGATED.type] = AGGREGATED
+        return tuple(Ancestor(each, self.controllers[each], tuple(self.entries[each].values())) for each in nodes)
+
+    def _sorted(self) -> list[Node]:
+        """Refused ones first, then overridden ones, then the rest, each by namespace and name."""
+        return sorted(self.entries, key=self._rank)
+
+    def _rank(self, node: Node) -> tuple[int, str, str, str]:
+        conditions = self.entries[node]
+        accepted = conditions.get("Accepted")
+        if accepted is not None and accepted.status == "False":
+            rank = 0
+        else:
+            rank = 1 if "Overridden" in conditions else 2
+        return (rank, node.key.namespace, node.key.name, node.section)

@@ -1,0 +1,67 @@
+"""Status of EnvoyPatchPolicy (semantics §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from policylint.implementations.envoy_gateway.book import Book
+from policylint.implementations.envoy_gateway.fleet import Fleet, Scope, order
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping, text
+from policylint.policy.state import PolicyState
+from policylint.topology import Condition
+
+
+def priority(policy: Resource) -> tuple[int, str, str, str]:
+    """Sort key: lower spec.priority first, then the order of all lists (§3)."""
+    value = policy.spec.get("priority")
+    return (value if isinstance(value, int) else 0, *order(policy))
+
+
+def books(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, Book]:
+    """What the controller writes on every EnvoyPatchPolicy, taking the feature as enabled.
+
+    A tree that has such policies is meant for a controller that is told to read them; where it is not, they say
+    Accepted=False/Disabled.
+    """
+    found = {}
+    for state in states:
+        book = found[state.key] = Book()
+        reference = mapping(state.policy.spec.get("targetRef"))
+        placed = _place(fleet, state.policy, text(reference.get("name")))
+        if placed is None:
+            continue
+        scope, controller, kind = placed
+        if (text(reference.get("group")), text(reference.get("kind"))) != (GATEWAY_GROUP, kind):
+            book.set(scope.ancestor, controller, _invalid(state.policy, kind == "GatewayClass"))
+        elif kind == "GatewayClass" and scope.key not in fleet.merging_classes():
+            book.set(scope.ancestor, controller, _invalid(state.policy, merging=True))
+        book.accept(scope.ancestor, controller)
+    return found
+
+
+def _place(fleet: Fleet, policy: Resource, name: str) -> tuple[Scope, str, str] | None:
+    """The ancestor, its controller, and the kind that has to be targeted; None where nothing is said.
+
+    By the name alone: a Gateway of the policy's namespace, or, where Gateways are merged, whatever is named as a
+    GatewayClass.
+    """
+    gateway = fleet.gateways.get(ResourceKey(GATEWAY_GROUP, "Gateway", policy.key.namespace, name))
+    if gateway is not None and not fleet.merges(gateway):
+        return Scope(gateway.gateway.key), fleet.controller(gateway.gateway.key), "Gateway"
+    classes = fleet.merging_classes()
+    if not classes:
+        return None
+    key = ResourceKey(GATEWAY_GROUP, "GatewayClass", "", name)
+    served = fleet.world.get(key if key in classes else classes[0])
+    controller = text(served.spec.get("controllerName")) if served is not None else ""
+    return Scope(key), controller, "GatewayClass"
+
+
+def _invalid(policy: Resource, merging: bool) -> Condition:
+    reference = mapping(policy.spec.get("targetRef"))
+    group, kind, name = (text(reference.get(each)) for each in ("group", "kind", "name"))
+    where = f"TargetRef.Group:{group} TargetRef.Kind:{kind} TargetRef.Namespace:{policy.key.namespace}"
+    merged = " (MergeGateways=true)" if merging else ""
+    return Condition(
+        "Accepted", "False", "Invalid", f"{where} TargetRef.Name:{name} not found or not accepted{merged}."
+    )

@@ -1,0 +1,198 @@
+"""Telemetry: mesh, namespace and attached policies one after the other, each kind of data by rules of its own.
+
+istio.md §4; pilot/pkg/model/telemetry.go: Tracing, mergeLogs, mergeMetrics. Everything is worked out for each side of a
+request (CLIENT, SERVER); where both sides come out alike the side is not printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.implementations.istio.provenance import Ledger, Slot, nested, singletons
+from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.policy.state import Attachment, Effective
+
+_TRACING = (
+    "customTags",
+    "disableContextPropagation",
+    "disableSpanReporting",
+    "enableIstioTags",
+    "randomSamplingPercentage",
+    "useRequestIdForTraceSampling",
+)
+_METRICS = (
+    "REQUEST_COUNT",
+    "REQUEST_DURATION",
+    "REQUEST_SIZE",
+    "RESPONSE_SIZE",
+    "TCP_OPENED_CONNECTIONS",
+    "TCP_CLOSED_CONNECTIONS",
+    "TCP_SENT_BYTES",
+    "TCP_RECEIVED_BYTES",
+    "GRPC_REQUEST_MESSAGES",
+    "GRPC_RESPONSE_MESSAGES",
+)
+_ALL = "ALL_METRICS"
+_DEFAULT_METRICS = ("prometheus",)
+"""meshConfig.defaultProviders.metrics of a default installation; tracing and access logging have no default."""
+BOTH = ("CLIENT", "SERVER")
+
+
+def telemetry(stack: tuple[Attachment, ...], modes: tuple[str, ...] = BOTH) -> Effective:
+    """What a stack comes to for a proxy that stands on these sides of requests."""
+    counting, younger = singletons(stack)
+    ledger = Ledger()
+    for each, older in younger:
+        ledger.drop(each, older)
+    _tracing(ledger, counting, modes)
+    _logging(ledger, counting, modes)
+    _metrics(ledger, counting, modes)
+    return _finished(ledger, stack, modes)
+
+
+def _finished(ledger: Ledger, stack: tuple[Attachment, ...], modes: tuple[str, ...]) -> Effective:
+    """The spec: one field per kind of data, by side where the sides differ."""
+    leaves: dict[Slot, Any] = {}
+    owners: dict[Pointer, ResourceKey] = {}
+    for field in ("tracing", "accessLogging", "metrics"):
+        sides = {mode: _compressed(ledger.below((mode, field))) for mode in modes}
+        alike = all(each == sides[modes[0]] for each in sides.values())
+        for mode in modes[:1] if alike else modes:
+            prefix = (field,) if alike else (field, mode)
+            side = sides[mode]
+            leaves.update({(*prefix, *slot): value for slot, value in side.items()})
+            keys = ledger.owners_below((mode, field))
+            owners.update({(*prefix, *slot): keys.get(slot) or keys[_whole(slot)] for slot in side})
+    return Effective(nested(leaves), owners, ledger.lost(), stack)
+
+
+def _compressed(side: Mapping[Slot, Any]) -> dict[Slot, Any]:
+    """Settings that all metrics of a provider have are written once, for ALL_METRICS."""
+    found: dict[Slot, Any] = {}
+    for slot, value in side.items():
+        if len(slot) < 3 or slot[1] not in _METRICS:
+            found[slot] = value
+        elif all(side.get((slot[0], name, *slot[2:])) == value for name in _METRICS):
+            found[(slot[0], _ALL, *slot[2:])] = value
+        else:
+            found[slot] = value
+    return found
+
+
+def _whole(slot: Slot) -> Slot:
+    return (slot[0], _METRICS[0], *slot[2:])
+
+
+def _entries(stack: list[Attachment], field: str) -> Iterator[tuple[Attachment, int, Mapping[str, Any]]]:
+    for attachment in stack:
+        for index, each in enumerate(sequence(attachment.policy.spec.get(field))):
+            yield attachment, index, mapping(each)
+
+
+def _providers(entry: Mapping[str, Any]) -> list[str]:
+    return [name for each in sequence(entry.get("providers")) if (name := text(mapping(each).get("name")))]
+
+
+def _sides(match: object, modes: tuple[str, ...]) -> list[str]:
+    """The sides that an entry is for; CLIENT_AND_SERVER, as nothing at all, is both."""
+    mode = text(mapping(match).get("mode"))
+    return [each for each in modes if mode not in BOTH or each == mode]
+
+
+def _tracing(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) -> None:
+    """Field by field; of several providers the first; customTags as a whole."""
+    for attachment, index, entry in _entries(stack, "tracing"):
+        names = _providers(entry)
+        for mode in _sides(entry.get("match"), modes):
+            if names:
+                ledger.put((mode, "tracing", "provider"), names[0], attachment, ("tracing", index, "providers"))
+            for field in _TRACING:
+                if entry.get(field) is not None:
+                    ledger.put((mode, "tracing", field), entry[field], attachment, ("tracing", index, field))
+
+
+def _logging(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) -> None:
+    """Per provider the last matching entry as a whole; the providers are those of the lowest level that names any.
+
+    An entry that names none is about those of the entry before; with none at all it is ignored (IST0157).
+    """
+    current: list[str] = []
+    scope: set[str] = set()
+    scoped_by: Attachment | None = None
+    for attachment, index, entry in _entries(stack, "accessLogging"):
+        names = _providers(entry)
+        if names:
+            current = names
+            scope = {*(scope if scoped_by is attachment else ()), *names}
+            scoped_by = attachment
+        pointer: Pointer = ("accessLogging", index)
+        for mode in _sides(entry.get("match"), modes):
+            for name in current:
+                slot = (mode, "accessLogging", name)
+                ledger.clear(slot, attachment)
+                disabled = entry.get("disabled")
+                place = (*pointer, "disabled") if "disabled" in entry else pointer
+                ledger.put((*slot, "disabled"), disabled is True, attachment, place)
+                if entry.get("filter") is not None:
+                    ledger.put((*slot, "filter"), entry["filter"], attachment, (*pointer, "filter"))
+    if scoped_by is not None:
+        _keep_only(ledger, "accessLogging", scope, scoped_by, modes)
+
+
+def _metrics(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) -> None:
+    """Overrides add up by provider, side and metric; disabling all drops the filter until a later one re-enables."""
+    scope: list[str] = list(_DEFAULT_METRICS)
+    scoped_by: Attachment | None = None
+    for attachment, _, entry in _entries(stack, "metrics"):
+        if _providers(entry):
+            scope, scoped_by = _providers(entry), attachment
+    current = list(_DEFAULT_METRICS)
+    for attachment, index, entry in _entries(stack, "metrics"):
+        current = _providers(entry) or current
+        interval = entry.get("reportingInterval")
+        for name in current:
+            if interval is not None:
+                for mode in modes:
+                    slot = (mode, "metrics", name, "reportingInterval")
+                    ledger.put(slot, interval, attachment, ("metrics", index, "reportingInterval"))
+            for number, value in enumerate(sequence(entry.get("overrides"))):
+                _override(ledger, attachment, ("metrics", index, "overrides", number), name, mapping(value), modes)
+    if scoped_by is not None:
+        _keep_only(ledger, "metrics", set(scope), scoped_by, modes)
+    for mode in modes:
+        for name in {slot[0] for slot in ledger.below((mode, "metrics")) if slot[1:] == ("disabled",)}:
+            ledger.keep_only((mode, "metrics", name), "disabled")
+
+
+def _override(
+    ledger: Ledger,
+    attachment: Attachment,
+    pointer: Pointer,
+    provider: str,
+    override: Mapping[str, Any],
+    modes: tuple[str, ...],
+) -> None:
+    match = mapping(override.get("match"))
+    metric = text(match.get("customMetric")) or text(match.get("metric")) or _ALL
+    disabled = override.get("disabled")
+    for mode in _sides(match, modes):
+        filter_ = (mode, "metrics", provider, "disabled")
+        if metric == _ALL and disabled is True:
+            ledger.put(filter_, True, attachment, (*pointer, "disabled"))
+            continue
+        ledger.clear(filter_, attachment)
+        for name in _METRICS if metric == _ALL else (metric,):
+            slot = (mode, "metrics", provider, name)
+            if disabled is not None:
+                ledger.put((*slot, "disabled"), disabled is True, attachment, (*pointer, "disabled"))
+            for tag, value in mapping(override.get("tagOverrides")).items():
+                ledger.put((*slot, "tagOverrides", tag), value, attachment, (*pointer, "tagOverrides", tag))
+
+
+def _keep_only(ledger: Ledger, field: str, scope: set[str], by: Attachment, modes: tuple[str, ...]) -> None:
+    """Providers that a lower level no longer names are out, with all that was said of them."""
+    for mode in modes:
+        for name in {slot[0] for slot in ledger.below((mode, field))} - scope:
+            ledger.clear((mode, field, name), by)

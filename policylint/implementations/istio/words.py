@@ -1,0 +1,72 @@
+"""Names that Istio gives to things: labels, classes, controllers, kinds (istio/api labels.yaml; istio.md §0)."""
+
+from __future__ import annotations
+
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence
+from policylint.topology import whole
+
+ROOT_NAMESPACE = "istio-system"
+"""Default of meshConfig.rootNamespace."""
+
+GATEWAY_CONTROLLER = "istio.io/gateway-controller"
+MESH_CONTROLLER = "istio.io/mesh-controller"
+WAYPOINT_CLASS = "istio-waypoint"
+OWN_CLASSES = {
+    "istio": GATEWAY_CONTROLLER,
+    "istio-remote": "istio.io/unmanaged-gateway",
+    "istio-east-west": "istio.io/eastwest-controller",
+    WAYPOINT_CLASS: MESH_CONTROLLER,
+}
+"""GatewayClasses that istiod makes by itself, so that no manifest has to."""
+
+GATEWAY_NAME = "gateway.networking.k8s.io/gateway-name"
+GATEWAY_CLASS_NAME = "gateway.networking.k8s.io/gateway-class-name"
+MANAGED = "gateway.istio.io/managed"
+USE_WAYPOINT = "istio.io/use-waypoint"
+USE_WAYPOINT_NAMESPACE = "istio.io/use-waypoint-namespace"
+WAYPOINT_FOR = "istio.io/waypoint-for"
+DATAPLANE_MODE = "istio.io/dataplane-mode"
+INJECTION = "istio-injection"
+REVISION = "istio.io/rev"
+INJECT = "sidecar.istio.io/inject"
+DRY_RUN = "istio.io/dry-run"
+PROXY_ANNOTATION = "proxy.istio.io/config"
+IGNORE_ATTACHMENT = "istio.io/ignore-policy-attachment"
+
+SERVICE = ("", "Service")
+SERVICE_ENTRY = ("networking.istio.io", "ServiceEntry")
+GATEWAY = (GATEWAY_GROUP, "Gateway")
+GATEWAY_CLASS = (GATEWAY_GROUP, "GatewayClass")
+
+AUTHORIZATION = "AuthorizationPolicy"
+REQUEST_AUTHENTICATION = "RequestAuthentication"
+PEER_AUTHENTICATION = "PeerAuthentication"
+TELEMETRY = "Telemetry"
+WASM = "WasmPlugin"
+TRAFFIC_EXTENSION = "TrafficExtension"
+ENVOY_FILTER = "EnvoyFilter"
+PROXY_CONFIG = "ProxyConfig"
+BACKEND_TLS = "BackendTLSPolicy"
+BACKEND_TRAFFIC = "XBackendTrafficPolicy"
+
+
+def namespace_node(namespace: str) -> Node:
+    """What a policy without selector and targetRefs stands on: its namespace, or with the root namespace the mesh."""
+    return whole(ResourceKey("", "Namespace", "", namespace))
+
+
+def match_labels(policy: Resource) -> dict[str, object]:
+    """The labels that a policy selects workloads by; EnvoyFilter writes them elsewhere. Empty for all workloads."""
+    if policy.key.kind == ENVOY_FILTER:
+        return dict(mapping(mapping(policy.spec.get("workloadSelector")).get("labels")))
+    return dict(mapping(mapping(policy.spec.get("selector")).get("matchLabels")))
+
+
+def has_references(policy: Resource) -> bool:
+    """Whether a policy names targets."""
+    return bool(sequence(policy.spec.get("targetRefs"))) or bool(mapping(policy.spec.get("targetRef")))
+
+
+def is_wide(policy: Resource) -> bool:
+    """Whether a policy covers its whole namespace, or the mesh."""
+    return not has_references(policy) and not match_labels(policy)

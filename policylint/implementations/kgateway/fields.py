@@ -1,0 +1,78 @@
+"""What counts as one field of a kgateway policy when several are merged (kgateway-nginx-gloo.md §2.2, §2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import mapping, sequence
+from policylint.policy.state import Effective
+
+_IN_TWO = {
+    "rateLimit": ("local", "global"),
+    "compression": ("responseCompression", "requestDecompression"),
+}
+"""Top-level fields of a TrafficPolicy that are two fields to the merge (trafficpolicy/merge.go)."""
+DEEP: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",), ("transformation",), ("acl",)})
+"""Fields that the priorities DeepMergePreferChild and DeepMergePreferParent merge deeply."""
+PROVIDERS: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",)})
+"""Deep fields that hold one provider per policy: merged, they are a list of them."""
+ACL: Pointer = ("acl",)
+
+
+def fields(kind: str, proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
+    """The fields that a spec sets, with their values; null is not set."""
+    if kind == "ListenerPolicy":
+        yield from _listener(proper)
+        return
+    for name, value in proper.items():
+        parts = _IN_TWO.get(name, ()) if kind == "TrafficPolicy" else ()
+        if parts and isinstance(value, dict):
+            yield from (((name, part), inner) for part, inner in value.items() if inner is not None)
+        elif value is not None:
+            yield (name,), value
+
+
+def _listener(proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
+    """`default` for all ports and `perPort`, each field by field, httpSettings too."""
+    for name, value in proper.items():
+        if name == "default":
+            yield from _settings(("default",), mapping(value))
+        elif name == "perPort":
+            for entry in map(mapping, sequence(value)):
+                yield from _settings(("perPort", str(entry.get("port")), "listener"), mapping(entry.get("listener")))
+        elif value is not None:
+            yield (name,), value
+
+
+def _settings(prefix: Pointer, settings: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
+    for name, value in settings.items():
+        if name == "httpSettings" and isinstance(value, dict):
+            yield from (((*prefix, name, inner), each) for inner, each in value.items() if each is not None)
+        elif value is not None:
+            yield (*prefix, name), value
+
+
+def with_ports(effective: Effective) -> Effective:
+    """A ListenerPolicy's spec as it is written: `perPort` a list again, in the order of the ports."""
+    ports = mapping(effective.spec.get("perPort"))
+    if not ports:
+        return effective
+    order = sorted(ports, key=lambda port: (not port.isdigit(), int(port) if port.isdigit() else 0, port))
+    entries = [{"port": int(port) if port.isdigit() else port, **ports[port]} for port in order]
+
+    def written(pointer: Pointer) -> Pointer:
+        return ("perPort", order.index(str(pointer[1])), *pointer[2:]) if pointer[0] == "perPort" else pointer
+
+    owners = {written(pointer): owner for pointer, owner in effective.owners.items()}
+    return effective._replace(spec={**effective.spec, "perPort": entries}, owners=owners)
+
+
+def acl_conflict(one: Any, other: Any) -> bool:
+    """Whether two `acl` differ in a scalar: then they are not merged at all."""
+    first, second = mapping(one), mapping(other)
+    return any(
+        not isinstance(value, (list, dict)) and name in second and second[name] != value
+        for name, value in first.items()
+    )

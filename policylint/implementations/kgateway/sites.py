@@ -1,0 +1,129 @@
+"""Where kgateway merges policies and reports how each fared: route configs, virtual hosts, routes, backends.
+
+translator/irtranslator/{gateway,route}.go. A listener with TLS has a filter chain and so a route config of its own, in
+which policies of its section stand before those of the whole Gateway; listeners without share the route config of their
+port, which holds the Gateway's policies, and a section is a virtual host in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from typing import NamedTuple
+
+from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
+from policylint.model import Node, ResourceKey
+from policylint.policy.state import Attachment
+from policylint.topology import Topology, whole
+from policylint.topology.delegation import without_cycles
+from policylint.topology.routes import rules
+from policylint.topology.state import Delegation, ListenerState
+
+Kept = Mapping[Node, list[Attachment]]
+TLS_PROTOCOLS = ("HTTPS", "TLS")
+
+
+class Site(NamedTuple):
+    """One merge, and the ancestor on which it is reported."""
+
+    ancestor: Node
+    levels: tuple[Level, ...]
+
+
+class Outcome(NamedTuple):
+    """How one policy fared in one merge: Attached, Merged or Overridden, and by whom."""
+
+    policy: ResourceKey
+    ancestor: Node
+    word: str
+    by: frozenset[ResourceKey] = frozenset()
+
+
+def outcomes(kind: str, sites: Iterator[Site], joined: Set[str] = frozenset()) -> Iterator[Outcome]:
+    """Attached: it is among the origins of every field; Merged: of some; Overridden: of none (ir.MergeOrigins)."""
+    for site in sites:
+        members = [each for level in site.levels for each in level.attachments]
+        if not members:
+            continue
+        result = fold(kind, site.levels, joined)
+        origins = result.origins()
+        for each in members:
+            holding = sum(each.key in holders for holders in origins.values())
+            if holding == len(origins):
+                yield Outcome(each.key, site.ancestor, "Attached")
+            elif holding:
+                yield Outcome(each.key, site.ancestor, "Merged")
+            else:
+                lost = [lost for lost in result.lost.values() if lost.policy == each.key]
+                yield Outcome(each.key, site.ancestor, "Overridden", frozenset(key for one in lost for key in one.by))
+
+
+class Sites:
+    """Enumerates the merges of one kind of policy."""
+
+    def __init__(self, topology: Topology, kept: Kept) -> None:
+        self.topology = topology
+        self.kept = kept
+        self.children: dict[tuple[ResourceKey, int], list[Delegation]] = {}
+        for each in without_cycles(topology.delegations):
+            self.children.setdefault((each.parent, each.rule), []).append(each)
+
+    def all(self) -> Iterator[Site]:
+        yield from self._gateways()
+        yield from self._routes()
+        yield from self._alone()
+
+    def _of(self, node: Node) -> list[Attachment]:
+        return self.kept.get(node, [])
+
+    def _gateways(self) -> Iterator[Site]:
+        for gateway in self.topology.gateways:
+            whole_gateway = ranked(self._of(whole(gateway.gateway.key)))
+            for listener in gateway.listeners:
+                own = ranked(self._of(listener.node))
+                yield from self._listener(listener, whole(gateway.gateway.key), own, whole_gateway)
+            for listener_set in self.topology.listener_sets:
+                holder = whole(listener_set.listener_set.key)
+                for listener in listener_set.listeners:
+                    if listener.gateway == gateway.gateway.key:
+                        own = ranked(self._of(listener.node), self._of(holder))
+                        yield from self._listener(listener, holder, own, whole_gateway)
+
+    def _listener(
+        self, listener: ListenerState, ancestor: Node, own: tuple[Attachment, ...], gateway: tuple[Attachment, ...]
+    ) -> Iterator[Site]:
+        if listener.protocol in TLS_PROTOCOLS:
+            rest = tuple(each for each in gateway if all(each.key != other.key for other in own))
+            yield Site(ancestor, (Level((*own, *rest)),))
+        else:
+            yield Site(ancestor, (Level(gateway),))
+            yield Site(ancestor, (Level(own),))
+
+    def _routes(self) -> Iterator[Site]:
+        for state in self.topology.routes:
+            parents = [Node(each.wanted, each.section, each.wanted.kind) for each in state.parents if each.attached]
+            if not parents:
+                continue
+            for levels in self._chains(state.route.key, ()):
+                if any(level.attachments for level in levels):
+                    yield from (Site(parent, levels) for parent in parents)
+
+    def _chains(self, route: ResourceKey, above: tuple[Level, ...]) -> Iterator[tuple[Level, ...]]:
+        """Per rule at the end of a chain of delegations the levels, the most specific first."""
+        state = self.topology.route(route)
+        if state is None:
+            return
+        for rule in rules(state.route):
+            filters, own = rule_lists(self._of(rule.node))
+            level = Level(ranked(filters, own, self._of(whole(route))), priority(state.route))
+            levels = (level, *above)
+            following = self.children.get((route, rule.number), [])
+            for each in following:
+                yield from self._chains(each.child, levels)
+            if not following:
+                yield levels
+
+    def _alone(self) -> Iterator[Site]:
+        """Backends report on themselves."""
+        for node, attachments in self.kept.items():
+            if not node.key.kind.endswith("Route") and node.key.kind not in ("Gateway", "ListenerSet", "XListenerSet"):
+                yield Site(whole(node.key), (Level(ranked(attachments)),))

@@ -1,0 +1,30 @@
+"""What reaches an NGINX location: one context has all settings of its policies, a lower one replaces by directive.
+
+kgateway-nginx-gloo.md §1.3 (on one target settings add up) and §1.4 (NGINX inherits from http to server to location).
+"""
+
+from __future__ import annotations
+
+from policylint.documents import Pointer
+from policylint.policy.fold import Fold
+from policylint.policy.merge import Stack, by_node
+from policylint.policy.state import Effective
+from policylint.policy.units import leaves
+
+ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})
+"""Lists to which every policy of one context adds. A lower context that has limit_req of its own replaces them."""
+
+
+def inherit(stack: Stack) -> Effective:
+    """The settings of a stack, each directive whole from the most specific target that has it."""
+    directives = frozenset(tuple(path.split(".")) for path in stack.kind.conflict_fields)
+    fold = Fold()
+    for level in reversed(by_node(stack.attachments)):  # the most specific node first
+        members = {each.key for each in level}
+        for each in level:
+            for unit in leaves(each.declared[0].proper, directives):
+                if unit.id in ADDING and fold.holders(unit.id) <= members:
+                    fold.join(each, unit.id, unit.value)
+                else:
+                    fold.offer(each, unit.id, unit.value)
+    return fold.effective(stack.attachments)

@@ -1,0 +1,68 @@
+"""The NginxProxy of a Gateway: whether telemetry or the WAF are switched on there (§1.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.policy.state import PolicyState
+from policylint.topology import Topology
+from policylint.topology.ancestry import gateways_above
+
+_GROUP = "gateway.nginx.org"
+_NEEDS = {"ObservabilityPolicy": "telemetry", "WAFPolicy": "waf"}
+
+
+def gateways_without(
+    state: PolicyState, topology: Topology
+) -> tuple[str, tuple[ResourceKey, ...], tuple[ResourceKey, ...]]:
+    """What a kind needs switched on, the Gateways above its targets, and those of them where it certainly is off."""
+    feature = _NEEDS.get(state.kind.kind, "")
+    if not feature:
+        return "", (), ()
+    gateways: dict[ResourceKey, None] = {}
+    for target in state.targets:
+        for node in target.nodes:
+            gateways.update(dict.fromkeys(gateways_above(topology, node.key)))
+    lacking = tuple(each for each in gateways if _enabled(each, feature, topology) is False)
+    return feature, tuple(gateways), lacking
+
+
+def lacks(gateways: list[ResourceKey], kind: str, topology: Topology) -> bool:
+    """Whether a kind's need is not met on one of these Gateways."""
+    feature = _NEEDS.get(kind, "")
+    return bool(feature) and any(_enabled(each, feature, topology) is False for each in gateways)
+
+
+def _enabled(gateway: ResourceKey, feature: str, topology: Topology) -> bool | None:
+    """By the Gateway's NginxProxy over that of its class; None where one of them was not seen."""
+    found = topology.gateway(gateway)
+    if found is None or found.class_resolution.resource is None:
+        return None
+    own = mapping(mapping(found.gateway.spec.get("infrastructure")).get("parametersRef"))
+    of_class = mapping(found.class_resolution.resource.spec.get("parametersRef"))
+    merged: dict[str, Any] = {}
+    for reference, namespace in ((of_class, text(of_class.get("namespace"))), (own, gateway.namespace)):
+        if not reference or text(reference.get("group")) != _GROUP:
+            continue
+        resolution = topology.world.resolve(ResourceKey(_GROUP, "NginxProxy", namespace, text(reference.get("name"))))
+        if resolution.resource is not None:
+            merged = _over(merged, resolution.resource.spec)
+        elif resolution.unknown:
+            return None
+    return _telemetry(merged) if feature == "telemetry" else bool(mapping(merged.get("waf")).get("enable"))
+
+
+def _telemetry(spec: Mapping[str, Any]) -> bool:
+    telemetry = mapping(spec.get("telemetry"))
+    endpoint = mapping(telemetry.get("exporter")).get("endpoint")
+    return bool(endpoint) and "DisableTracing" not in sequence(telemetry.get("disabledFeatures"))
+
+
+def _over(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(base)
+    for name, value in patch.items():
+        below = result.get(name)
+        result[name] = _over(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return result

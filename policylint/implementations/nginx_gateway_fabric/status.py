@@ -1,0 +1,105 @@
+"""The status that NGINX Gateway Fabric writes: ancestors and conditions (§1.6, status/prepare_requests.go)."""
+
+from __future__ import annotations
+
+from policylint.implementations.nginx_gateway_fabric.proxy import lacks
+from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
+from policylint.model import ResourceKey
+from policylint.policy.state import Ancestor, PolicyState
+from policylint.topology import Condition, Topology, whole
+from policylint.topology.ancestry import gateways_above
+
+NOT_SET = "nginx-proxy-not-set"
+"""The invalid_code of a policy that needs something switched on that no Gateway has."""
+MAX_ANCESTORS = 16
+_REFUSED_ROUTES = ("IncompatibleFilters", "UnsupportedValue")
+_REFUSED_GATEWAYS = ("InvalidParameters", "UnsupportedAddress")
+_ACCEPTED = Condition("Accepted", "True", "Accepted", "The Policy is accepted")
+_PROGRAMMED = Condition("Programmed", "True", "Programmed", "Policy is programmed in the data plane")
+_INVALID_TARGET = Condition("Accepted", "False", "TargetNotFound", "The TargetRef is invalid")
+
+
+class Status:
+    """One policy's status, for each of its targets."""
+
+    def __init__(self, state: PolicyState, topology: Topology) -> None:
+        self.state = state
+        self.topology = topology
+
+    def ancestors(self) -> tuple[Ancestor, ...]:
+        """Nothing for a policy none of whose targets is there: the controller leaves those out (§1.1)."""
+        found: dict[ResourceKey, Ancestor] = {}
+        for target in self.state.targets:
+            for node in target.nodes:
+                for key in self._places(node.key):
+                    if key not in found and self._owned(key):
+                        found[key] = self._ancestor(key)
+        return tuple(found[key] for key in sorted(found))[:MAX_ANCESTORS]
+
+    def flat(self) -> tuple[Condition, ...]:
+        """ExternalLoadBalancer: one Accepted; a Gateway that is not there makes it Invalid."""
+        return (self._accepted() or Condition("Accepted", "False", "Invalid", self._first_problem() or "invalid"),)
+
+    def _places(self, target: ResourceKey) -> list[ResourceKey]:
+        return gateways_above(self.topology, target) if target.kind == "Service" else [target]
+
+    def _ancestor(self, key: ResourceKey) -> Ancestor:
+        gateways = gateways_above(self.topology, key)
+        accepted = self._accepted() or _ACCEPTED
+        if accepted is _ACCEPTED and self._unattachable(key):
+            accepted = _INVALID_TARGET
+        elif accepted is _ACCEPTED and lacks(gateways, self.state.kind.kind, self.topology):
+            accepted = Condition("Accepted", "False", "NginxProxyConfigNotSet", "the NginxProxy lacks what it needs")
+        conditions = [accepted]
+        if "ResolvedRefs" in self.state.kind.conditions:
+            conditions.append(Condition("ResolvedRefs", "True", "ResolvedRefs"))
+        if "Programmed" in self.state.kind.conditions:
+            conditions.append(_programmed(accepted))
+        return Ancestor(whole(key), self._controller(gateways), tuple(conditions))
+
+    def _accepted(self) -> Condition | None:
+        """The verdict on the policy as such; None when only the flat status has something to say."""
+        state = self.state
+        if state.invalid_code == OVERLAP:
+            return Condition("Accepted", "False", "TargetConflict", state.invalid)
+        if state.invalid_code == NOT_SET:
+            return Condition("Accepted", "False", "NginxProxyConfigNotSet", state.invalid)
+        if state.invalid_code:
+            return Condition("Accepted", "False", "Invalid", state.invalid)
+        if state.refused:
+            return Condition("Accepted", "False", "Conflicted", f"Conflicts with another {state.kind.kind}")
+        return None if self._first_problem() and state.kind.status == "conditions" else _ACCEPTED
+
+    def _first_problem(self) -> str:
+        return next((target.detail for target in self.state.targets if target.problem), "")
+
+    def _owned(self, key: ResourceKey) -> bool:
+        """Whether the controller has the object at all: a route needs a parent that is, or may be, there."""
+        route = self.topology.route(key)
+        return route is None or any(not parent.resolution.missing and not parent.mesh for parent in route.parents)
+
+    def reaches_nothing(self) -> bool:
+        """Whether all targets are there and none of them can take a policy."""
+        nodes = [node.key for target in self.state.targets for node in target.nodes]
+        return bool(nodes) and all(self._unattachable(key) for key in nodes)
+
+    def _unattachable(self, key: ResourceKey) -> bool:
+        """A route or Gateway whose own spec is refused; a route that no listener takes is not (route.Attachable)."""
+        route = self.topology.route(key)
+        if route is not None:
+            reasons = [parent.conditions[0].reason for parent in route.parents if parent.conditions]
+            return bool(reasons) and all(reason in _REFUSED_ROUTES for reason in reasons)
+        gateway = self.topology.gateway(key)
+        conditions = () if gateway is None else gateway.conditions
+        return any(each.type == "Accepted" and each.reason in _REFUSED_GATEWAYS for each in conditions)
+
+    def _controller(self, gateways: list[ResourceKey]) -> str:
+        states = (self.topology.gateway(each) for each in gateways)
+        return next((each.controller for each in states if each is not None), "")
+
+
+def _programmed(accepted: Condition) -> Condition:
+    if accepted.status == "True":
+        return _PROGRAMMED
+    reason = "Overridden" if accepted.reason == "Conflicted" else "Reconciling"
+    return Condition("Programmed", "False", reason, accepted.message)

@@ -1,0 +1,106 @@
+"""What NGINX Gateway Fabric refuses in a spec: sizes, durations, rates and buffers that NGINX could not read.
+
+The patterns of the CRDs and nginx/config/policies/<kind>/validator.go (§1.1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import PolicyKind, is_symbolic, mapping
+from policylint.policy.declared import Reading
+from policylint.policy.state import Declared
+from policylint.policy.units import leaves
+
+SIZE = re.compile(r"\d{1,4}[kmg]?")
+DURATION = re.compile(r"[0-9]{1,4}(ms|s|m|h)?")
+RATE = re.compile(r"\d+r/[sm]")
+VARIABLE = re.compile(r"\$[a-z_]+")
+
+FORMATS: Mapping[str, Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "ClientSettingsPolicy": {
+        "body.maxSize": (SIZE, "size"),
+        "body.bufferSize": (SIZE, "size"),
+        "body.timeout": (DURATION, "duration"),
+        "keepAlive.time": (DURATION, "duration"),
+        "keepAlive.minTimeout": (DURATION, "duration"),
+        "keepAlive.timeout.server": (DURATION, "duration"),
+        "keepAlive.timeout.header": (DURATION, "duration"),
+    },
+    "ProxySettingsPolicy": {
+        "buffering.bufferSize": (SIZE, "size"),
+        "buffering.buffers.size": (SIZE, "size"),
+        "buffering.busyBuffersSize": (SIZE, "size"),
+        "timeout.connect": (DURATION, "duration"),
+        "timeout.read": (DURATION, "duration"),
+        "timeout.send": (DURATION, "duration"),
+    },
+    "UpstreamSettingsPolicy": {
+        "zoneSize": (SIZE, "size"),
+        "keepAlive.time": (DURATION, "duration"),
+        "keepAlive.timeout": (DURATION, "duration"),
+        "hashMethodKey": (VARIABLE, "variable"),
+    },
+}
+_RULE_FORMATS = {"zoneSize": (SIZE, "size"), "rate": (RATE, "rate")}
+_TRACE_STRATEGIES = ("ratio", "parent")
+
+
+def fault(kind: PolicyKind, declared: tuple[Declared, ...]) -> Reading:
+    """The first value that is refused; a Reading without code when there is none."""
+    for each in declared:
+        for pointer, reason in _faults(kind.kind, each.proper):
+            return Reading(code="invalid-value", reason=reason, pointer=(*each.prefix, *pointer))
+    return Reading()
+
+
+def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
+    formats = FORMATS.get(kind, {})
+    for unit in leaves(spec):
+        wanted = formats.get(".".join(map(str, unit.pointer)))
+        if wanted is not None:
+            yield from _mismatch(unit.pointer, unit.value, *wanted)
+    if kind == "ProxySettingsPolicy":
+        yield from _buffers(mapping(spec.get("buffering")))
+    if kind == "RateLimitPolicy":
+        rules = mapping(mapping(spec.get("rateLimit")).get("local")).get("rules")
+        for index, rule in enumerate(rules if isinstance(rules, list) else ()):
+            for name, wanted in _RULE_FORMATS.items():
+                value = mapping(rule).get(name)
+                yield from _mismatch(("rateLimit", "local", "rules", index, name), value, *wanted)
+    if kind == "ObservabilityPolicy":
+        strategy = mapping(spec.get("tracing")).get("strategy")
+        if strategy is not None and strategy not in _TRACE_STRATEGIES and not is_symbolic(strategy):
+            yield ("tracing", "strategy"), f"strategy {strategy!r} is neither ratio nor parent"
+    if kind == "ClientSettingsPolicy":
+        timeout = mapping(mapping(spec.get("keepAlive")).get("timeout"))
+        if "header" in timeout and "server" not in timeout:
+            yield ("keepAlive", "timeout"), "a header timeout needs a server timeout"
+
+
+def _mismatch(pointer: Pointer, value: Any, pattern: re.Pattern[str], what: str) -> Iterator[tuple[Pointer, str]]:
+    if value is not None and not is_symbolic(value) and not pattern.fullmatch(str(value)):
+        yield pointer, f"{value!r} is no {what} that NGINX reads"
+
+
+def _buffers(buffering: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
+    """proxy_busy_buffers_size lies between one buffer and all buffers but one."""
+    busy, one = _bytes(buffering.get("busyBuffersSize")), _bytes(buffering.get("bufferSize"))
+    buffers = mapping(buffering.get("buffers"))
+    size, number = _bytes(buffers.get("size")), buffers.get("number")
+    pointer = ("buffering", "busyBuffersSize")
+    if busy is not None and one is not None and busy <= one:
+        yield pointer, "busyBuffersSize must be larger than bufferSize"
+    if busy is not None and size is not None and isinstance(number, int) and busy >= size * number - size:
+        yield pointer, "busyBuffersSize must be smaller than all buffers but one"
+
+
+def _bytes(value: object) -> int | None:
+    text = str(value).strip().lower()
+    if not SIZE.fullmatch(text):
+        return None
+    unit = {"k": 2**10, "m": 2**20, "g": 2**30}.get(text[-1])
+    return int(text) if unit is None else int(text[:-1]) * unit

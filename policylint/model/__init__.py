@@ -1,0 +1,34 @@
+"""The vocabulary: what every other room speaks in."""
+
+from __future__ import annotations
+
+from policylint.model.finding import SEVERITIES, Confidence, Finding, Related, Severity
+from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, UNKNOWN_NAMESPACE, Node, ResourceKey, is_symbolic
+from policylint.model.policy_kind import PolicyKind
+from policylint.model.resolution import Resolution
+from policylint.model.resource import Location, Resource, Spot, mapping, sequence, text
+from policylint.model.world import Unseen, World
+
+__all__ = [
+    "GATEWAY_GROUP",
+    "ROUTE_KINDS",
+    "SEVERITIES",
+    "UNKNOWN_NAMESPACE",
+    "Confidence",
+    "Finding",
+    "Location",
+    "Node",
+    "PolicyKind",
+    "Related",
+    "Resolution",
+    "Resource",
+    "ResourceKey",
+    "Severity",
+    "Spot",
+    "Unseen",
+    "World",
+    "is_symbolic",
+    "mapping",
+    "sequence",
+    "text",
+]

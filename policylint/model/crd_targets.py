@@ -1,0 +1,92 @@
+"""Which kinds a CRD's schema lets a policy target: from the enums and the plain validation rules of its references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.model.policy_kind import TargetKind
+from policylint.model.resource import mapping, sequence, text
+
+_FIELDS = ("targetRefs", "targetRef", "targetSelectors")
+_WORD = r"(?:self\.targetRef\.|\w+\.)?"
+_EQUAL = re.compile(_WORD + r"(group|kind)\s*==\s*['\"]([^'\"]*)['\"]")
+_IN = re.compile(_WORD + r"(group|kind)\s+in\s+\[([^\]]*)\]")
+_QUOTED = re.compile(r"['\"]([^'\"]*)['\"]")
+_GUARD = re.compile(
+    r"^!?\s*has\(self\.target\w+\)\s*\?\s*(?P<body>.*?)\s*:\s*true$|^!has\(self\.target\w+\)\s*\|\|\s*(?P<rest>.*)$"
+)
+_ALL = re.compile(r"^self(?:\.target\w+)?\.all\(\s*\w+\s*,\s*(?P<body>.*)\)$")
+
+
+def target_kinds(spec: Mapping[str, Any]) -> tuple[TargetKind, ...]:
+    """Target kinds of a spec's schema; empty where the schema does not say.
+
+    Read are enums of the references' `group` and `kind`, and CEL rules made of nothing but comparisons of the two.
+    Rules with further conditions bind only some policies of the kind and are left alone.
+    """
+    properties = mapping(spec.get("properties"))
+    groups: set[str] = set()
+    kinds: set[str] = set()
+    pairs: set[tuple[str, str]] = set()
+    sections = False
+    for field in _FIELDS:
+        schema = mapping(properties.get(field))
+        reference = mapping(schema.get("items", schema))
+        parts = mapping(reference.get("properties"))
+        sections = sections or "sectionName" in parts
+        groups.update(_strings(mapping(parts.get("group")).get("enum")))
+        kinds.update(_strings(mapping(parts.get("kind")).get("enum")))
+        for rule in (*_rules(schema), *_rules(reference)):
+            _apply(rule, groups, kinds, pairs)
+    for rule in _rules(spec):
+        if "self.target" in rule:
+            _apply(rule, groups, kinds, pairs)
+    if pairs:
+        return tuple(TargetKind(group, kind, sections) for group, kind in sorted(pairs))
+    return tuple(TargetKind(group, kind, sections) for group in sorted(groups or {"*"}) for kind in sorted(kinds))
+
+
+def _apply(rule: str, groups: set[str], kinds: set[str], pairs: set[tuple[str, str]]) -> None:
+    """Add what one rule allows."""
+    clauses = list(_clauses(rule))
+    if not clauses:
+        return
+    if all(group and kind for group, kind in clauses):
+        pairs.update((one, other) for group, kind in clauses for one in group for other in kind)
+    elif all(group and not kind for group, kind in clauses):
+        groups.update(each for group, _ in clauses for each in group)
+    elif all(kind and not group for group, kind in clauses):
+        kinds.update(each for _, kind in clauses for each in kind)
+
+
+def _clauses(rule: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The alternatives of a rule as (groups, kinds); nothing where it says more than that."""
+    body = " ".join(rule.split())
+    guard = _GUARD.match(body)
+    if guard is not None:
+        body = guard.group("body") or guard.group("rest") or ""
+    every = _ALL.match(body)
+    if every is not None:
+        body = every.group("body")
+    alternatives = []
+    for clause in body.split("||"):
+        found: dict[str, list[str]] = {"group": [], "kind": []}
+        for name, value in _EQUAL.findall(clause):
+            found[name].append(value)
+        for name, values in _IN.findall(clause):
+            found[name].extend(_QUOTED.findall(values))
+        rest = _IN.sub("", _EQUAL.sub("", clause))
+        if rest.strip("()& ") or not (found["group"] or found["kind"]):
+            return
+        alternatives.append((found["group"], found["kind"]))
+    yield from alternatives
+
+
+def _rules(schema: Mapping[str, Any]) -> list[str]:
+    return [text(mapping(each).get("rule")) for each in sequence(schema.get("x-kubernetes-validations"))]
+
+
+def _strings(values: object) -> list[str]:
+    return [each for each in sequence(values) if isinstance(each, str)]

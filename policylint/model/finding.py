@@ -1,0 +1,52 @@
+"""A finding: what a rule has to say about one place."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from policylint.model.fix import Fix
+from policylint.model.keys import ResourceKey
+from policylint.model.resource import Location
+
+Severity = Literal["error", "warning", "note"]
+Confidence = Literal["certain", "assumed", "unknown"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+"""Worst first."""
+
+
+class Related(NamedTuple):
+    """Another place that explains a finding, with what it has to do with it."""
+
+    message: str
+    location: Location
+
+
+class Finding(NamedTuple):
+    """One thing that a rule reports.
+
+    Args:
+        rule: id, e.g. GWP201.
+        severity, confidence: see rules/; `unknown` confidence is shown only when asked for.
+        message: one line, subject + verb + object; route first.
+        location: the cause, the place a person would edit.
+        label: what stands under the caret, e.g. `no HTTPRoute "chekout" in namespace shop`.
+        related: other places, in reading order.
+        resources: what it is about: the subject first, then the others.
+        field: the field path inside the subject that tells two findings of one rule about the same resources apart.
+        help: lines such as `fix: …` or `note: …`, without the `= `.
+        environments: in which environments it holds.
+        fixes: edits that would put it right, the best one first.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    location: Location
+    resources: tuple[ResourceKey, ...] = ()
+    label: str = ""
+    related: tuple[Related, ...] = ()
+    help: tuple[str, ...] = ()
+    confidence: Confidence = "certain"
+    field: str = ""
+    environments: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()

@@ -1,0 +1,42 @@
+"""A fix: an edit that puts a finding right, symbolic until somebody wants to apply or print it (like a Location).
+
+What each `Change` means, for a document as it is read:
+
+* `set`: the scalar at the location, which reads `old`, is to read `new`.
+* `quote`: the plain scalar at the location, written `old`, is to be that text and nothing else.
+* `rename`: the key at the location, `old`, is to be `new`.
+* `list`: the key at the location, `old`, is to be `new`, and its value the one entry of a list.
+* `insert`: the mapping at the location is to have one more entry, `old: new`, before its others.
+* `document`: behind the document of the location there is to be another one, `new` (YAML without `---`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from policylint.model.resource import Location
+
+Action = Literal["set", "quote", "rename", "list", "insert", "document"]
+
+
+class Change(NamedTuple):
+    """One change of one document."""
+
+    action: Action
+    location: Location
+    old: str
+    new: str
+
+
+class Fix(NamedTuple):
+    """What would put a finding right.
+
+    Args:
+        title: what it does: `write name: checkout`.
+        changes: all of them or none.
+        safe: whether it can only be what was meant. Others change what the cluster does, and want --unsafe-fixes.
+    """
+
+    title: str
+    changes: tuple[Change, ...]
+    safe: bool = True

@@ -1,0 +1,89 @@
+"""The identity of a Kubernetes object, and of a named section of one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+UNKNOWN_NAMESPACE = "?"
+"""Begins the namespace of an object where something outside its file (a kustomization, a chart) decides it. What
+follows is the
+directory: objects side by side without a namespace are taken to land in the same one. Prints as `?`."""
+
+GATEWAY_GROUP = "gateway.networking.k8s.io"
+ROUTE_KINDS = ("GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute")
+
+CLUSTER_SCOPED = frozenset(
+    {
+        ("", "Namespace"),
+        ("", "Node"),
+        ("", "PersistentVolume"),
+        (GATEWAY_GROUP, "GatewayClass"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"),
+        ("rbac.authorization.k8s.io", "ClusterRole"),
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+        ("storage.k8s.io", "StorageClass"),
+        ("scheduling.k8s.io", "PriorityClass"),
+        ("cert-manager.io", "ClusterIssuer"),
+        ("external-secrets.io", "ClusterSecretStore"),
+        ("policy.networking.k8s.io", "AdminNetworkPolicy"),
+        ("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
+        ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
+        ("cluster.open-cluster-management.io", "ManagedCluster"),
+        ("cluster.open-cluster-management.io", "ClusterManagementAddOn"),
+    }
+)
+"""Kinds without a namespace that need no CRD to be known as such (group, kind)."""
+
+
+class ResourceKey(NamedTuple):
+    """What makes two manifests the same object: group, kind, namespace and name, never the version.
+
+    `namespace` is "" for cluster-scoped kinds and UNKNOWN_NAMESPACE where the files do not say it.
+    Prints as `HTTPRoute shop/checkout`, cluster-scoped as `GatewayClass envoy`.
+    """
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.path}" if self.kind else self.path
+
+    @property
+    def path(self) -> str:
+        """`namespace/name`, or the name alone for cluster-scoped kinds; GEP-713's tie-break compares this text."""
+        if not self.namespace:
+            return self.name
+        return f"{'?' if self.unplaced else self.namespace}/{self.name}"
+
+    @property
+    def unplaced(self) -> bool:
+        """Whether the namespace is decided elsewhere."""
+        return self.namespace[:1] == UNKNOWN_NAMESPACE
+
+
+class Node(NamedTuple):
+    """A resource, or a named section of one, in the topology.
+
+    `role` is the resource's kind, or Listener, <Route>Rule or ServicePort for sections, so that nodes
+    print as design/interfaces.md asks: `Listener infra/edge#https`, `HTTPRouteRule shop/checkout#rule-1`.
+    """
+
+    key: ResourceKey
+    section: str = ""
+    role: str = ""
+
+    def __str__(self) -> str:
+        if not self.section:
+            return str(self.key)
+        return f"{self.role or self.key.kind} {self.key.path}#{self.section}"
+
+
+def is_symbolic(text: object) -> bool:
+    """Whether a name, namespace, kind or hostname still holds a variable or placeholder that nobody has filled in.
+
+    Such a text can never be missing, mismatched or duplicate (design/field-notes.md 8): `${DOMAIN}`, `{{
+    .Release.Name }}`, `<placeholder>`.
+    """
+    return isinstance(text, str) and ("${" in text or "{{" in text or ("<" in text and ">" in text))

@@ -1,0 +1,76 @@
+"""A policy kind as the entry that schemas/policy-kind.json describes: the inverse of `policy_kind`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policylint.model.policy_kind import UNLIMITED, PolicyKind
+
+
+def kind_entry(kind: PolicyKind) -> dict[str, Any]:
+    """The entry of a kind in plain values, in the order in which entries are written; defaults are left out."""
+    entry: dict[str, Any] = {"group": kind.group, "kind": kind.kind}
+    entry |= _set(plural=kind.plural, versions=list(kind.versions), deprecatedVersions=dict(kind.deprecated_versions))
+    entry |= _set(scope="Cluster" if kind.cluster_scoped else "", label=kind.label)
+    entry["class"] = kind.policy_class
+    bound_by = "" if kind.bound_by == "reference" else kind.bound_by
+    entry |= _set(boundBy=bound_by, extensionRef=kind.extension_ref)
+    entry["references"] = [
+        {"path": each.path, "form": each.form} | _set(deprecated=each.deprecated) for each in kind.references
+    ]
+    entry |= {"default-target": kind.default_target} if kind.default_target != "none" else {}
+    entry["targets"] = [
+        {"group": each.group, "kind": each.kind} | _set(sections=each.sections, virtual=each.virtual)
+        for each in kind.targets
+    ]
+    entry |= _set(
+        crossNamespace="" if kind.cross_namespace == "no" else kind.cross_namespace,
+        selectsAcrossNamespaces=kind.selects_across_namespaces,
+    )
+    entry["maxTargets"] = None if kind.max_targets == UNLIMITED else kind.max_targets
+    entry["merge"] = _merge(kind)
+    return entry | _set(
+        conflict="" if kind.conflict == "none" else kind.conflict,
+        conflictFields=list(kind.conflict_fields),
+        shadowedBySection=kind.shadowed_by_section,
+        effectiveAt=kind.effective_at,
+        syntheticRuleNames=kind.synthetic_rule_names,
+        required=list(kind.required),
+        settings=_set(
+            authentication=list(kind.settings.authentication),
+            authorization=list(kind.settings.authorization),
+            protection=list(kind.settings.protection),
+        ),
+        status=kind.status,
+        ancestor="" if kind.ancestor == "none" else kind.ancestor,
+        conditions={name: list(reasons) for name, reasons in kind.conditions.items()},
+        targetCondition=kind.target_condition,
+        verified=kind.verified,
+        source=kind.source,
+        notes=kind.notes,
+    )
+
+
+def _merge(kind: PolicyKind) -> dict[str, Any]:
+    merge = kind.merge
+    entry: dict[str, Any] = {"strategy": merge.strategy, "wrappers": dict(merge.wrappers)}
+    if merge.directive is not None:
+        entry["directive"] = {
+            "field": merge.directive.field,
+            "decidedBy": merge.directive.on,
+            "values": dict(merge.directive.values),
+        }
+    return entry | _set(
+        both=merge.both,
+        units=list(merge.units),
+        emptyWithout=list(merge.empty_without),
+        emptyOptsOut=merge.empty_opts_out,
+        maps=list(merge.maps),
+        lists=dict(merge.lists),
+        ignore=list(merge.ignore),
+    )
+
+
+def _set(**fields: Any) -> dict[str, Any]:
+    """The fields that hold something."""
+    return {name: value for name, value in fields.items() if value}

@@ -1,0 +1,214 @@
+"""What the engine knows of one kind of policy: an entry of schemas/policy-kinds/, or what a CRD in the input tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from policylint.model.resource import mapping, sequence, text
+
+Strategy = Literal[
+    "none",
+    "atomic-defaults",
+    "patch-defaults",
+    "atomic-overrides",
+    "patch-overrides",
+    "field",
+    "units",
+    "union",
+    "custom",
+]
+PolicyClass = Literal["Direct", "Inherited", "Other"]
+ReferenceForm = Literal["ref", "refs", "selectors", "workload-selector", "namespace-selector", "label-selector"]
+Origin = Literal["catalog", "crd", "configuration"]
+BoundBy = Literal["reference", "extension-ref", "parameters-ref", "annotation", "object", "none"]
+
+UNLIMITED = 2**31
+"""`max_targets` of kinds whose list of references has no bound."""
+
+
+class Reference(NamedTuple):
+    """A field below spec that names targets."""
+
+    path: str
+    form: ReferenceForm
+    deprecated: str = ""
+
+
+class TargetKind(NamedTuple):
+    """A kind that a policy may target; `*` stands for any group or kind."""
+
+    group: str
+    kind: str
+    sections: bool = False
+    virtual: bool = False
+
+    def covers(self, group: str, kind: str) -> bool:
+        """Whether a reference to this group and kind is meant; `core` is how some write the empty group."""
+        return self.group in ("*", "" if group == "core" else group) and self.kind in ("*", kind)
+
+
+class Directive(NamedTuple):
+    """The field by which one policy chooses its strategy, and what its values mean."""
+
+    field: str
+    values: Mapping[str, str]
+    on: Literal["established", "challenger"] = "established"
+
+
+class Merge(NamedTuple):
+    """How two policies of a kind combine (GEP-713 «Merge strategies»; semantics.md (a3) step 6)."""
+
+    strategy: Strategy
+    wrappers: Mapping[str, Literal["defaults", "overrides"]]
+    directive: Directive | None = None
+    both: bool = False
+    units: tuple[str, ...] = ()
+    empty_without: tuple[str, ...] = ()
+    empty_opts_out: bool = False
+    maps: tuple[str, ...] = ()
+    lists: Mapping[str, str] = {}
+    ignore: tuple[str, ...] = ()
+
+
+class Settings(NamedTuple):
+    """Top-level fields of the spec proper, by what is lost with them."""
+
+    authentication: tuple[str, ...] = ()
+    authorization: tuple[str, ...] = ()
+    protection: tuple[str, ...] = ()
+
+    @property
+    def security(self) -> frozenset[str]:
+        return frozenset((*self.authentication, *self.authorization, *self.protection))
+
+
+class PolicyKind(NamedTuple):
+    """One kind of policy. Field by field what schemas/policy-kind.json describes."""
+
+    group: str
+    kind: str
+    implementation: str
+    policy_class: PolicyClass
+    merge: Merge
+    targets: tuple[TargetKind, ...]
+    references: tuple[Reference, ...]
+    plural: str = ""
+    versions: tuple[str, ...] = ()
+    deprecated_versions: Mapping[str, str] = {}
+    cluster_scoped: bool = False
+    label: str = ""
+    default_target: Literal["none", "namespace", "mesh"] = "none"
+    cross_namespace: Literal["no", "grant", "yes"] = "no"
+    selects_across_namespaces: bool = False
+    max_targets: int = 16
+    conflict: str = "none"
+    conflict_fields: tuple[str, ...] = ()
+    shadowed_by_section: bool = False
+    effective_at: str = ""
+    synthetic_rule_names: bool = False
+    required: tuple[str, ...] = ()
+    settings: Settings = Settings()
+    status: Literal["ancestors", "conditions", "none"] = "ancestors"
+    ancestor: str = "none"
+    conditions: Mapping[str, tuple[str, ...]] = {}
+    target_condition: str = ""
+    bound_by: BoundBy = "reference"
+    extension_ref: bool = False
+    verified: Literal["yes", "partly", "no"] = "no"
+    origin: Origin = "catalog"
+    source: str = ""
+    notes: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    def may_target(self, group: str, kind: str) -> TargetKind | None:
+        """The entry that allows a target kind, the most specific first; None where the kind cannot be targeted."""
+        covering = [each for each in self.targets if each.covers(group, kind)]
+        return min(covering, key=lambda each: (each.kind == "*", each.group == "*"), default=None)
+
+    @property
+    def target_fields(self) -> frozenset[str]:
+        """First path segments below spec that hold references, so that they stay out of the spec proper (trap 14)."""
+        return frozenset(each.path.split(".")[0] for each in self.references)
+
+
+DEFAULT_REFERENCES = (Reference("targetRefs", "refs"), Reference("targetRef", "ref"))
+DEFAULT_WRAPPERS: Mapping[str, Literal["defaults", "overrides"]] = {
+    "defaults": "defaults",
+    "default": "defaults",
+    "overrides": "overrides",
+    "override": "overrides",
+}
+
+
+def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = "catalog") -> PolicyKind:
+    """A kind from one entry of the catalog's YAML, already valid by schemas/policy-kind.json."""
+    merge = mapping(entry.get("merge"))
+    directive = mapping(merge.get("directive"))
+    settings = mapping(entry.get("settings"))
+    most = entry.get("maxTargets", 16)
+    references = tuple(
+        Reference(each["path"], each.get("form", "refs"), each.get("deprecated", ""))
+        for each in sequence(entry.get("references"))
+    )
+    return PolicyKind(
+        group=entry["group"],
+        kind=entry["kind"],
+        implementation=implementation,
+        policy_class=entry["class"],
+        merge=Merge(
+            strategy=merge.get("strategy", "none"),
+            wrappers=merge.get("wrappers", DEFAULT_WRAPPERS),
+            directive=Directive(directive["field"], directive["values"], directive.get("decidedBy", "established"))
+            if directive
+            else None,
+            both=bool(merge.get("both", False)),
+            units=_texts(merge.get("units")),
+            empty_without=_texts(merge.get("emptyWithout")),
+            empty_opts_out=bool(merge.get("emptyOptsOut", False)),
+            maps=_texts(merge.get("maps")),
+            lists=mapping(merge.get("lists")),
+            ignore=_texts(merge.get("ignore")),
+        ),
+        targets=tuple(
+            TargetKind(each.get("group", ""), each["kind"], each.get("sections", False), each.get("virtual", False))
+            for each in sequence(entry.get("targets"))
+        ),
+        references=references or DEFAULT_REFERENCES,
+        plural=text(entry.get("plural")),
+        versions=_texts(entry.get("versions")),
+        deprecated_versions=mapping(entry.get("deprecatedVersions")),
+        cluster_scoped=entry.get("scope") == "Cluster",
+        label=text(entry.get("label")),
+        default_target=entry.get("default-target", "none"),
+        cross_namespace=entry.get("crossNamespace", "no"),
+        selects_across_namespaces=bool(entry.get("selectsAcrossNamespaces", False)),
+        max_targets=UNLIMITED if most is None else most,
+        conflict=entry.get("conflict", "none"),
+        conflict_fields=_texts(entry.get("conflictFields")),
+        shadowed_by_section=bool(entry.get("shadowedBySection", False)),
+        effective_at=entry.get("effectiveAt", ""),
+        synthetic_rule_names=bool(entry.get("syntheticRuleNames", False)),
+        required=_texts(entry.get("required")),
+        settings=Settings(
+            _texts(settings.get("authentication")),
+            _texts(settings.get("authorization")),
+            _texts(settings.get("protection")),
+        ),
+        status=entry.get("status", "ancestors"),
+        ancestor=entry.get("ancestor", "none"),
+        conditions={name: _texts(reasons) for name, reasons in mapping(entry.get("conditions")).items()},
+        target_condition=text(entry.get("targetCondition")),
+        bound_by=entry.get("boundBy", "reference"),
+        extension_ref=bool(entry.get("extensionRef", False)),
+        verified=entry.get("verified", "no"),
+        origin=origin,
+        source=text(entry.get("source")),
+        notes=text(entry.get("notes")),
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(each for each in sequence(value) if isinstance(each, str))

@@ -1,0 +1,149 @@
+"""One Kubernetes object as deployed, and where its values are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from policylint.documents import Pointer, Position
+from policylint.model.keys import ResourceKey
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Written(Protocol):
+    """What a Location can point into: a document, or a mere spot in a file that could not be read as one."""
+
+    @property
+    def file(self) -> str: ...
+
+    def position(self, pointer: Pointer, *, key: bool = False) -> Position: ...
+
+
+class Spot(NamedTuple):
+    """A line and column of a file without a document behind it, for what is wrong with the file itself."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def position(self, pointer: Pointer, *, key: bool = False) -> Position:  # noqa: ARG002 - the Written protocol
+        return Position(self.line, self.column)
+
+
+class Location(NamedTuple):
+    """A place in a document, symbolic until a report asks for line and column.
+
+    `key` points at the mapping key instead of the value.
+    """
+
+    document: Written
+    pointer: Pointer = ()
+    key: bool = False
+
+    @property
+    def file(self) -> str:
+        return self.document.file
+
+    def at(self) -> tuple[int, int]:
+        """Line and column, 1-based, columns in code points."""
+        position = self.document.position(self.pointer, key=self.key)
+        return position.line, position.column
+
+    def sort_key(self) -> tuple[str, int, int]:
+        return (self.file, *self.at())
+
+
+class Sources(Protocol):
+    """Where the values of a rendered object are written: its own file, a patch, a kustomization, a chart's values."""
+
+    def locate(self, pointer: Pointer) -> tuple[Written, Pointer]: ...
+
+
+class Resource:
+    """A Kubernetes object with its identity and the document it came from.
+
+    Args:
+        key: its identity; the namespace is the effective one, not necessarily what the file says.
+        version: the API version without the group.
+        body: the whole object, as read.
+        document: where it is written.
+        root: the pointer of the object inside the document (empty, or `items/3` in a `kind: List`).
+        sources: where its values are written, if not all of them in `document` below `root`.
+    """
+
+    __slots__ = ("body", "document", "key", "root", "sources", "version")
+
+    def __init__(
+        self,
+        key: ResourceKey,
+        version: str,
+        body: dict[str, Any],
+        document: Written,
+        root: Pointer = (),
+        sources: Sources | None = None,
+    ) -> None:
+        self.key = key
+        self.version = version
+        self.body = body
+        self.document = document
+        self.root = root
+        self.sources = sources
+
+    def __repr__(self) -> str:
+        return f"<{self.key} {self.document.file}>"
+
+    def __str__(self) -> str:
+        return str(self.key)
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.key.group}/{self.version}" if self.key.group else self.version
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        return mapping(self.body.get("spec"))
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        return mapping(self.body.get("metadata"))
+
+    @property
+    def labels(self) -> Mapping[str, Any]:
+        return mapping(self.metadata.get("labels"))
+
+    @property
+    def annotations(self) -> Mapping[str, Any]:
+        return mapping(self.metadata.get("annotations"))
+
+    @property
+    def created(self) -> str:
+        """`metadata.creationTimestamp` as written, "" where the manifests do not state it (they rarely do)."""
+        stamp = self.metadata.get("creationTimestamp")
+        return stamp if isinstance(stamp, str) else ""
+
+    def location(self, *pointer: str | int, key: bool = False) -> Location:
+        """The place of a value (or of its key) of this object."""
+        if self.sources is not None:
+            document, place = self.sources.locate(pointer)
+            return Location(document, place, key)
+        return Location(self.document, (*self.root, *pointer), key)
+
+    @property
+    def name_location(self) -> Location:
+        return self.location("metadata", "name")
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """The value if it is a mapping, else an empty one: manifests may hold anything anywhere."""
+    return value if isinstance(value, dict) else _NOTHING
+
+
+def sequence(value: object) -> list[Any]:
+    """The value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def text(value: object, default: str = "") -> str:
+    """The value if it is a string, else the default. Numbers are not names."""
+    return value if isinstance(value, str) else default

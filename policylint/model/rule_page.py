@@ -1,0 +1,192 @@
+"""Rule pages: rules/GWPnnn-name.md, the one source of `policylint rule`, of SARIF help and of the documentation.
+
+A page is front matter of plain scalars and lists, then `## What it does`, `## Why is this bad?`, `## Example` (blocks
+fenced as `yaml bad` and `yaml good`), `## Fix` and `## References`. It is read as text: no YAML library is needed to
+print help.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, NamedTuple, cast
+
+from policylint.model.finding import Confidence, Severity
+from policylint.model.shipped import shipped
+
+_MARK = re.compile(r"# <- (GWP\d{3})\s*$")
+_SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
+
+
+class Mark(NamedTuple):
+    """A finding that an example must yield: which rule, on which line of the block (1-based)."""
+
+    rule: str
+    line: int
+
+
+class Example(NamedTuple):
+    """A manifest of a page: what the rule reports, or how to do it right."""
+
+    label: Literal["bad", "good"]
+    text: str
+    expected: tuple[Mark, ...] = ()
+
+
+class RulePage(NamedTuple):
+    """One rule as its page describes it.
+
+    Args:
+        id, name: `GWP201` and `parent-setting-dropped`.
+        severity: the worst that the rule reports; single findings may be milder.
+        confidence: what its findings carry when nothing is unknown.
+        since: the version that brought it.
+        security_severity: SARIF's number from 0.0 to 10.0, "" for rules that are not about security.
+        also: other rules that may report the bad example too.
+        title: one sentence.
+        what, why, fix, references: the sections, markdown.
+        examples: the manifests of the section Example, in order.
+        body: everything below the front matter.
+    """
+
+    id: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    tags: tuple[str, ...]
+    since: str
+    security_severity: str
+    also: tuple[str, ...]
+    title: str
+    what: str
+    why: str
+    fix: str
+    references: str
+    examples: tuple[Example, ...]
+    body: str
+    path: Path
+
+
+def page_directory() -> Path:
+    """Where the pages are."""
+    return shipped("rules")
+
+
+@lru_cache(maxsize=1)
+def all_pages() -> list[RulePage]:
+    """Every page, sorted by id."""
+    return [load_page(path) for path in sorted(page_directory().glob("GWP*.md"))]
+
+
+def page_of(rule: str) -> RulePage | None:
+    """The page of a rule by id or name, None when there is none. Reads no other page."""
+    if not re.fullmatch(r"[A-Za-z0-9-]+", rule):
+        return None
+    pattern = f"{rule.upper()}-*.md" if re.fullmatch(r"(?i)GWP\d{3}", rule) else f"GWP*-{rule}.md"
+    for path in sorted(page_directory().glob(pattern)):
+        page = load_page(path)
+        if rule.upper() == page.id or rule == page.name:
+            return page
+    return None
+
+
+def load_page(path: Path) -> RulePage:
+    """Read one page.
+
+    Raises:
+        ValueError: it has no front matter, or lacks a field.
+    """
+    head, body = _split(path.read_text(encoding="utf-8"), path)
+    for field in ("id", "name", "severity", "confidence", "since"):
+        if field not in head:
+            raise ValueError(f"{path.name}: the front matter has no {field}")
+    sections = _sections(body)
+    what = sections.get("What it does", "")
+    return RulePage(
+        id=head["id"],
+        name=head["name"],
+        severity=cast("Severity", head["severity"]),
+        confidence=cast("Confidence", head["confidence"]),
+        tags=_list(head.get("tags", "")),
+        since=head["since"],
+        security_severity=head.get("security-severity", ""),
+        also=_list(head.get("also", "")),
+        title=_first_sentence(what),
+        what=what,
+        why=sections.get("Why is this bad?", ""),
+        fix=sections.get("Fix", ""),
+        references=sections.get("References", ""),
+        examples=tuple(_examples(sections.get("Example", ""), head)),
+        body=body,
+        path=path,
+    )
+
+
+def _split(page: str, path: Path) -> tuple[dict[str, str], str]:
+    """Front matter and the rest."""
+    if not page.startswith("---\n") or "\n---\n" not in page[4:]:
+        raise ValueError(f"{path.name}: no front matter")
+    head, _, body = page[4:].partition("\n---\n")
+    fields = {}
+    for line in head.splitlines():
+        name, colon, value = line.partition(":")
+        if colon:
+            fields[name.strip()] = value.strip().strip("\"'")
+    return fields, body.strip() + "\n"
+
+
+def _list(value: str) -> tuple[str, ...]:
+    """`[a, b]` or `a, b`."""
+    return tuple(each.strip() for each in value.strip("[]").split(",") if each.strip())
+
+
+def _sections(body: str) -> dict[str, str]:
+    """The text under each `##` heading; a `##` inside a fenced block is no heading."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    fenced = False
+    for line in body.splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        if line.startswith("## ") and not fenced:
+            lines = found.setdefault(line[3:].strip(), [])
+        else:
+            lines.append(line)
+    return {name: "\n".join(text).strip() for name, text in found.items()}
+
+
+def _first_sentence(text: str) -> str:
+    paragraph = " ".join(text.partition("\n\n")[0].split()).replace("`", "")
+    match = _SENTENCE.match(paragraph)
+    return match.group() if match else paragraph
+
+
+def _examples(section: str, head: dict[str, str]) -> list[Example]:
+    """The fenced manifests; the bad one's findings are marked by `# <- GWPnnn`, or by `line:` in the front matter."""
+    found: list[Example] = []
+    label = ""
+    lines: list[str] = []
+    for line in section.splitlines():
+        if line.startswith("```yaml "):
+            label, lines = line.removeprefix("```yaml ").strip(), []
+        elif line.startswith("```"):
+            if label == "good":
+                found.append(Example("good", "\n".join(lines) + "\n"))
+            elif label == "bad":
+                found.append(Example("bad", "\n".join(lines) + "\n", _marks(lines, head)))
+            label = ""
+        elif label:
+            lines.append(line)
+    return found
+
+
+def _marks(lines: list[str], head: dict[str, str]) -> tuple[Mark, ...]:
+    marked = [
+        Mark(match.group(1), number)
+        for number, line in enumerate(lines, 1)
+        if (match := _MARK.search(line)) is not None
+    ]
+    if not marked and head.get("line", "").isdigit():
+        marked.append(Mark(head["id"], int(head["line"])))
+    return tuple(marked)

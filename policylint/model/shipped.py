@@ -1,0 +1,31 @@
+"""Where the data files that ship with policylint are: beside the package in a checkout, inside it in a wheel."""
+
+from __future__ import annotations
+
+# os.path, because linting one file should not pay for importing pathlib (performance.md §1).
+# ruff: noqa: PTH112, PTH118, PTH120, PTH208
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def shipped(*parts: str) -> Path:
+    """The path of shipped data, e.g. `shipped("schemas", "policy-kinds")` or `shipped("rules")`."""
+    from pathlib import Path
+
+    return Path(_data(), *parts)
+
+
+def shipped_files(*parts: str) -> list[str]:
+    """The paths of the files in a folder of shipped data, sorted."""
+    folder = os.path.join(_data(), *parts)
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+
+
+def _data() -> str:
+    installed = os.path.join(_PACKAGE, "_data")
+    return installed if os.path.isdir(installed) else os.path.dirname(_PACKAGE)

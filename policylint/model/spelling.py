@@ -1,0 +1,108 @@
+"""Objects as people spell them on a command line: `Kind/namespace/name`, `Kind ns/name#section`, or a bare name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from policylint.model.keys import ResourceKey
+
+SHORT = {
+    "gw": "Gateway",
+    "gc": "GatewayClass",
+    "ns": "Namespace",
+    "svc": "Service",
+    "deploy": "Deployment",
+    "sts": "StatefulSet",
+    "ds": "DaemonSet",
+    "po": "Pod",
+    "route": "HTTPRoute",
+    "btlspolicy": "BackendTLSPolicy",
+}
+"""What kubectl's users type; plurals and any case are understood without a table."""
+_MOST_COMPARED = 20_000
+
+
+class Spelling(NamedTuple):
+    """The parts of a spelling, "" (namespace: None) for those left out."""
+
+    kind: str
+    group: str
+    namespace: str | None
+    name: str
+    section: str
+
+    def fits(self, key: ResourceKey) -> bool:
+        """Whether an object can be meant."""
+        return (
+            key.name == self.name
+            and (self.namespace is None or key.namespace == self.namespace or (key.unplaced and self.namespace == "?"))
+            and (not self.kind or same_kind(self.kind, key.kind))
+            and (not self.group or key.group == self.group)
+        )
+
+
+def spelling(text: str) -> Spelling:
+    """Take a spelling apart. `shop/checkout` is read as Kind/name; see `readings` for the other way."""
+    head, _, section = text.strip().partition("#")
+    parts = [each.strip() for each in head.replace(" ", "/", 1).split("/") if each.strip()]
+    if len(parts) > 2:
+        kind, namespace, name = parts[0], parts[1], "/".join(parts[2:])
+        return Spelling(*_kind(kind), namespace, name, section)
+    if len(parts) == 2:
+        return Spelling(*_kind(parts[0]), None, parts[1], section)
+    return Spelling("", "", None, parts[0] if parts else "", section)
+
+
+def readings(text: str) -> list[Spelling]:
+    """The ways to read a spelling, the likeliest first: `shop/checkout` may also be namespace and name."""
+    first = spelling(text)
+    if first.kind and first.namespace is None:
+        holder = f"{first.kind}.{first.group}" if first.group else first.kind
+        return [first, Spelling("", "", holder, first.name, first.section)]
+    return [first]
+
+
+def find(text: str, keys: Iterable[ResourceKey]) -> list[ResourceKey]:
+    """The objects that a spelling can mean, sorted; those of the first reading that means any."""
+    known = list(keys)
+    for reading in readings(text):
+        found = sorted(key for key in known if reading.fits(key))
+        if found:
+            return found
+    return []
+
+
+def alike(text: str, keys: Iterable[ResourceKey], most: int = 3) -> list[ResourceKey]:
+    """Objects that a misspelt text may have meant, the nearest first."""
+    from difflib import get_close_matches
+
+    wanted = spelling(text)
+    known = sorted(keys)[:_MOST_COMPARED]
+    near = [key for key in known if not wanted.kind or same_kind(wanted.kind, key.kind)]
+    # The kind may be what is misspelt: an object of that name then.
+    exact = [key for key in known if key.name == wanted.name] if wanted.kind else []
+    names = sorted({key.name for key in near})
+    close = get_close_matches(wanted.name, names, n=most, cutoff=0.6)
+    close += [name for name in names if len(wanted.name) > 2 and wanted.name in name and name not in close][:most]
+    found = [key for name in close for key in near if key.name == name]
+    return list(dict.fromkeys([*found, *exact]))[:most]
+
+
+def spelled(key: ResourceKey, *, group: bool = False) -> str:
+    """`HTTPRoute/shop/checkout`, as the command line takes it."""
+    kind = f"{key.kind}.{key.group}" if group and key.group else key.kind
+    return f"{kind}/{key.path}"
+
+
+def same_kind(spelt: str, kind: str) -> bool:
+    """Whether a spelling of a kind means it: any case, singular or plural, or kubectl's short name."""
+    word, wanted = spelt.lower(), kind.lower()
+    if word == wanted or SHORT.get(word, "").lower() == wanted:
+        return True
+    return word in (f"{wanted}s", f"{wanted}es", f"{wanted[:-1]}ies" if wanted.endswith("y") else "")
+
+
+def _kind(text: str) -> tuple[str, str]:
+    kind, _, group = text.partition(".")
+    return kind, group

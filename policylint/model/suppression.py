@@ -1,0 +1,39 @@
+"""A suppression: somebody's word that findings of some rules are fine in some place, with the reason."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from policylint.model.keys import ResourceKey
+from policylint.model.resource import Location
+
+Form = Literal["comment", "annotation", "configuration"]
+
+
+class Suppression(NamedTuple):
+    """One comment, annotation or entry of the configuration (design/conventions.md §9).
+
+    Args:
+        form: how it is written.
+        rules: ids or names, as written.
+        reason: why; without one it does not count.
+        location: where it is written.
+        expires: the day (`2027-01-31`) after which it does not count any more, "" for never.
+        cut: what YAML took for a comment behind an unquoted reason.
+        file, first, last: the lines that a comment covers.
+        keys: the objects that an annotation stands on, one per environment at most.
+        resource, path: what an entry of the configuration covers: `Kind/namespace/name` with wildcards, a pattern.
+    """
+
+    form: Form
+    rules: tuple[str, ...]
+    reason: str
+    location: Location
+    expires: str = ""
+    cut: str = ""
+    file: str = ""
+    first: int = 0
+    last: int = 0
+    keys: frozenset[ResourceKey] = frozenset()
+    resource: str = ""
+    path: str = ""

@@ -1,0 +1,217 @@
+"""The objects of one environment, and what may exist there without having been seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+from policylint.documents import Document, Problem
+from policylint.model.keys import (
+    CLUSTER_SCOPED,
+    GATEWAY_GROUP,
+    ROUTE_KINDS,
+    UNKNOWN_NAMESPACE,
+    ResourceKey,
+    is_symbolic,
+)
+from policylint.model.resolution import Resolution
+from policylint.model.resource import Location, Resource
+
+
+class Note(NamedTuple):
+    """What rendering has to say about its own input: the finding of a GWP91x rule, before it is one.
+
+    Args:
+        rule: GWP911 (not rendered) or GWP912 (unresolved variable).
+        code: what happened, for fingerprints: `missing-file`, `cycle`, `patch-without-target`…
+        message: one sentence for users.
+        location: where its cause is written.
+    """
+
+    rule: str
+    code: str
+    message: str
+    location: Location
+
+
+class Unseen:
+    """What can put objects into an environment that no manifest shows.
+
+    Args:
+        everywhere: reasons that hold for every namespace («a chart whose namespace is not stated»).
+        namespaces: reasons by namespace («HelmRelease media/plex is not rendered»).
+        routes: the same for generators known to make routes and Gateways too (charts), not only workloads (operators).
+    """
+
+    __slots__ = ("_everywhere", "_namespaces")
+
+    def __init__(self) -> None:
+        self._everywhere: dict[str, bool] = {}
+        self._namespaces: dict[str, dict[str, bool]] = defaultdict(dict)
+
+    def add(self, reason: str, namespace: str | None = None, *, gateway_api: bool = True) -> None:
+        """Record one generator; without a namespace (or with an unknown one) it may create objects anywhere.
+
+        `gateway_api` says whether it may create routes and Gateways (a chart) or only what operators make (Services,
+        Secrets).
+        """
+        if namespace and namespace[:1] != UNKNOWN_NAMESPACE:
+            self._namespaces[namespace][reason] = self._namespaces[namespace].get(reason, False) or gateway_api
+        else:
+            self._everywhere[reason] = self._everywhere.get(reason, False) or gateway_api
+
+    def reason(self, key: ResourceKey) -> str:
+        """Why an object of this identity may exist though it was not seen; "" when nothing could have made it."""
+        wide = key.group == GATEWAY_GROUP
+        places: Iterable[Mapping[str, bool]] = (self._namespaces.get(key.namespace, {}), self._everywhere)
+        if not key.namespace:
+            places = (*self._namespaces.values(), self._everywhere)
+        for reasons in places:
+            for reason, gateway_api in sorted(reasons.items()):
+                if gateway_api or not wide:
+                    return reason
+        return ""
+
+    def of_routes(self) -> list[str]:
+        """The reasons for which routes and Gateways may exist unseen, sorted."""
+        places = (self._everywhere, *self._namespaces.values())
+        return sorted({reason for each in places for reason, gateway_api in each.items() if gateway_api})
+
+    def __bool__(self) -> bool:
+        return bool(self._everywhere or self._namespaces)
+
+
+class World:
+    """One environment: every object in it by identity, and what may exist unseen.
+
+    Args:
+        name: the environment's name; `default` when there is only one.
+        resources: in the order in which they would be applied; of two with one identity the later one counts.
+        unseen: generators whose output was not seen.
+        assumed: objects that the user says exist elsewhere.
+        problems: what the reader had to say about files and documents (unreadable, duplicate keys…).
+        cluster_scoped: kinds (group, kind) that CRDs of the input declare cluster-scoped.
+        movable: whether kustomizations that were not rendered may give the objects another namespace.
+        not_rendered: sentences on what was not seen, for the coverage line.
+        orphans: objects in files that nothing deploys here, by the identity they would have.
+        notes: what rendering has to say: GWP911, GWP912.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        resources: Iterable[Resource],
+        *,
+        unseen: Unseen | None = None,
+        assumed: Container[ResourceKey] = (),
+        problems: Iterable[Problem] = (),
+        cluster_scoped: Iterable[tuple[str, str]] = (),
+        movable: bool = False,
+        not_rendered: Iterable[str] = (),
+        orphans: Mapping[ResourceKey, Resource] | None = None,
+        notes: Iterable[Note] = (),
+    ) -> None:
+        self.name = name
+        self.orphans: Mapping[ResourceKey, Resource] = orphans or {}
+        self.notes = tuple(notes)
+        self.movable = movable
+        self.not_rendered = tuple(not_rendered)
+        self.cluster_scoped = frozenset(cluster_scoped)
+        self.problems = tuple(problems)
+        self.unseen = unseen or Unseen()
+        self.assumed = assumed
+        self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
+        """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
+        self.lines: Callable[[str], list[str]] = lambda file: []  # noqa: ARG005
+        """The lines of a file, for what the data no longer tells (quotes); the workspace fills it in."""
+        self.resources: dict[ResourceKey, Resource] = {}
+        self.duplicates: list[tuple[Resource, Resource]] = []
+        """Pairs (earlier, later) with one identity in this environment."""
+        for resource in resources:
+            earlier = self.resources.pop(resource.key, None)
+            if earlier is not None and not resource.key.unplaced and not is_symbolic(resource.key.path):
+                self.duplicates.append((earlier, resource))
+            self.resources[resource.key] = resource
+        self._names = {(key.group, key.kind, key.name): key for key in self.resources} if movable else {}
+        self._kinds: dict[tuple[str, str], list[Resource]] = defaultdict(list)
+        for key in sorted(self.resources):
+            self._kinds[key.group, key.kind].append(self.resources[key])
+
+    def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
+        """The same world with other states of some of its objects."""
+        other = copy(self)
+        other.resources = {key: changed.get(key, each) for key, each in self.resources.items()}
+        other._kinds = defaultdict(list)
+        for key in sorted(other.resources):
+            other._kinds[key.group, key.kind].append(other.resources[key])
+        return other
+
+    def without(self, key: ResourceKey) -> World:
+        """The same world if one object were deleted."""
+        other = self.with_resources({})
+        other.resources.pop(key, None)
+        other._kinds[key.group, key.kind] = [each for each in self.of_kind(key.group, key.kind) if each.key != key]
+        if not other._kinds[key.group, key.kind]:
+            del other._kinds[key.group, key.kind]
+        return other
+
+    def get(self, key: ResourceKey) -> Resource | None:
+        return self.resources.get(key)
+
+    def of_kind(self, group: str, kind: str) -> list[Resource]:
+        """All objects of a kind, sorted by namespace and name."""
+        return self._kinds.get((group, kind), [])
+
+    def kinds(self) -> list[tuple[str, str]]:
+        """Every (group, kind) that has an object, sorted."""
+        return sorted(self._kinds)
+
+    def in_namespace(self, group: str, kind: str, namespace: str) -> list[Resource]:
+        return [each for each in self.of_kind(group, kind) if each.key.namespace == namespace]
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, Any] | None:
+        """The labels of a Namespace, None (unknown) when no Namespace object is there.
+
+        Every namespace carries `kubernetes.io/metadata.name`, which the API server sets.
+        """
+        found = self.get(ResourceKey("", "Namespace", "", namespace))
+        return None if found is None else {"kubernetes.io/metadata.name": namespace, **found.labels}
+
+    def resolve(self, key: ResourceKey) -> Resolution:
+        """Whether an object is there: found, missing or unknown, with the reason (architecture.md, field-notes.md
+        1)."""
+        resource = self.resources.get(key)
+        if resource is not None:
+            return Resolution("found", resource=resource)
+        if key in self.assumed:
+            return Resolution("found", "assumed by the configuration")
+        if is_symbolic(key.name) or is_symbolic(key.namespace) or is_symbolic(key.kind):
+            return Resolution("unknown", "the reference holds a variable that nothing in the tree fills in")
+        if key.unplaced:
+            return Resolution("unknown", "its namespace is set by a kustomization that was not rendered")
+        elsewhere = self._names.get((key.group, key.kind, key.name))
+        if elsewhere is not None:
+            return Resolution("unknown", f"{elsewhere} exists, and a kustomization may set its namespace")
+        reason = self.unseen.reason(key)
+        if reason:
+            return Resolution("unknown", reason)
+        if (key.group, key.kind) == (GATEWAY_GROUP, "GatewayClass") and not self.of_kind(GATEWAY_GROUP, "GatewayClass"):
+            return Resolution("unknown", "no GatewayClass is in the tree, so classes come from elsewhere")
+        return Resolution("missing", f"nothing deploys {key}")
+
+
+def effective_namespace(
+    group: str, kind: str, namespace: str, default: str, cluster_scoped: frozenset[tuple[str, str]]
+) -> str:
+    """The namespace an object lands in: none for cluster-scoped kinds, else its own, else the default.
+
+    `cluster_scoped` holds the kinds that CRDs of the input declare cluster-scoped, beside those known without one.
+    """
+    if (group, kind) in CLUSTER_SCOPED or (group, kind) in cluster_scoped:
+        return ""
+    return namespace or default
+
+
+__all__ = ["ROUTE_KINDS", "Note", "Unseen", "World", "effective_namespace"]

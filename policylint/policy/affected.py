@@ -1,0 +1,47 @@
+"""Conditions that controllers write on what their policies target: `<Kind>Affected` (GEP-713, semantics.md (a1) 40)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from policylint.model import Node, ResourceKey
+from policylint.policy.state import PolicyState
+from policylint.topology import Condition, whole
+
+
+class Mark(NamedTuple):
+    """One condition on an object that policies act on.
+
+    Args:
+        node: an object, or a listener of one.
+        condition: of the type that the catalog calls `targetCondition`.
+        policies: those that the condition is there for.
+        controller: whose entry in status.parents of a route holds it; "" for the entries that are there anyway.
+        gateway: the Gateway of that entry, None where `controller` is "".
+    """
+
+    node: Node
+    condition: Condition
+    policies: tuple[ResourceKey, ...]
+    controller: str = ""
+    gateway: ResourceKey | None = None
+
+
+def marks(states: Iterable[PolicyState]) -> Iterator[Mark]:
+    """What every policy of one kind is attached to gets the kind's condition once, whatever became of the policy.
+
+    As NGINX Gateway Fabric does, which loops over all policies whose targets it has (kgateway-nginx-gloo.md §1.6).
+    """
+    targeted: dict[Node, set[ResourceKey]] = {}
+    name = kind = ""
+    for state in states:
+        name, kind = state.kind.target_condition, state.kind.kind
+        for target in state.targets:
+            for node in target.nodes:
+                place = node if node.role == "Listener" or not node.section else whole(node.key)
+                targeted.setdefault(place, set()).add(state.key)
+    if name:
+        condition = Condition(name, "True", "PolicyAffected", f"The {kind} is applied to the resource")
+        for node, keys in sorted(targeted.items()):
+            yield Mark(node, condition, tuple(sorted(keys)))

@@ -1,0 +1,102 @@
+"""From a policy object to its spec proper: settings, mode, strategy (semantics.md (a1) 20-22, 27-30)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from policylint.documents import Pointer
+from policylint.model import PolicyKind, Resource, mapping
+from policylint.policy.state import Declared
+
+_GRANULARITY = {
+    "none": "none",
+    "atomic-defaults": "atomic",
+    "atomic-overrides": "atomic",
+    "patch-defaults": "patch",
+    "patch-overrides": "patch",
+    "field": "field",
+    "units": "units",
+    "union": "union",
+    "custom": "custom",
+}
+
+
+class Reading(NamedTuple):
+    """The specs proper of one policy, or why it has none.
+
+    `code` is "" for a valid policy, else which rule refused it; `pointer` is where.
+    """
+
+    declared: tuple[Declared, ...] = ()
+    code: str = ""
+    reason: str = ""
+    pointer: Pointer = ()
+
+
+def declared(policy: Resource, kind: PolicyKind) -> Reading:
+    """What a policy sets, by the kind's merge entry.
+
+    With `defaults` and `overrides` both present the policy is refused (GEP-713 «only one merge strategy at a time»)
+    unless the kind allows both, as the 2023 edition does; then both come back, overrides first.
+    """
+    spec = policy.spec
+    merge = kind.merge
+    wrappers = [name for name in spec if name in merge.wrappers and isinstance(spec[name], dict)]
+    modes = {merge.wrappers[name] for name in wrappers}
+    if len(modes) > 1 and not merge.both:
+        pair = " and ".join(f"`{name}`" for name in wrappers)
+        return Reading(
+            code="both-wrappers",
+            reason=f"{pair} together: a policy may choose only one merge strategy",
+            pointer=("spec", wrappers[-1]),
+        )
+    found = []
+    if wrappers:
+        for name in sorted(wrappers, key=lambda each: (merge.wrappers[each] == "defaults", each)):
+            found.append(_one(policy, kind, ("spec", name), merge.wrappers[name]))
+    else:
+        found.append(_one(policy, kind, ("spec",), "overrides" if merge.strategy.endswith("overrides") else "defaults"))
+    for each in found:
+        if isinstance(each, Reading):
+            return each
+    return Reading(declared=tuple(each for each in found if isinstance(each, Declared)))
+
+
+def _one(
+    policy: Resource, kind: PolicyKind, prefix: Pointer, mode: Literal["defaults", "overrides"]
+) -> Declared | Reading:
+    body = policy.spec if len(prefix) == 1 else mapping(policy.spec.get(str(prefix[1])))
+    granularity = _GRANULARITY[kind.merge.strategy]
+    directive = kind.merge.directive
+    if directive is not None:
+        holder, place = body, prefix
+        if directive.field not in body and directive.field in policy.spec:
+            holder, place = policy.spec, ("spec",)
+        value = holder.get(directive.field)
+        if isinstance(value, str) and value in directive.values:
+            granularity = directive.values[value]
+        elif value is not None:
+            known = ", ".join(directive.values)
+            return Reading(
+                code="unknown-strategy",
+                reason=f"{directive.field} {value!r} is not one of {known}",
+                pointer=(*place, directive.field),
+            )
+    left_out = {*kind.merge.ignore, *(() if directive is None else (directive.field,))}
+    if len(prefix) == 1:
+        left_out |= kind.target_fields | set(kind.merge.wrappers)
+    proper: dict[str, Any] = {name: value for name, value in body.items() if name not in left_out}
+    return Declared(proper, prefix, mode, granularity)
+
+
+def is_empty(each: Declared, kind: PolicyKind) -> bool:
+    """Whether a spec proper counts as absent under atomic defaults (traps 7 and 8).
+
+    Kinds may name the fields without which the rest is nothing (Kuadrant: an AuthPolicy without `rules` is empty),
+    and may say that an empty policy counts all the same (Envoy Gateway: it opts a route out).
+    """
+    if kind.merge.empty_opts_out:
+        return False
+    if kind.merge.empty_without:
+        return not any(each.proper.get(name) for name in kind.merge.empty_without)
+    return not each.proper

@@ -1,0 +1,37 @@
+"""Results that hang on a creation order which no manifest states, and what the other order would give (trap 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.policy.merge import Merger, Stack
+from policylint.policy.order import order_stated
+from policylint.policy.state import Attachment, Effective, OrderDependence
+
+
+def order_dependence(kind: PolicyKind, kept: Mapping[Node, list[Attachment]], merger: Merger) -> list[OrderDependence]:
+    """Every pair of neighbours on one node whose merge comes out differently the other way round."""
+    found = []
+    for node in sorted(kept):
+        attachments = kept[node]
+        for older, younger in pairwise(attachments):
+            if older.key == younger.key or order_stated(older.policy, younger.policy):
+                continue
+            as_is = merger(Stack(kind, (older, younger)))
+            reversed_ = merger(Stack(kind, (younger, older)))
+            if as_is.spec != reversed_.spec:
+                winner, otherwise = _differing(as_is, reversed_)
+                found.append(OrderDependence(kind, node, (older.key, younger.key), winner, otherwise))
+    return found
+
+
+def _differing(as_is: Effective, reversed_: Effective) -> tuple[ResourceKey, ResourceKey]:
+    """Who owns the first setting that the two orders give to different policies."""
+    for pointer in sorted(as_is.owners, key=str):
+        other = reversed_.owners.get(pointer)
+        if other is not None and other != as_is.owners[pointer]:
+            return as_is.owners[pointer], other
+    winner = as_is.sources[0] if as_is.sources else as_is.stack[-1].key
+    return winner, next((each for each in (a.key for a in as_is.stack) if each != winner), winner)

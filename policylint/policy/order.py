@@ -1,0 +1,69 @@
+"""Creation order, and who claims a target first where only one policy may have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from policylint.model import Node, PolicyKind, Resource
+from policylint.policy.state import Attachment, Refusal
+
+_NEVER = "9999"
+NEW = "new in this change"
+"""In a diff the creationTimestamp of what only the side after has: younger than all that was there before."""
+
+
+def age(policy: Resource) -> tuple[str, str]:
+    """Sort key of creation order: creationTimestamp, then `{namespace}/{name}` (GEP-713 conflict resolution 2 and 3).
+
+    Git rarely has timestamps. An object without one is as old as any other without one, and younger than one that
+    states
+    its age: what a cluster already has is older than what a manifest adds.
+    """
+    return (policy.created or _NEVER, policy.key.path)
+
+
+def order_stated(one: Resource, other: Resource) -> bool:
+    """Whether the manifests themselves (or, in a diff, the change) say which of two policies is older."""
+    if (one.created == NEW) != (other.created == NEW):
+        return True
+    return bool(one.created and other.created and one.created != other.created)
+
+
+def by_age(attachments: Iterable[Attachment]) -> list[Attachment]:
+    return sorted(attachments, key=lambda each: age(each.policy))
+
+
+def claims(
+    kind: PolicyKind, attached: dict[Node, list[Attachment]]
+) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
+    """Apply the kind's conflict rule: what keeps its node, and who is refused by whom.
+
+    * none: all stay, in creation order; they merge.
+    * same-target: the oldest keeps the node, the others are Conflicted (GEP-713 strategy None, Envoy Gateway,
+      BackendTLSPolicy). Another section of the object is another target.
+    * same-target-strictly-older: as before, but a rival of the same second refuses nobody (Kuadrant DNS and TLS, trap
+      21).
+    """
+    kept: dict[Node, list[Attachment]] = {}
+    refused: list[Refusal] = []
+    for node in sorted(attached):
+        ordered = by_age(attached[node])
+        if kind.conflict not in ("same-target", "same-target-strictly-older"):
+            kept[node] = ordered
+            continue
+        staying: list[Attachment] = []
+        for each in ordered:
+            rival = next((older for older in staying if older.key != each.key and _refuses(kind, older, each)), None)
+            if rival is None:
+                if not any(other.key == each.key for other in staying):
+                    staying.append(each)
+            else:
+                refused.append(Refusal(each, rival.key, order_stated(rival.policy, each.policy)))
+        kept[node] = staying
+    return kept, refused
+
+
+def _refuses(kind: PolicyKind, older: Attachment, younger: Attachment) -> bool:
+    if kind.conflict == "same-target":
+        return True
+    return older.policy.created < younger.policy.created if younger.policy.created else bool(older.policy.created)

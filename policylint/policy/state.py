@@ -1,0 +1,301 @@
+"""The values that the engine hands on: targets, attachments, effective policies, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from policylint.documents import Pointer
+from policylint.model import Location, Node, PolicyKind, Resolution, Resource, ResourceKey
+from policylint.topology.state import Condition
+
+Verdict = Literal[
+    "Accepted",
+    "Conflicted",
+    "Enforced",
+    "Invalid",
+    "Overridden",
+    "PartiallyEnforced",
+    "TargetNotFound",
+    "Unknown",
+]
+TargetProblem = Literal[
+    "",
+    "not-found",  # the object is not deployed
+    "kind-not-allowed",  # the policy kind cannot target this kind, or group/kind is misspelt
+    "section-not-found",  # the object is there, the section is not
+    "section-not-allowed",  # this policy kind takes no sectionName for this target kind
+    "other-namespace",  # the policy kind allows no other namespace
+    "not-granted",  # no ReferenceGrant in the target's namespace
+    "no-match",  # a selector without a match
+    "malformed",  # no name, or not a mapping
+]
+
+
+class Target(NamedTuple):
+    """One declared reference of a policy, and what it resolves to.
+
+    Args:
+        pointer: of the entry below the policy object, e.g. ("spec", "targetRefs", 1).
+        key: the object that is named; for a selector the name is "".
+        section: sectionName, "" without one.
+        resolution: whether the target (section included) is there.
+        nodes: what it resolves to: one node, for a selector any number.
+        problem: why it does not attach, "" when it does.
+        detail: one clause that explains the problem to a person.
+        selector: the label selector, None for a reference by name.
+        lenient: what was read leniently, e.g. "group carries a version" or "kind is written in lower case"; ""
+            normally.
+        filter: for a rule that names the policy in an ExtensionRef filter, the place of that filter; None for a
+            reference of the policy itself.
+    """
+
+    pointer: Pointer
+    key: ResourceKey
+    section: str = ""
+    resolution: Resolution = Resolution("found")
+    nodes: tuple[Node, ...] = ()
+    problem: TargetProblem = ""
+    detail: str = ""
+    selector: Mapping[str, Any] | None = None
+    lenient: str = ""
+    filter: int | None = None
+
+    def __str__(self) -> str:
+        """As `simulate` prints it: `HTTPRoute shop/checkout`, with a section `Listener infra/edge#https`."""
+        if len(self.nodes) == 1:
+            return str(self.nodes[0])
+        if self.selector is not None:
+            return f"{self.key.kind} {self.key.namespace}/*" if self.key.namespace else f"{self.key.kind} *"
+        return f"{self.key}#{self.section}" if self.section else str(self.key)
+
+
+class Declared(NamedTuple):
+    """A spec proper as one policy declares it.
+
+    Args:
+        proper: the settings, without target references, strategy and wrapper.
+        prefix: where they are written, e.g. ("spec", "defaults").
+        mode: whether a more specific policy (defaults) or this one (overrides) prevails.
+        granularity: atomic, patch, strategic, units, field or none.
+    """
+
+    proper: Mapping[str, Any]
+    prefix: Pointer
+    mode: Literal["defaults", "overrides"]
+    granularity: str
+
+
+class Attachment(NamedTuple):
+    """A policy resolved to a node: the unit that is ordered and merged."""
+
+    policy: Resource
+    node: Node
+    target: Target
+    declared: tuple[Declared, ...]
+
+    @property
+    def key(self) -> ResourceKey:
+        return self.policy.key
+
+
+class Lost(NamedTuple):
+    """A leaf that a policy set and that has no effect in a context.
+
+    Args:
+        pointer: below the spec proper.
+        policy: who set it.
+        by: who prevailed: the owner of the value that stands there now, or, where nothing stands there (a whole policy
+            was replaced), the owners of what replaced it. May name an object (2023 edition).
+        location: where the lost value is written.
+        replaced: whether another value stands in its place now; False means that the setting is simply gone.
+    """
+
+    pointer: Pointer
+    policy: ResourceKey
+    by: tuple[ResourceKey, ...]
+    location: Location
+    replaced: bool = False
+
+
+class Effective(NamedTuple):
+    """What one stack of policies of one kind comes to (GEP-713 «Effective policies»).
+
+    Args:
+        spec: the spec proper that applies.
+        owners: for every leaf of spec (pointer below it) the policy, or in the 2023 edition the object, it came from.
+        lost: every leaf that was set and lost.
+        stack: the attachments from least to most specific, those of one node by creation order.
+    """
+
+    spec: Mapping[str, Any]
+    owners: Mapping[Pointer, ResourceKey]
+    lost: tuple[Lost, ...]
+    stack: tuple[Attachment, ...]
+
+    @property
+    def sources(self) -> tuple[ResourceKey, ...]:
+        """`from`: the owners of at least one surviving leaf, sorted."""
+        return tuple(sorted(set(self.owners.values())))
+
+    def lost_by(self, policy: ResourceKey) -> list[Lost]:
+        return [each for each in self.lost if each.policy == policy]
+
+    def survives(self, policy: ResourceKey) -> bool:
+        """Whether anything of a policy of the stack takes effect; what sets nothing loses nothing."""
+        return policy in self.owners.values() or not self.lost_by(policy)
+
+    def origins(self) -> dict[str, list[ResourceKey]]:
+        """The owners per top-level field."""
+        fields: dict[str, set[ResourceKey]] = {}
+        for pointer, owner in self.owners.items():
+            if pointer:
+                fields.setdefault(str(pointer[0]), set()).add(owner)
+        return {name: sorted(owners) for name, owners in sorted(fields.items())}
+
+    def location_of(self, pointer: Pointer) -> Location | None:
+        """Where the surviving leaf at a pointer is written."""
+        owner = self.owners.get(pointer)
+        for attachment in self.stack:
+            if attachment.key == owner:
+                for declared in attachment.declared:
+                    if holds(declared.proper, pointer):
+                        return attachment.policy.location(*declared.prefix, *pointer)
+        return None
+
+
+class Group(NamedTuple):
+    """All contexts of one kind that share one stack of policies: they have one result.
+
+    Args:
+        kind: of the policies.
+        effective: the result.
+        contexts: yields the paths, from the least to the most specific node, on demand (there can be very many),
+            sorted.
+        nodes: for every node at or below a target that lies on one of the paths, the policies attached at it or above
+            it.
+    """
+
+    kind: PolicyKind
+    effective: Effective
+    contexts: Callable[[], Iterator[tuple[Node, ...]]]
+    nodes: Mapping[Node, frozenset[ResourceKey]]
+
+    def routes(self) -> list[ResourceKey]:
+        """The routes that the paths of this group go through, sorted."""
+        return sorted({node.key for node in self.nodes if node.key.kind.endswith("Route") and not node.section})
+
+
+class Refusal(NamedTuple):
+    """An attachment that does not take part: who claimed the node first.
+
+    `stated` says whether the order is stated in the input; where it is not, the outcome could be the reverse.
+    """
+
+    attachment: Attachment
+    by: ResourceKey
+    stated: bool
+    reason: str = "Conflicted"
+
+
+class OrderDependence(NamedTuple):
+    """Policies on one node whose result hangs on a creation order that no manifest states (semantics.md trap 3)."""
+
+    kind: PolicyKind
+    node: Node
+    policies: tuple[ResourceKey, ...]
+    winner: ResourceKey
+    otherwise: ResourceKey
+
+
+class Idle(NamedTuple):
+    """Why a policy that is accepted does nothing, where its implementation knows.
+
+    Args:
+        target: the reference that leads nowhere.
+        why, fix: one clause each.
+        unknown: something that was not seen could make it act after all.
+    """
+
+    target: Target
+    why: str
+    fix: str = ""
+    unknown: bool = False
+
+
+class Ancestor(NamedTuple):
+    """One entry of a policy's status.ancestors."""
+
+    ancestor: Node
+    controller: str
+    conditions: tuple[Condition, ...]
+
+
+class PolicyState:
+    """Everything that is known of one policy after the simulation.
+
+    Attributes:
+        policy, kind: the object and its catalog entry.
+        targets: its declared references, resolved.
+        declared: its spec(s) proper; empty when the policy is invalid.
+        invalid: why the API server or the controller refuses it, "" when it does not.
+        invalid_code: which check refused it: "both-forms", "too-many", "duplicate-target", "no-target",
+            "both-wrappers",
+            "unknown-strategy", "bare-and-wrapped", "cluster-scope", "required", or an implementation's own.
+        invalid_pointer: where the fault is written, below the policy.
+        refused: attachments lost to another policy's claim.
+        verdict, by: see design/architecture.md «The words».
+        groups: the groups of contexts that this policy takes part in.
+        idle: why it does nothing though it is accepted, None where nothing can be said.
+    """
+
+    __slots__ = (
+        "ancestors",
+        "by",
+        "conditions",
+        "declared",
+        "groups",
+        "idle",
+        "invalid",
+        "invalid_code",
+        "invalid_pointer",
+        "kind",
+        "policy",
+        "refused",
+        "targets",
+        "verdict",
+    )
+
+    def __init__(self, policy: Resource, kind: PolicyKind) -> None:
+        self.policy = policy
+        self.kind = kind
+        self.targets: tuple[Target, ...] = ()
+        self.declared: tuple[Declared, ...] = ()
+        self.invalid = ""
+        self.invalid_code = ""
+        self.invalid_pointer: Pointer = ()
+        self.refused: list[Refusal] = []
+        self.groups: list[Group] = []
+        self.idle: Idle | None = None
+        self.verdict: Verdict = "Unknown"
+        self.by: tuple[ResourceKey, ...] = ()
+        self.ancestors: tuple[Ancestor, ...] = ()
+        self.conditions: tuple[Condition, ...] = ()
+
+    @property
+    def key(self) -> ResourceKey:
+        return self.policy.key
+
+
+def holds(value: object, pointer: Pointer) -> bool:
+    """Whether there is something at a pointer."""
+    for step in pointer:
+        if isinstance(value, list):
+            if not isinstance(step, int) or step >= len(value):
+                return False
+            value = value[step]
+        elif isinstance(value, dict) and step in value:
+            value = value[step]
+        else:
+            return False
+    return True

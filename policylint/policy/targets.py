@@ -1,0 +1,221 @@
+"""Which nodes a policy names: every reference by itself, by name, by selector, with section, across namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.keys import CLUSTER_SCOPED, is_symbolic
+from policylint.model.policy_kind import Reference, TargetKind
+from policylint.model.selectors import matches
+from policylint.policy.state import Target, TargetProblem
+from policylint.topology import Topology, whole
+from policylint.topology.grants import Grants
+
+
+def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
+    """Resolve every declared reference of a policy (semantics.md (a1) 2-14, (a3) step 2).
+
+    Kind and group are matched leniently (trap 23): lower-case kinds and a version in the group resolve, and the
+    Target says so in `lenient`.
+    """
+    found: list[Target] = []
+    for reference, entry, pointer in _entries(policy, kind):
+        body = mapping(entry)
+        if not body and reference.form not in ("workload-selector", "label-selector", "namespace-selector"):
+            found.append(_malformed(pointer, policy, "this entry is not a reference"))
+            continue
+        if reference.form in ("workload-selector", "label-selector", "namespace-selector"):
+            continue  # workloads are resolved by the implementations that know them
+        selector = body.get("selector") if reference.form == "refs" else None
+        if reference.form == "selectors" or (isinstance(selector, dict) and "name" not in body):
+            chosen = mapping(selector) if isinstance(selector, dict) else body
+            found.append(_by_selector(policy, kind, topology, body, chosen, pointer))
+        else:
+            found.append(_by_name(policy, kind, topology, grants, body, pointer))
+    if kind.extension_ref:
+        found.extend(_by_filter(policy, topology))
+    return tuple(found)
+
+
+def _by_filter(policy: Resource, topology: Topology) -> Iterator[Target]:
+    """The rules whose ExtensionRef filters name the policy."""
+    for node, position in topology.filters_naming(policy.key):
+        yield Target(("metadata", "name"), node.key, node.section, nodes=(node,), filter=position)
+
+
+def _entries(policy: Resource, kind: PolicyKind) -> Iterator[tuple[Reference, object, Pointer]]:
+    for reference in kind.references:
+        value: object = policy.spec
+        path = tuple(reference.path.split("."))
+        for step in path:
+            value = mapping(value).get(step)
+        if value is None:
+            continue
+        if reference.form in ("refs", "selectors"):
+            for index, each in enumerate(sequence(value)):
+                yield reference, each, ("spec", *path, index)
+        else:
+            yield reference, value, ("spec", *path)
+
+
+def _malformed(pointer: Pointer, policy: Resource, detail: str) -> Target:
+    nowhere = ResourceKey("", "", policy.key.namespace, "")
+    return Target(pointer, nowhere, resolution=Resolution("missing", detail), problem="malformed", detail=detail)
+
+
+def _kind_of(kind: PolicyKind, body: Mapping[str, Any]) -> tuple[str, str, TargetKind | None, str]:
+    """Group, kind, the catalog's entry that allows them, and what was read leniently."""
+    group, name = text(body.get("group")), text(body.get("kind"))
+    if group == "core":  # some vendors write the core group by name
+        group = ""
+    allowed = kind.may_target(group, name)
+    if allowed is not None and name and name[0].isupper() and "/" not in group:
+        return group, name, allowed, ""
+    lenient = []
+    if "/" in group:
+        lenient.append(f"group {group!r} carries a version")
+        group = group.split("/")[0]
+    if name and not name[0].isupper():
+        proper = _proper_kind(kind, group, name)
+        if proper != name:
+            lenient.append(f"kind {name!r} is written {proper!r}")
+            name = proper
+    return group, name, kind.may_target(group, name), "; ".join(lenient)
+
+
+def _proper_kind(kind: PolicyKind, group: str, name: str) -> str:
+    known = {each.kind for each in kind.targets if each.group in ("*", group)} | {
+        each for of, each in CLUSTER_SCOPED if of == group
+    }
+    known |= {"Gateway", "GatewayClass", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute", "Service"}
+    return next((each for each in sorted(known) if each.lower() == name.lower()), name)
+
+
+def _namespace(policy: Resource, group: str, kind: str, body: Mapping[str, Any], world: World) -> str:
+    if (group, kind) in CLUSTER_SCOPED or (group, kind) in world.cluster_scoped:
+        return ""
+    return text(body.get("namespace")) or policy.key.namespace
+
+
+def _by_name(
+    policy: Resource,
+    kind: PolicyKind,
+    topology: Topology,
+    grants: Grants,
+    body: Mapping[str, Any],
+    pointer: Pointer,
+) -> Target:
+    group, name_of_kind, allowed, lenient = _kind_of(kind, body)
+    name, section = text(body.get("name")), text(body.get("sectionName"))
+    key = ResourceKey(group, name_of_kind, _namespace(policy, group, name_of_kind, body, topology.world), name)
+    target = Target(pointer, key, section, lenient=lenient)
+    if not name or not name_of_kind:
+        missing = "name" if name_of_kind else "kind"
+        return target._replace(
+            resolution=Resolution("missing", f"the reference has no {missing}"),
+            problem="malformed",
+            detail=f"the reference has no {missing}",
+        )
+    if allowed is None:
+        detail = f"{kind.kind} cannot target {name_of_kind}{f' of group {group}' if group else ''}"
+        return target._replace(resolution=Resolution("missing", detail), problem="kind-not-allowed", detail=detail)
+    refusal = _crossing(policy, kind, grants, topology.world, key)
+    if refusal:
+        problem, detail = refusal
+        resolution = topology.world.resolve(key)
+        return target._replace(resolution=resolution, problem=problem, detail=detail)
+    if allowed.virtual:
+        return target._replace(nodes=(Node(key, section, key.kind),), resolution=Resolution("found", "a virtual kind"))
+    resolution = topology.world.resolve(key)
+    target = target._replace(resolution=resolution)
+    if not resolution.found:
+        return target._replace(problem="not-found" if resolution.missing else "", detail=resolution.reason)
+    if not section:
+        return target._replace(nodes=(whole(key),))
+    if not allowed.sections:
+        detail = f"{kind.kind} takes no sectionName for {name_of_kind}"
+        return target._replace(resolution=Resolution("missing", detail), problem="section-not-allowed", detail=detail)
+    return _with_section(target, kind, topology)
+
+
+def _with_section(target: Target, kind: PolicyKind, topology: Topology) -> Target:
+    node = topology.node_for(target.key, target.section)
+    if node is not None and (kind.synthetic_rule_names or not topology.is_synthetic(node)):
+        return target._replace(nodes=(node,))
+    if is_symbolic(target.section):
+        return target._replace(resolution=Resolution("unknown", "sectionName holds a variable"))
+    detail = f"{target.key} has no section named {target.section!r}"
+    return target._replace(resolution=Resolution("missing", detail), problem="section-not-found", detail=detail)
+
+
+def _crossing(
+    policy: Resource, kind: PolicyKind, grants: Grants, world: World, key: ResourceKey
+) -> tuple[TargetProblem, str] | None:
+    """Why a reference into another namespace is refused (semantics.md (a1) 13, 14), None when it is not one."""
+    home = policy.key.namespace
+    if not home or not key.namespace or key.namespace == home or kind.cross_namespace == "yes":
+        return None
+    if world.movable:  # a kustomization may yet bring the two together
+        return None
+    if policy.key.unplaced or key.unplaced or is_symbolic(home) or is_symbolic(key.namespace):
+        return None
+    if kind.cross_namespace == "no":
+        return "other-namespace", f"{kind.kind} may only target objects of its own namespace {home}"
+    if grants.allows(policy.key, key) is not False:
+        return None
+    return "not-granted", f"no ReferenceGrant in namespace {key.namespace} allows {kind.kind} from {home}"
+
+
+def _by_selector(
+    policy: Resource,
+    kind: PolicyKind,
+    topology: Topology,
+    body: Mapping[str, Any],
+    selector: Mapping[str, Any],
+    pointer: Pointer,
+) -> Target:
+    """Every object of the kind whose labels match; an empty selector means all of them (field-notes.md 7).
+
+    With a sectionName, the section of that name of each of them.
+    """
+    world = topology.world
+    group, name_of_kind, allowed, lenient = _kind_of(kind, body)
+    namespace = _namespace(policy, group, name_of_kind, {}, world)
+    key = ResourceKey(group, name_of_kind, namespace, "")
+    target = Target(pointer, key, selector=selector, lenient=lenient)
+    if allowed is None:
+        detail = f"{kind.kind} cannot target {name_of_kind or 'an unnamed kind'}"
+        return target._replace(resolution=Resolution("missing", detail), problem="kind-not-allowed", detail=detail)
+    candidates = world.of_kind(group, name_of_kind)
+    chosen = [each for each in candidates if matches(selector, each.labels)]
+    inside = [each for each in chosen if each.key.namespace == namespace]
+    section = text(body.get("sectionName"))
+    if inside and section:
+        nodes = [topology.node_for(each.key, section) for each in inside]
+        found = tuple(
+            node
+            for node in nodes
+            if node is not None and (kind.synthetic_rule_names or not topology.is_synthetic(node))
+        )
+        if found:
+            return target._replace(section=section, nodes=found)
+        detail = f"no {name_of_kind} with these labels has a section named {section!r}"
+        missing = Resolution("unknown" if is_symbolic(section) else "missing", detail)
+        problem: TargetProblem = "" if is_symbolic(section) else "section-not-found"
+        return target._replace(section=section, resolution=missing, problem=problem, detail=detail)
+    if inside:
+        return target._replace(nodes=tuple(whole(each.key) for each in inside))
+    if chosen and (world.movable or policy.key.unplaced):
+        reason = "what it selects is there, but a kustomization may set the namespaces"
+        return target._replace(resolution=Resolution("unknown", reason))
+    unseen = world.unseen.reason(key)
+    if unseen:
+        return target._replace(resolution=Resolution("unknown", unseen))
+    detail = f"no {name_of_kind}{f' in namespace {namespace}' if namespace else ''} has these labels"
+    return target._replace(resolution=Resolution("missing", detail), problem="no-match", detail=detail)
+
+
+__all__ = ["targets"]

@@ -1,0 +1,99 @@
+"""What counts as one setting when policies merge: a leaf of the spec, or a named unit such as one rate limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from policylint.documents import Pointer
+
+
+class Unit(NamedTuple):
+    """One setting that survives or is lost as a whole.
+
+    Args:
+        id: what identifies it across policies: the pointer of a leaf, or the path of a named unit, where a list item is
+            known by its `id` or `name` instead of its index.
+        pointer: where it stands in this very spec.
+        value: what it says.
+    """
+
+    id: Pointer
+    pointer: Pointer
+    value: Any
+
+
+def leaves(spec: Mapping[str, Any], maps: frozenset[Pointer] = frozenset()) -> list[Unit]:
+    """Every leaf: scalars, nulls, lists and empty mappings; mappings listed in `maps` are leaves too (2023 edition)."""
+    found: list[Unit] = []
+    pending: list[tuple[Pointer, Any]] = [((name,), value) for name, value in spec.items()]
+    while pending:
+        pointer, value = pending.pop()
+        if isinstance(value, dict) and value and pointer not in maps:
+            pending.extend(((*pointer, name), inner) for name, inner in value.items())
+        else:
+            found.append(Unit(pointer, pointer, value))
+    found.sort(key=lambda unit: _order(unit.pointer))
+    return found
+
+
+def named_units(spec: Mapping[str, Any], patterns: tuple[str, ...]) -> list[Unit]:
+    """The named units of a spec by patterns such as `limits.*`, `when`, `rules.authentication.*` (semantics.md (c)).
+
+    `*` stands for one entry of a mapping, by its key, or of a list, by the item's `id` or `name`. What no pattern
+    covers is a unit per top-level field.
+    """
+    found: list[Unit] = []
+    covered: set[str] = set()
+    for pattern in patterns:
+        steps = tuple(pattern.split("."))
+        covered.add(steps[0])
+        found.extend(_select(spec, steps, (), ()))
+    taken = {unit.id for unit in found}
+    for name in sorted(spec):
+        if name not in covered and (name,) not in taken:
+            found.append(Unit((name,), (name,), spec[name]))
+    return found
+
+
+def _select(value: Any, steps: tuple[str, ...], identity: Pointer, pointer: Pointer) -> Iterator[Unit]:
+    if not steps:
+        yield Unit(identity, pointer, value)
+        return
+    step, rest = steps[0], steps[1:]
+    if step != "*":
+        if isinstance(value, dict) and value.get(step) is not None:
+            yield from _select(value[step], rest, (*identity, step), (*pointer, step))
+        return
+    if isinstance(value, dict):
+        for name in sorted(value):
+            yield from _select(value[name], rest, (*identity, name), (*pointer, name))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _select(item, rest, (*identity, _item_id(item, index)), (*pointer, index))
+
+
+def _item_id(item: Any, index: int) -> str:
+    if isinstance(item, dict):
+        for field in ("id", "name"):
+            if isinstance(item.get(field), str):
+                return f"{field}={item[field]}"
+    return f"#{index}"
+
+
+def _order(pointer: Pointer) -> tuple[tuple[bool, int, str], ...]:
+    return tuple((isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in pointer)
+
+
+def conflicts(one: Pointer, other: Pointer) -> bool:
+    """Whether two leaves cannot both stand: the same place, or one inside the other."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+def place(spec: dict[str, Any], pointer: Pointer, value: Any) -> None:
+    """Put a value at a pointer of mappings, making the mappings on the way."""
+    here = spec
+    for step in pointer[:-1]:
+        here = here.setdefault(str(step), {})
+    here[str(pointer[-1])] = value

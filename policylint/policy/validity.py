@@ -1,0 +1,52 @@
+"""Whether a policy is refused before anything is merged (semantics.md (a1) 2-5, 15)."""
+
+from __future__ import annotations
+
+from policylint.model import PolicyKind, Resource, mapping, sequence
+from policylint.policy.declared import Reading
+from policylint.policy.state import Target
+
+
+def structural(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) -> Reading:
+    """The first structural fault of a policy's references; a Reading without code when there is none."""
+    both = [each.path for each in kind.references if each.form in ("ref", "refs") and each.path in policy.spec]
+    if len(both) > 1:
+        return Reading(code="both-forms", reason=f"`{both[0]}` and `{both[1]}` are both set", pointer=("spec", both[1]))
+    for reference in kind.references:
+        entries = sequence(mapping(policy.spec).get(reference.path))
+        if reference.form == "refs" and len(entries) > kind.max_targets:
+            reason = f"{len(entries)} targets, {kind.kind} takes at most {kind.max_targets}"
+            return Reading(code="too-many", reason=reason, pointer=("spec", reference.path, kind.max_targets))
+    named = [target for target in targets if target.selector is None and target.filter is None and target.key.name]
+    seen: dict[object, Target] = {}
+    for target in named:
+        identity = (target.key, target.section)
+        if identity in seen:
+            return Reading(code="duplicate-target", reason=f"{target} is targeted twice", pointer=target.pointer)
+        seen[identity] = target
+    if not targets and kind.default_target == "none" and not kind.extension_ref and not _selects(policy, kind):
+        return Reading(code="no-target", reason="the policy names no target", pointer=("spec",))
+    return Reading()
+
+
+def _selects(policy: Resource, kind: PolicyKind) -> bool:
+    """Whether the policy has a reference of a form that other rooms resolve (workload and label selectors)."""
+    for reference in kind.references:
+        if reference.form in ("workload-selector", "label-selector", "namespace-selector"):
+            value: object = policy.spec
+            for step in reference.path.split("."):
+                value = mapping(value).get(step)
+            if value is not None:
+                return True
+    return False
+
+
+def edition(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) -> Reading:
+    """What only the 2023 edition refuses: a namespaced policy on a GatewayClass ((a1) 15)."""
+    if kind.merge.strategy != "field" or not policy.key.namespace:
+        return Reading()
+    for target in targets:
+        if target.key.kind == "GatewayClass":
+            reason = "a policy on a GatewayClass must be cluster-scoped"
+            return Reading(code="cluster-scope", reason=reason, pointer=target.pointer)
+    return Reading()

@@ -1,0 +1,53 @@
+"""The verdict on each policy: does it take effect, and if not, who prevails (semantics.md (a3) steps 7 and 8)."""
+
+from __future__ import annotations
+
+from policylint.model import ResourceKey
+from policylint.policy.state import PolicyState, Verdict
+
+_REFUSING = {"kind-not-allowed", "section-not-allowed", "other-namespace", "not-granted", "malformed"}
+
+
+def judge(state: PolicyState) -> None:
+    """Set verdict and `by` of a policy whose targets, refusals and groups are known (interfaces.md, `status`)."""
+    state.verdict, state.by = _verdict(state)
+
+
+def _verdict(state: PolicyState) -> tuple[Verdict, tuple[ResourceKey, ...]]:
+    if state.invalid_code:
+        return "Invalid", ()
+    attached = sum(len(target.nodes) for target in state.targets)
+    problems = [target for target in state.targets if target.problem]
+    refusers = {refusal.by for refusal in state.refused}
+    if not attached:
+        if not problems:
+            return "Unknown", ()
+        refused = all(target.problem in _REFUSING for target in problems)
+        return ("Invalid" if refused else "TargetNotFound"), ()
+    if len(state.refused) >= attached:
+        return "Conflicted", tuple(sorted(refusers))
+    if not state.groups:
+        return "Accepted", tuple(sorted(refusers))
+    survives = any(group.effective.survives(state.key) for group in state.groups)
+    loses = any(group.effective.lost_by(state.key) for group in state.groups)
+    by = tuple(sorted(_superseders(state) | refusers)) if loses else tuple(sorted(refusers))
+    if not survives:
+        return "Overridden", by
+    return ("PartiallyEnforced" if loses or problems or refusers else "Enforced"), by
+
+
+def _superseders(state: PolicyState) -> set[ResourceKey]:
+    """The owners of the surviving leaves in the contexts where the policy lost something.
+
+    For kinds merged by named rules: the owners of the surviving rules with the name of a lost one, or, where there are
+    none, all owners (interfaces.md).
+    """
+    owners: set[ResourceKey] = set()
+    same_name: set[ResourceKey] = set()
+    for group in state.groups:
+        lost = group.effective.lost_by(state.key)
+        if lost:
+            owners |= set(group.effective.owners.values()) or {winner for each in lost for winner in each.by}
+            same_name |= {winner for each in lost if each.replaced for winner in each.by}
+    chosen = same_name if state.kind.merge.units and same_name else owners
+    return chosen - {state.key}

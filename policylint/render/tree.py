@@ -1,0 +1,235 @@
+"""The files of a source as renderers need them: by directory, kustomizations first, every path below one root."""
+
+# Paths stay strings with os.path here, as in sources/: thousands are joined.
+# ruff: noqa: PTH113, PTH118
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from policylint.documents import Document, read
+from policylint.model import mapping
+from policylint.render.inline import Texts
+from policylint.render.reading import Loaded
+from policylint.render.trace import Trace
+from policylint.sources import Source, SourceError
+from policylint.sources.revision import Revision
+
+KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_YAML = (".yaml", ".yml")
+MAX_DISCOVERED = 20_000
+"""YAML files taken in from one directory outside the paths that were listed."""
+
+
+class Tree:
+    """What was read, by posix path below the root ("" is the root itself). Files that were not listed (outside the
+    paths the user gave, symbolic links, any suffix) are read when something names them.
+
+    Attributes:
+        texts: the inline texts read so far.
+        with_variables: files, as shown, that hold `${`.
+    """
+
+    def __init__(self, source: Source, loaded: Loaded) -> None:
+        self._source = source
+        self.texts = Texts()
+        self.with_variables = loaded.with_variables
+        self._documents: dict[str, list[Document]] = defaultdict(list)
+        self._listed = set(loaded.paths.values())
+        self._relative = loaded.paths
+        self._fetched: dict[str, bytes | None] = {}
+        self.files: dict[str, list[str]] = defaultdict(list)
+        """Directory → names of the YAML files in it."""
+        self.directories: dict[str, list[str]] = defaultdict(list)
+        """Directory → names of the directories in it that hold YAML, however deep."""
+        self._known: set[str] = {""}
+        self._looked_at: set[str] = set()
+        self._real_root: str | None = None
+        for path in sorted(self._listed):
+            directory, _, name = path.rpartition("/")
+            if name.endswith(_YAML):
+                self.files[directory].append(name)
+            self._take_in(directory)
+        above = [each.rpartition("/")[0].split("/") for each in self._listed] or [[""]]
+        first, last = min(above), max(above)
+        shared = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
+        self.base = "/".join(first[:shared])
+        """The directory that holds all listed files: below the root where the user gave a part of the repository."""
+        for document in loaded.documents:
+            self._documents[self.path_of(document.file)].append(document)
+
+    def path_of(self, shown: str) -> str:
+        """The path below the root of a file by its path as shown."""
+        return self._relative.get(shown, shown)
+
+    def below_base(self, path: str) -> str:
+        """The path as seen from the directory that the user gave; the same for files beside it."""
+        return path[len(self.base) + 1 :] if self.base and path.startswith(f"{self.base}/") else path
+
+    def placed(self, file: str, path: str) -> tuple[str, str] | None:
+        """The directory that a path written in a file means, and the prefix it is below: what Flux and Argo CD fetch
+        may begin at the top of the repository or anywhere above the file."""
+        steps = file.split("/")[:-1]
+        for depth in range(len(steps) + 1):
+            prefix = "/".join(steps[:depth])
+            found = join(prefix, path.lstrip("/"))
+            if found is not None and found != prefix and self.is_directory(found):
+                return found, prefix
+        return None
+
+    def is_directory(self, path: str) -> bool:
+        """Whether there is YAML in a directory or below it."""
+        return path in self._known or self.kustomization_file(path) is not None or self._discovered(path)
+
+    def _discovered(self, directory: str) -> bool:
+        """Take in a directory outside the paths that were listed: `lint clusters/prod` deploys `apps/`, too."""
+        root = self._source.root
+        if root is None or directory in self._looked_at:
+            return False
+        self._looked_at.add(directory)
+        if isinstance(self._source, Revision):
+            for path in self._source.yaml_below(directory)[:MAX_DISCOVERED]:
+                below, _, name = path.rpartition("/")
+                self.files[below].append(name)
+                self._take_in(below)
+            return directory in self._known
+        top = os.path.join(root, directory)
+        if not os.path.isdir(top) or not self._is_below_root(top):  # noqa: PTH112
+            return False
+        count = 0
+        for place, steps, names in os.walk(top):
+            steps[:] = sorted(each for each in steps if not each.startswith("."))
+            below = os.path.relpath(place, root).replace(os.sep, "/")
+            for name in sorted(names):
+                if name.endswith(_YAML) and count < MAX_DISCOVERED:
+                    count += 1
+                    self.files[below].append(name)
+                    self._take_in(below)
+        return directory in self._known
+
+    def _take_in(self, directory: str) -> None:
+        """Make a directory known, and those above it."""
+        while directory not in self._known:
+            self._known.add(directory)
+            above, _, step = directory.rpartition("/")
+            self.directories[above].append(step)
+            directory = above
+
+    def documents(self, path: str) -> list[Document] | None:
+        """The parsed documents of a file; None if there is no such file."""
+        if path in self._documents or path in self._listed:
+            return self._documents.get(path, [])
+        data = self.read(path)
+        if data is None:
+            return None
+        reading = read(data, self.shown(path))
+        self._documents[path] = reading.documents
+        return reading.documents
+
+    def all_documents(self) -> Iterable[tuple[str, Document]]:
+        """Every parsed document with its path, sorted by path."""
+        for path in sorted(self._documents):
+            for document in self._documents[path]:
+                yield path, document
+
+    def all_directories(self) -> list[str]:
+        """Every directory with YAML in or below it but the top, sorted."""
+        return sorted(self._known - {""})
+
+    def all_files(self, suffix: str) -> list[str]:
+        """Every file with a suffix, sorted: YAML as it was listed, anything else as it is on disk."""
+        found = {each for each in self._listed if each.endswith(suffix)}
+        root = self._source.root
+        if suffix not in _YAML and root is not None and not isinstance(self._source, Revision):
+            for place, directories, names in os.walk(root):
+                directories[:] = [each for each in directories if not each.startswith(".")]
+                below = os.path.relpath(place, root).replace(os.sep, "/")
+                found.update(name if below == "." else f"{below}/{name}" for name in names if name.endswith(suffix))
+        return sorted(found)
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of any file below the root; None if it is not there or leads out of it."""
+        if path not in self._fetched:
+            self._fetched[path] = self._fetch(path)
+        return self._fetched[path]
+
+    def shown(self, path: str) -> str:
+        """The path as users know it."""
+        root = self._source.root
+        return path if root is None else os.path.relpath(os.path.join(root, path)).replace(os.sep, "/")
+
+    def _fetch(self, path: str) -> bytes | None:
+        root = self._source.root
+        if root is None or not path:
+            return None
+        if isinstance(self._source, Revision):  # nothing of it is on disk
+            try:
+                return self._source.at(path, self.shown(path)).read()
+            except SourceError:
+                return None
+        place = os.path.join(root, path)
+        if not os.path.isfile(place) or not self._is_below_root(place):
+            return None
+        try:
+            return self._source.file(os.path.relpath(place)).read()
+        except SourceError:
+            return None
+
+    def _is_below_root(self, place: str) -> bool:
+        """Whether a path, links resolved, stays below the root. Asks for every part of the path, so ask last."""
+        if self._real_root is None:
+            self._real_root = os.path.join(os.path.realpath(self._source.root or "."), "")
+        return os.path.realpath(place).startswith(self._real_root)
+
+    def kustomization_file(self, directory: str) -> str | None:
+        """The path of the kustomization of a directory."""
+        for name in KUSTOMIZATION_FILES:
+            path = f"{directory}/{name}" if directory else name
+            if path in self._listed or name in self.files.get(directory, ()):
+                return path
+            if directory not in self.files and self.documents(path) is not None:
+                return path
+        return None
+
+    def kustomization(self, directory: str) -> tuple[dict[str, Any], Trace] | None:
+        """The kustomization of a directory and where it is written."""
+        path = self.kustomization_file(directory)
+        if path is None:
+            return None
+        for document in self.documents(path) or ():
+            if isinstance(document.value, dict):
+                return document.value, Trace(document)
+        return None
+
+    def values(self, path: str) -> list[tuple[Any, Trace]]:
+        """The documents of a file with their traces; none if it is not there."""
+        return [(each.value, Trace(each)) for each in self.documents(path) or ()]
+
+    def kustomizations(self) -> list[str]:
+        """Every directory that has one, sorted."""
+        return sorted(
+            directory for directory, names in self.files.items() if any(each in KUSTOMIZATION_FILES for each in names)
+        )
+
+
+def join(directory: str, relative: str) -> str | None:
+    """The normalised path of `relative` as seen from a directory; None if it leads above the root."""
+    steps = directory.split("/") if directory else []
+    if relative.startswith("/"):
+        return None
+    for step in relative.split("/"):
+        if step == "..":
+            if not steps:
+                return None
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    return "/".join(steps)
+
+
+def metadata(body: object) -> Any:
+    """The metadata of an object, empty where it has none."""
+    return mapping(mapping(body).get("metadata"))

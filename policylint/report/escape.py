@@ -1,0 +1,47 @@
+"""Texts from manifests inside Markdown: a comment may be posted with a write token; it may hold anything."""
+
+from __future__ import annotations
+
+import re
+
+_NOTHING = "&#8203;"  # a space of no width: GitHub links mentions and issues in finished text, where entities are gone
+_MARKUP = str.maketrans({each: f"\\{each}" for each in "`|[]*_~\\"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_LINK = re.compile(r"(?i)[@#]|\b(?:https?|ftp|mailto|xmpp):|\bwww(?=\.)")
+
+
+def escape(text: str) -> str:
+    """One line of Markdown that shows the text and does nothing: no markup, mention, link or table cell."""
+    return _marked(" ".join(text.split()))
+
+
+def html(text: str) -> str:
+    """The same for the inside of an HTML element, where Markdown is not read."""
+    return _inert(" ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+
+
+def _marked(text: str) -> str:
+    return _inert(text.translate(_MARKUP))
+
+
+def _inert(text: str) -> str:
+    return _LINK.sub(lambda found: found[0] + _NOTHING, text)
+
+
+def code(text: str, *, table: bool = True) -> str:
+    r"""The text as a code span whose fence is longer than any run of backticks inside.
+
+    In a table even a pipe in a code span must be `\|`; a backslash before it would undo that and becomes a look-alike.
+    """
+    flat = " ".join(text.split()) or " "
+    longest = max((len(run) for run in re.findall(r"`+", flat)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if flat[0] == "`" or flat[-1] == "`" else ""
+    if table:
+        flat = re.sub(r"\\+(?=\|)", lambda found: "\uff3c" * len(found[0]), flat).replace("|", "\\|")
+    return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def spoken(text: str, *, table: bool = True) -> str:
+    """A message as Markdown: what it quotes in backticks stays code, all else is escaped."""
+    parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
+    return "".join(code(part[1:-1], table=table) if re.fullmatch(r"`[^`]+`", part) else _marked(part) for part in parts)

@@ -1,0 +1,70 @@
+"""The rules for readers and programs: docs/rules.md, and `policylint rule -o json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from policylint.model.rule_page import RulePage
+
+FAMILIES = {
+    "GWP1": "Attachment: does the policy reach anything",
+    "GWP2": "Precedence: what survives",
+    "GWP3": "Exposure",
+    "GWP4": "Routing and grants: the topology the policies hang on",
+    "GWP5": "Form",
+    "GWP6": "Network policies",
+    "GWP7": "Cluster policies",
+    "GWP9": "The tool itself",
+}
+_HEAD = """\
+# Rules
+
+Every rule has a page with an example and its fix: `policylint rule GWP201` shows it in the terminal. Rules are selected
+and configured by id (`GWP201`), name (`parent-setting-dropped`) or family (`GWP2`). The severity given is the worst
+that a rule reports; [severity-and-confidence.md](severity-and-confidence.md) says what the words mean.
+
+This page is generated: `policylint rule -o markdown > docs/rules.md`.
+"""
+_COLUMNS = "| id | name | severity | confidence | what it reports |\n|---|---|---|---|---|"
+
+
+def markdown(pages: Sequence[RulePage], *, whole: bool) -> str:
+    """The index, or whole pages."""
+    if whole:
+        return "\n".join(f"# {page.id} {page.name}\n\n{page.body.strip()}\n" for page in pages)
+    sections: dict[str, list[str]] = {}
+    for page in pages:
+        link = f"[{page.id}](../rules/{page.id}-{page.name}.md)"
+        title = page.title.replace("|", "\\|")
+        row = f"| {link} | {page.name} | {page.severity} | {page.confidence} | {title} |"
+        sections.setdefault(page.id[:4], []).append(row)
+    text = _HEAD
+    for family, rows in sections.items():
+        text += f"\n## {FAMILIES.get(family, family)}\n\n{_COLUMNS}\n" + "\n".join(rows) + "\n"
+    return text
+
+
+def as_json(pages: Sequence[RulePage]) -> str:
+    """The pages for programs."""
+    import json
+
+    content = {"version": "rules-v1", "rules": [_entry(page) for page in pages]}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _entry(page: RulePage) -> dict[str, Any]:
+    return {
+        "id": page.id,
+        "name": page.name,
+        "severity": page.severity,
+        "confidence": page.confidence,
+        "tags": list(page.tags),
+        "since": page.since,
+        "title": page.title,
+        "what": page.what,
+        "why": page.why,
+        "fix": page.fix,
+        "references": page.references,
+    }

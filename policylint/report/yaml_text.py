@@ -1,0 +1,49 @@
+"""Values as YAML that Kubernetes reads back as it was meant: `y`, `1e3` and `010` are quoted where they are texts.
+
+Written with ruamel.yaml. PyYAML's dumper quotes by its own resolver, which takes `y`, `1e3` and `0o10` for texts; the
+API server does not (performance.md §2e), so that a status or a spec written with it could not be applied.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+
+@cache
+def _writer() -> Any:
+    """The writer, made when the first YAML is written: block style, keys in their own order, nothing by alias."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.representer import SafeRepresenter
+
+    from policylint.documents.scalars import resolve_plain
+
+    class Representer(SafeRepresenter):
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - ruamel.yaml's signature
+            return True
+
+        def text(self, data: str) -> Any:
+            style = None
+            if not isinstance(resolve_plain(data), str):
+                style = "'"
+            elif "\n" in data and not data.startswith((" ", "\n")):
+                style = "|"
+            return self.represent_scalar("tag:yaml.org,2002:str", data, style=style)
+
+    Representer.add_representer(str, Representer.text)
+    writer: Any = YAML(typ="safe", pure=False)
+    writer.Representer = Representer
+    writer.default_flow_style = False
+    writer.sort_base_mapping_type_on_output = False
+    writer.allow_unicode = True
+    writer.width = 120
+    return writer
+
+
+def yaml_text(value: object) -> str:
+    """A value as block YAML that ends with a line break."""
+    from io import StringIO
+
+    out = StringIO()
+    _writer().dump(value, out)
+    return out.getvalue()

@@ -1,0 +1,144 @@
+"""Which schema an object has: that of the tree's own CRDs, for Gateway API's kinds else the shipped one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
+from policylint.schema.checker import Checker
+
+if TYPE_CHECKING:
+    from policylint.documents import Document, Pointer
+
+GROUPS = (GATEWAY_GROUP, "gateway.networking.x-k8s.io")
+Definitions = Callable[[str, str], "Sequence[Document]"]
+Convert = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+class ManifestChecker(Checker):
+    """A Checker of manifests: a text that holds a variable (`port: ${PORT}`) may become anything, so it is valid."""
+
+    __slots__ = ()
+
+    def is_valid(self, value: Any) -> bool:
+        if value.__class__ is str and ("${" in value or "{{" in value) and is_symbolic(value):
+            return True
+        return super().is_valid(value)
+
+
+class Known(NamedTuple):
+    """A schema of one version of a kind.
+
+    Args:
+        checker: says whether an object is valid.
+        origin: the CRD it is from; None for a shipped one.
+    """
+
+    schema: Mapping[str, Any]
+    checker: Checker
+    origin: Document | None = None
+
+
+class Schemas:
+    """The schemas for the objects of one tree.
+
+    A version may have several, where the tree holds several CRDs of a kind (one per cluster, say): an object is wrong
+    only if it is wrong by all of them.
+    """
+
+    __slots__ = ("_definitions", "_found")
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
+        self._found: dict[tuple[str, str, str], tuple[Known, ...]] = {}
+
+    def of(self, resource: Resource) -> tuple[Known, ...]:
+        """The schemas of an object's kind and version; none where neither the tree nor policylint has one."""
+        key = (resource.key.group, resource.key.kind, resource.version)
+        found = self._found.get(key)
+        if found is None:
+            found = tuple(_defined(self._definitions(*key[:2]), *key)) or shipped_schema(*key)
+            self._found[key] = found
+        return found
+
+
+@lru_cache(maxsize=64)
+def shipped_schema(group: str, kind: str, version: str) -> tuple[Known, ...]:
+    """The shipped schema of a kind of Gateway API: what either channel of the release allows."""
+    if group not in GROUPS:
+        return ()
+    content = _shipped(kind)
+    schema = content.get("versions", {}).get(version) if content.get("group") == group else None
+    if isinstance(schema, str):
+        return shipped_schema(group, kind, schema)
+    return () if schema is None else (Known(schema, ManifestChecker(schema)),)
+
+
+@lru_cache(maxsize=32)
+def _shipped(kind: str) -> Mapping[str, Any]:
+    from policylint.model.shipped import shipped_files
+
+    files = shipped_files("schemas", "gateway-api")
+    path = next((each for each in files if each.replace("\\", "/").endswith(f"/{kind}.json")), None)
+    if path is None:
+        return {}
+    with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
+        content: dict[str, Any] = _loads(file.read().decode())
+    return content
+
+
+def _loads(data: str) -> Any:
+    """`json.loads`; the package json costs twice as much to import as its parser, which is all that is needed."""
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        return json.loads(data)
+    return make_scanner(_Plain)(data, 0)[0]  # type: ignore[arg-type]
+
+
+class _Plain:
+    """What the scanner asks of a json.JSONDecoder."""
+
+    strict = True
+    object_hook = object_pairs_hook = parse_constant = None
+    parse_float = float
+    parse_int = int
+
+
+def is_experimental(schema: Any, pointer: Pointer) -> bool:
+    """Whether a place lies in a field that only the experimental channel knows."""
+    for step in pointer:
+        here = mapping(schema)
+        schema = here.get("items") if isinstance(step, int) else mapping(here.get("properties")).get(step)
+        if mapping(schema).get("x-experimental") is True:
+            return True
+    return False
+
+
+def _defined(documents: Sequence[Document], group: str, kind: str, version: str) -> Iterator[Known]:
+    for document in documents:
+        from policylint.render.objects import objects_of
+        from policylint.schema.structural import structural
+
+        for body, _ in objects_of(document.value):
+            spec = mapping(body.get("spec"))
+            if spec.get("group") != group or mapping(spec.get("names")).get("kind") != kind:
+                continue
+            for each in sequence(spec.get("versions")):
+                schema = mapping(mapping(each).get("schema")).get("openAPIV3Schema")
+                if text(mapping(each).get("name")) == version and isinstance(schema, dict):
+                    usable = _structural(structural, schema)
+                    if usable is not None:
+                        yield Known(usable, ManifestChecker(usable), document)
+
+
+def _structural(convert: Convert, schema: dict[str, Any]) -> dict[str, Any] | None:
+    """The schema; None where the CRD's is malformed, which is for the CRD's own findings to tell."""
+    try:
+        return convert(schema)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None

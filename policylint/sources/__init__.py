@@ -1,0 +1,20 @@
+"""Where manifests come from. `open_source` gives the work tree; a git revision will be one more `Source`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from policylint.sources.source import MAX_BYTES, Source, SourceError, SourceFile, SourceProblem
+from policylint.sources.worktree import WorkTree
+
+__all__ = ["MAX_BYTES", "Source", "SourceError", "SourceFile", "SourceProblem", "open_source"]
+
+
+def open_source(paths: Sequence[str], *, exclude: Sequence[str] | Callable[[str], bool] = ()) -> Source:
+    """The work tree below `paths`: directories, files that are read whatever their name, `-` for stdin.
+
+    Args:
+        paths: none means the current directory.
+        exclude: globs over paths as shown, names of directories, or a function that says whether to leave a file out.
+    """
+    return WorkTree(paths, exclude)

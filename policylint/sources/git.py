@@ -1,0 +1,244 @@
+"""Objects of a git repository by subprocess: revisions, trees, the index, and blobs through one `cat-file --batch`.
+
+Never `git diff` text, never the network: a partial clone is not asked to fetch what it lacks (performance.md §3).
+"""
+
+# Paths stay strings with os.path here, as in the other sources.
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from policylint.sources.listing import GIT_TIMEOUT, git_root
+from policylint.sources.regular_file import too_large
+from policylint.sources.source import MAX_BYTES, SourceError
+
+MISSING_BLOB: Final = "missing-blob"  # a partial clone: the content was not fetched
+LFS_POINTER: Final = "lfs-pointer"
+_POINTER: Final = b"version https://git-lfs.github.com/spec/v1\n"
+_EMPTY_TREES: Final = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
+
+FILE, LINK, SUBMODULE = "100", "120000", "160000"
+"""What a mode says: regular files have two, executable or not."""
+
+
+class RevisionError(Exception):
+    """A revision, or the repository itself, that cannot be read; the message is for users."""
+
+
+class Entry(NamedTuple):
+    """One path of a tree or of the index."""
+
+    mode: str
+    oid: str
+    path: str
+
+
+class Repository:
+    """A repository, seen from a directory in it: a clone, a worktree, bare or shallow.
+
+    Attributes:
+        top: the top of the work tree; None in a bare repository.
+    """
+
+    def __init__(self, directory: str = ".") -> None:
+        self._directory = directory
+        self._resolved: dict[str, str | None] = {}
+        self.top = git_root(directory)
+        answer = self._git("rev-parse", "--is-bare-repository", "--is-shallow-repository")
+        if answer is None:
+            raise RevisionError(f"not a git repository: {os.path.realpath(directory)}")
+        bare, shallow = answer.decode().split()
+        self.shallow = shallow == "true"
+        if bare == "true":
+            self.top = None
+        self._blobs: dict[str, bytes | None] = {}
+        self._wanted: dict[str, None] = {}
+
+    # Revisions.
+
+    def tree(self, revision: str) -> str:
+        """What `ls-tree` takes for a revision; all zeros (no branch before a push) stand for an empty one.
+
+        Raises:
+            RevisionError: unknown revision; the message says what to do about it in CI.
+        """
+        if revision and not revision.strip("0") and len(revision) >= 40:
+            return self._empty_tree()
+        found = self._resolve(revision, "commit") or self._resolve(revision, "tree")
+        if found is None:
+            raise RevisionError(self._unknown(revision))
+        return found
+
+    def commit(self, revision: str) -> str | None:
+        """The id of a commit, None where a revision is none."""
+        return self._resolve(revision, "commit")
+
+    def knows(self, revision: str) -> bool:
+        """Whether something is a revision (all zeros are)."""
+        if len(revision) >= 40 and not revision.strip("0"):
+            return True
+        return (self._resolve(revision, "commit") or self._resolve(revision, "tree")) is not None
+
+    def merge_base(self, one: str, other: str) -> str:
+        """The commit that two revisions have grown from.
+
+        Raises:
+            RevisionError: there is none, or one of them is unknown.
+        """
+        for revision in (one, other):
+            if self._resolve(revision, "commit") is None:
+                raise RevisionError(self._unknown(revision))
+        answer = self._git("merge-base", "--end-of-options", one, other)
+        if not answer:
+            advice = " In CI set fetch-depth: 0." if self.shallow else ""
+            raise RevisionError(f"{one!r} and {other!r} have no common ancestor here.{advice}")
+        return answer.split()[0].decode()
+
+    def _resolve(self, revision: str, kind: str) -> str | None:
+        if not revision or revision.startswith("-"):
+            return None
+        wanted = f"{revision}^{{{kind}}}"
+        if wanted not in self._resolved:
+            answer = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+            self._resolved[wanted] = answer.decode().split()[-1] if answer else None
+        return self._resolved[wanted]
+
+    def _empty_tree(self) -> str:
+        answer = self._git("hash-object", "-t", "tree", "--stdin")
+        return answer.decode().strip() if answer else _EMPTY_TREES[40]
+
+    def _unknown(self, revision: str) -> str:
+        """`cannot read revision 'main': unknown. In CI set fetch-depth: 2 (have: HEAD only).`"""
+        said = f"cannot read revision {revision!r}: unknown."
+        if self._resolve("HEAD", "commit") is None:
+            return f"{said} The repository has no commit yet."
+        if self.shallow:
+            count = self._git("rev-list", "--count", "HEAD")
+            have = int(count) if count else 1
+            return f"{said} In CI set fetch-depth: 2, or 0 (have: {'HEAD only' if have == 1 else f'{have} commits'})."
+        if self._resolve(f"origin/{revision}", "commit") is not None:
+            return f"{said} Did you mean 'origin/{revision}'?"
+        return f"{said} In CI set fetch-depth: 0."
+
+    # What is in them.
+
+    def entries(self, tree: str) -> list[Entry]:
+        """All files, links and submodules of a tree, sorted by path."""
+        # Without the sizes: git would open every object, and a partial clone does not know them.
+        answer = self._git("ls-tree", "-r", "-z", "--full-tree", tree)
+        if answer is None:
+            raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', '-r', tree)}")
+        return sorted(_tree_entries(answer), key=lambda entry: entry.path)
+
+    def index(self) -> list[Entry]:
+        """What is staged; of a file with conflicts our side."""
+        answer = self._git("ls-files", "-s", "-z", "--full-name", at_top=True)
+        if answer is None:
+            raise RevisionError(f"git ls-files failed: {self._complaint('ls-files', '-s')}")
+        return sorted(_index_entries(answer), key=lambda entry: entry.path)
+
+    def want(self, oids: Iterable[str]) -> None:
+        """Announce blobs that will be read: all that were announced come with the first that is."""
+        self._wanted.update(dict.fromkeys(oid for oid in oids if oid not in self._blobs))
+
+    def blob(self, entry: Entry, shown: str) -> bytes:
+        """The content of a file.
+
+        Raises:
+            SourceError: it was not fetched, is a pointer of Git LFS, or too large.
+        """
+        if entry.oid not in self._blobs:
+            self.want([entry.oid])
+            self._fetch()
+        data = self._blobs.get(entry.oid)
+        if data is None:
+            raise SourceError(MISSING_BLOB, "its content is not in this clone (a partial clone)", shown)
+        if data.startswith(_POINTER):
+            raise SourceError(LFS_POINTER, "a Git LFS pointer: the content is not in git", shown)
+        if len(data) > MAX_BYTES:
+            raise too_large(len(data), shown)
+        return data
+
+    def _fetch(self) -> None:
+        wanted = list(self._wanted)
+        self._wanted = {}
+        if not self._batch(wanted):
+            # An object that a partial clone lacks ends `cat-file`: ask for those alone that are here.
+            here = self._local()
+            self._batch([oid for oid in wanted if oid not in self._blobs and oid in here])
+        for oid in wanted:
+            self._blobs.setdefault(oid, None)
+
+    def _batch(self, oids: list[str]) -> bool:
+        """Read blobs; False if git gave up on the way."""
+        answer = self._git("cat-file", "--batch", "--buffer", stdin="".join(f"{oid}\n" for oid in oids), partly=True)
+        here, size = 0, len(answer or b"")
+        read = 0
+        while answer is not None and here < size:
+            end = answer.find(b"\n", here)
+            if end < 0:
+                break
+            words = answer[here:end].split()
+            here = end + 1
+            read += 1
+            if len(words) == 3:
+                length = int(words[2])
+                if here + length > size:
+                    break
+                self._blobs[words[0].decode()] = answer[here : here + length]
+                here += length + 1
+        return read == len(oids)
+
+    def _local(self) -> frozenset[str]:
+        answer = self._git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)", "--unordered")
+        return frozenset((answer or b"").decode().split())
+
+    # git itself.
+
+    def _git(self, *arguments: str, stdin: str = "", partly: bool = False, at_top: bool = False) -> bytes | None:
+        """What git prints; None if it fails (with `partly` what it printed until then)."""
+        code, answer, _ = self._run(arguments, stdin, at_top)
+        return answer if code == 0 or partly else None
+
+    def _complaint(self, *arguments: str) -> str:
+        return " ".join(self._run(arguments, "", False)[2].decode("utf-8", "replace").split())
+
+    def _run(self, arguments: Iterable[str], stdin: str, at_top: bool) -> tuple[int, bytes, bytes]:
+        import subprocess
+
+        # The repository's own configuration must not start programs, nor anything reach for the network.
+        environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+        environment["LC_ALL"] = "C"
+        directory = self.top if at_top and self.top is not None else self._directory
+        command = ["git", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-C", directory, *arguments]
+        try:
+            done = subprocess.run(
+                command, input=stdin.encode(), capture_output=True, timeout=GIT_TIMEOUT, check=False, env=environment
+            )
+        except subprocess.TimeoutExpired as error:
+            raise RevisionError(f"git gave no answer in {GIT_TIMEOUT:.0f} s") from error
+        except OSError as error:
+            raise RevisionError(f"git cannot be run: {error.strerror or error}") from error
+        return done.returncode, done.stdout, done.stderr
+
+
+def _tree_entries(answer: bytes) -> Iterator[Entry]:
+    """`100644 blob <oid>\\t<path>`, ended by NUL."""
+    for record in answer.split(b"\0"):
+        about, tab, path = record.partition(b"\t")
+        if tab:
+            mode, _, oid = about.split()
+            yield Entry(mode.decode(), oid.decode(), os.fsdecode(path))
+
+
+def _index_entries(answer: bytes) -> Iterator[Entry]:
+    """`100644 <oid> <stage>\\t<path>`, ended by NUL."""
+    for record in answer.split(b"\0"):
+        about, tab, path = record.partition(b"\t")
+        if tab:
+            mode, oid, stage = about.split()
+            if stage in (b"0", b"2"):
+                yield Entry(mode.decode(), oid.decode(), os.fsdecode(path))

@@ -1,0 +1,127 @@
+"""List what is below a directory: by `git ls-files` inside a repository, by walking outside one."""
+
+# Paths stay strings with os.path here: thousands are listed, `a/../b` must be shown as given, and pathlib is slower.
+# ruff: noqa: PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from policylint.sources.regular_file import in_words
+from policylint.sources.source import GIT, SourceProblem
+
+GIT_TIMEOUT: Final = 60.0
+# Never manifests of the tree itself: version control, caches, vendored packages.
+_NEVER_ENTERED: Final = frozenset(
+    {".git", ".hg", ".svn", ".terraform", ".terragrunt-cache", "node_modules", ".venv", ".tox", "__pycache__", ".cache"}
+)
+
+
+def git_root(directory: str) -> str | None:
+    """The top of the work tree `directory` is in, found without starting git; None outside one."""
+    here = os.path.realpath(directory)
+    while True:
+        if os.path.lexists(os.path.join(here, ".git")):
+            return here
+        above = os.path.dirname(here)
+        if above == here:
+            return None
+        here = above
+
+
+def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem]] | None:
+    """Tracked and untracked but not ignored files below `directory`, relative to it; None if git has no say there.
+
+    A directory that git ignores but the user named is the user's word against git's: it is walked.
+    """
+    try:
+        answer = _git(directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if answer is None or (not answer and _git(directory, "check-ignore", "-q", ".") is not None):
+            return None
+    except TimeoutError:
+        message = f"git ls-files gave no answer in {GIT_TIMEOUT:.0f} s: the directory was walked instead"
+        return walk(directory, lambda _: shown)[0], [SourceProblem(GIT, message, shown)]
+    # Unmerged files come several times; nested repositories end in a slash.
+    names = {name for name in answer.split(b"\0") if name and not name.endswith(b"/")}
+    return sorted(map(os.fsdecode, names)), []
+
+
+def walk(directory: str, shown: Callable[[str], str]) -> tuple[list[str], list[SourceProblem]]:
+    """All files below `directory`, relative to it, symbolic links to files included.
+
+    A link to a directory is entered only if it leads to a place inside `directory` that no other way leads to, so
+    that nothing is listed twice and no loop is run through.
+    """
+    found: list[str] = []
+    problems: list[SourceProblem] = []
+    links: list[str] = []
+    seen: set[str] = set()
+    top = os.path.realpath(directory)
+    for name in _walk_real(directory, "", found, links, problems, shown):
+        seen.add(os.path.realpath(os.path.join(directory, name)))
+    for link in sorted(links):
+        target = os.path.realpath(os.path.join(directory, link))
+        if target in seen or not (target + os.sep).startswith(top.rstrip(os.sep) + os.sep):
+            continue
+        seen.add(target)
+        for name in _walk_real(directory, link, found, [], problems, shown):
+            seen.add(os.path.realpath(os.path.join(directory, name)))
+    return sorted(found), problems
+
+
+def _walk_real(
+    directory: str,
+    start: str,
+    found: list[str],
+    links: list[str],
+    problems: list[SourceProblem],
+    shown: Callable[[str], str],
+) -> Iterator[str]:
+    """Visit `start` and below, adding to the lists; yields the directories visited, relative to `directory`."""
+    pending = [start]
+    while pending:
+        here = pending.pop()
+        yield here
+        try:
+            with os.scandir(os.path.join(directory, here) if here else directory) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            words = in_words(error, shown(here))
+            problems.append(SourceProblem(words.code, words.message, words.file))
+            continue
+        for entry in listed:
+            path = f"{here}/{entry.name}" if here else entry.name
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in _NEVER_ENTERED:
+                        pending.append(path)
+                elif entry.is_symlink() and entry.is_dir():
+                    links.append(path)
+                else:
+                    found.append(path)
+            except OSError:  # a loop of links: reported when the file is looked at
+                found.append(path)
+
+
+def _git(directory: str, *arguments: str) -> bytes | None:
+    """What git prints; None if it fails or is not there.
+
+    Raises:
+        TimeoutError: no answer in time.
+    """
+    import subprocess
+
+    # A repository's own configuration must not start programs, nor may listing write to its index.
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    command = ["git", "-c", "core.fsmonitor=false", "-C", directory, *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, timeout=GIT_TIMEOUT, check=False, env=environment, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError from error
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None

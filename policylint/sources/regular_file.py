@@ -1,0 +1,106 @@
+"""Read a file without ever hanging: a FIFO is never opened for reading, a huge file never read."""
+
+# Paths stay strings with os.path here: thousands are listed, `a/../b` must be shown as given, and pathlib is slower.
+# ruff: noqa: PTH114, PTH116, PTH123
+
+from __future__ import annotations
+
+import os
+import stat
+
+from policylint.sources.source import (
+    BROKEN_SYMLINK,
+    MAX_BYTES,
+    NOT_A_REGULAR_FILE,
+    NOT_FOUND,
+    SYMLINK_LOOP,
+    TOO_LARGE,
+    UNREADABLE,
+    SourceError,
+)
+
+
+def read_regular(place: str, shown: str) -> bytes:
+    """The bytes of the regular file at `place`.
+
+    Raises:
+        SourceError: whatever is in the way, in the user's words.
+    """
+    try:
+        # O_NONBLOCK: should a FIFO have taken the file's place since it was listed, opening it must not wait for a
+        # writer.
+        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    except OSError as error:
+        check_regular(place, shown)  # says more precisely what is in the way
+        raise in_words(error, shown) from error
+    with open(descriptor, "rb") as file:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            raise SourceError(NOT_A_REGULAR_FILE, f"is {what_it_is(state.st_mode)}, not a file", shown)
+        if state.st_size > MAX_BYTES:
+            raise too_large(state.st_size, shown)
+        try:
+            data = file.read()
+        except OSError as error:
+            raise in_words(error, shown) from error
+    if len(data) > MAX_BYTES:
+        raise too_large(len(data), shown)
+    return data
+
+
+def check_regular(place: str, shown: str) -> int:
+    """The size of the regular file at `place`; raises SourceError where there is none, or it is too large."""
+    try:
+        state = os.stat(place)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and os.path.islink(place):
+            raise SourceError(BROKEN_SYMLINK, "symbolic link to nothing", shown) from error
+        raise in_words(error, shown) from error
+    if not stat.S_ISREG(state.st_mode):
+        raise SourceError(NOT_A_REGULAR_FILE, f"is {what_it_is(state.st_mode)}, not a file", shown)
+    if state.st_size > MAX_BYTES:
+        raise too_large(state.st_size, shown)
+    return state.st_size
+
+
+def read_stream(descriptor: int, shown: str) -> bytes:
+    """All of a stream that somebody feeds: stdin, or `/dev/fd/63` of a process substitution."""
+    try:
+        with open(descriptor, "rb", closefd=False) as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise in_words(error, shown) from error
+    if len(data) > MAX_BYTES:
+        raise too_large(len(data), shown)
+    return data
+
+
+def too_large(size: int, shown: str) -> SourceError:
+    limit = MAX_BYTES // 2**20
+    return SourceError(TOO_LARGE, f"{size / 2**20:.0f} MiB; files over {limit} MiB are not read", shown)
+
+
+def in_words(error: OSError, shown: str) -> SourceError:
+    """The operating system's error as a SourceError."""
+    import errno
+
+    if isinstance(error, FileNotFoundError):
+        return SourceError(NOT_FOUND, "no such file or directory", shown)
+    if error.errno == errno.ELOOP:
+        return SourceError(SYMLINK_LOOP, "symbolic link that leads back to itself", shown)
+    if isinstance(error, PermissionError):
+        return SourceError(UNREADABLE, "permission denied", shown)
+    return SourceError(UNREADABLE, (error.strerror or "cannot be read").lower(), shown)
+
+
+def what_it_is(mode: int) -> str:
+    for test, name in (
+        (stat.S_ISDIR, "a directory"),
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    ):
+        if test(mode):
+            return name
+    return "something else"

@@ -1,0 +1,283 @@
+"""A git revision, or the index, as a source: the same files, by the same paths, as the work tree would give."""
+
+# Paths stay strings with os.path here, as in the other sources.
+# ruff: noqa: PTH118, PTH120
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from policylint.sources.git import FILE, LINK, SUBMODULE, Entry, Repository, RevisionError
+from policylint.sources.skipping import reason_to_skip
+from policylint.sources.source import (
+    BROKEN_SYMLINK,
+    NOT_FOUND,
+    SYMLINK_LOOP,
+    SourceError,
+    SourceFile,
+    SourceProblem,
+    lines_of,
+)
+from policylint.sources.worktree import OUTSIDE
+
+SUBMODULES: Final = "submodule"
+_SUFFIXES: Final = (".yaml", ".yml", ".json")
+_TEMPLATE_SUFFIXES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tftpl", ".tmpl", ".gotmpl", ".erb", ".template")
+_MOST_LINKS: Final = 16
+Exclude = Sequence[str] | Callable[[str], bool]
+
+
+class Revision:
+    """The files of one tree below some paths. Nothing is read from disk but git's own objects."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        entries: Iterable[Entry],
+        paths: Sequence[str] | None = None,
+        exclude: Exclude = (),
+    ) -> None:
+        """`paths` are as a user gives them, relative to where they stand; None means everything, () nothing."""
+        self._repository = repository
+        self._entries = {entry.path: entry for entry in entries}
+        self._exclude = exclude if callable(exclude) else list(exclude)
+        self._here = os.path.realpath(".")
+        self._root = os.path.realpath(repository.top) if repository.top is not None else self._here
+        self._below = None if paths is None else [self.below(path) for path in dict.fromkeys(paths)]
+        given = [os.path.relpath(self._root, self._here)] if paths is None else paths
+        self._given = sorted(((self.below(path), path) for path in given), key=lambda each: -len(each[0]))
+        self._directories: set[str] | None = None
+        self._shown: dict[str, str] = {}
+        self._files: dict[str, SourceFile] | None = None
+        self._problems: list[SourceProblem] = []
+        self._skipped: dict[str, list[str]] = {}
+
+    @property
+    def root(self) -> str | None:
+        return self._root
+
+    @property
+    def problems(self) -> list[SourceProblem]:
+        self.files()
+        return self._problems
+
+    @property
+    def skipped(self) -> dict[str, list[str]]:
+        self.files()
+        return self._skipped
+
+    def files(self) -> list[SourceFile]:
+        if self._files is None:
+            found = {file.path: file for file in self._list()}
+            self._files = {path: found[path] for path in sorted(found)}
+            self._problems.sort(key=lambda problem: (problem.file, problem.code))
+            self._skipped = {reason: sorted(paths) for reason, paths in sorted(self._skipped.items())}
+        return list(self._files.values())
+
+    def file(self, path: str) -> SourceFile:
+        """Any file of the tree by its path as shown, inside the paths that were asked for or not."""
+        self.files()
+        assert self._files is not None
+        return self._files.get(path) or self.at(self.below(path), path)
+
+    def text(self, path: str) -> list[str]:
+        try:
+            return lines_of(self.file(path).read())
+        except (SourceError, RevisionError):
+            return []
+
+    def at(self, place: str, shown: str) -> SourceFile:
+        """The file at a path below the root, links followed.
+
+        Raises:
+            SourceError: there is none.
+        """
+        entry = self._target(place, shown)
+        if entry is None:
+            raise SourceError(NOT_FOUND, "no such file or directory", shown)
+        return SourceFile(shown, _printable(place), 0, partial(self._repository.blob, entry, shown))
+
+    def below(self, path: str) -> str:
+        """The path below the root of a path as a user gives it; "" for the root itself, `..` for what is outside."""
+        place = os.path.relpath(os.path.normpath(os.path.join(self._here, path)), self._root)
+        return "" if place == os.curdir else place.replace(os.sep, "/")
+
+    def holds(self, path: str) -> bool:
+        """Whether a path as a user gives it is there, as a file or as a directory."""
+        return self._is_there(self.below(path))
+
+    def yaml_below(self, directory: str) -> list[str]:
+        """The YAML files below a directory, listed or not, by their paths below the root; none in hidden ones."""
+        start = f"{directory}/" if directory else ""
+        return sorted(
+            path
+            for path, entry in self._entries.items()
+            if path.startswith(start)
+            and path.endswith((".yaml", ".yml"))
+            and entry.mode.startswith(FILE)
+            and "/." not in f"/{path[len(start) :]}"
+        )
+
+    def _is_there(self, place: str) -> bool:
+        return not place or place in self._entries or self._is_directory(place)
+
+    def _is_directory(self, place: str) -> bool:
+        if self._directories is None:
+            self._directories = set()
+            for path in self._entries:
+                directory = path.rpartition("/")[0]
+                while directory and directory not in self._directories:
+                    self._directories.add(directory)
+                    directory = directory.rpartition("/")[0]
+        return place in self._directories
+
+    def _list(self) -> Iterator[SourceFile]:
+        chosen: dict[str, Entry] = {}
+        links: list[str] = []
+        for path, entry in self._entries.items():
+            asked = self._asked_for(path)
+            if asked is None:
+                continue
+            if entry.mode == SUBMODULE:
+                self._skipped.setdefault(SUBMODULES, []).append(self._show(path))
+            elif asked or self._is_manifest(path):
+                if entry.mode == LINK:
+                    links.append(path)
+                elif entry.mode.startswith(FILE):
+                    chosen[path] = entry
+        self._repository.want(entry.oid for entry in chosen.values())
+        self._repository.want(self._entries[path].oid for path in links)
+        for path in links:
+            self._follow(path, chosen)
+        for path, entry in chosen.items():
+            file = SourceFile(
+                self._show(path),
+                _printable(path),
+                0,
+                partial(self._repository.blob, entry, self._show(path)),
+            )
+            if not path.lower().endswith(".json") or self._is_json_manifest(file):
+                yield file
+
+    def _asked_for(self, path: str) -> bool | None:
+        """None for a file outside the paths, True for one that was named itself: it is read whatever it is called."""
+        if self._below is None:
+            return False
+        if path in self._below:
+            return True
+        if any(not below or path.startswith(f"{below}/") for below in self._below):
+            return False
+        return None
+
+    def _is_manifest(self, path: str) -> bool:
+        lower = path.lower()
+        if lower.endswith(_SUFFIXES):
+            shown = self._show(path)
+            if self._is_excluded(shown):
+                return False
+            reason = reason_to_skip(path, lambda chart: f"{chart}/Chart.yaml".lstrip("/") in self._entries)
+        elif lower.endswith(_TEMPLATE_SUFFIXES):
+            reason = reason_to_skip(path, lambda chart: f"{chart}/Chart.yaml".lstrip("/") in self._entries)
+        else:
+            return False
+        if reason is not None:
+            self._skipped.setdefault(reason, []).append(self._show(path))
+        return reason is None and lower.endswith(_SUFFIXES)
+
+    def _is_json_manifest(self, file: SourceFile) -> bool:
+        try:
+            data = file.read()
+        except SourceError as error:
+            self._problems.append(SourceProblem(error.code, error.message, error.file))
+            return False
+        return b'"apiVersion"' in data and b'"kind"' in data
+
+    def _is_excluded(self, shown: str) -> bool:
+        """As for the work tree: globs over the path as shown; a directory's name excludes all in it."""
+        if callable(self._exclude):
+            return self._exclude(shown)
+        for pattern in self._exclude:
+            directory = pattern.rstrip("/") + "/*"
+            if any(fnmatch.fnmatchcase(shown, each) for each in (pattern, directory, f"*/{directory}", f"*/{pattern}")):
+                return True
+        return False
+
+    # Symbolic links.
+
+    def _follow(self, path: str, chosen: dict[str, Entry]) -> None:
+        """Read what a link leads to, unless it is read anyway or is a directory."""
+        shown = self._show(path)
+        try:
+            place = self._resolved(path, shown)
+        except SourceError as error:
+            self._problems.append(SourceProblem(error.code, error.message, error.file))
+            return
+        if place.startswith(".."):
+            self._skipped.setdefault(OUTSIDE, []).append(shown)
+        elif place in self._entries:
+            if place not in chosen:
+                chosen[path] = self._entries[place]
+        elif not self._is_there(place):
+            self._problems.append(SourceProblem(BROKEN_SYMLINK, "symbolic link to nothing", shown))
+
+    def _target(self, place: str, shown: str) -> Entry | None:
+        entry = self._entries.get(self._resolved(place, shown))
+        return entry if entry is not None and entry.mode.startswith(FILE) else None
+
+    def _resolved(self, place: str, shown: str) -> str:
+        """Where a path leads, links of directories on the way included; begins with `..` outside the tree."""
+        for _ in range(_MOST_LINKS):
+            link = self._first_link(place)
+            if link is None:
+                return place
+            target = os.fsdecode(self._repository.blob(self._entries[link], shown))
+            if target.startswith("/"):
+                return "../"
+            rest = place[len(link) + 1 :]
+            place = os.path.normpath(os.path.join(os.path.dirname(link), target, rest)).replace(os.sep, "/")
+        raise SourceError(SYMLINK_LOOP, "symbolic link that leads back to itself", shown)
+
+    def _first_link(self, place: str) -> str | None:
+        if place in self._entries:
+            return place if self._entries[place].mode == LINK else None
+        steps = place.split("/")
+        for depth in range(1, len(steps)):
+            entry = self._entries.get("/".join(steps[:depth]))
+            if entry is not None:
+                return entry.path if entry.mode == LINK else None
+        return None
+
+    def _show(self, path: str) -> str:
+        """The path as the work tree shows it: through the path that the user gave, else as seen from here."""
+        directory, _, name = path.rpartition("/")
+        known = self._shown.get(directory)
+        if known is None:
+            known = self._show_directory(directory)
+            known = self._shown[directory] = "" if known == os.curdir else f"{_printable(known)}/"
+        return known + _printable(name)
+
+    def _show_directory(self, directory: str) -> str:
+        for below, given in self._given:
+            if not below or directory == below or directory.startswith(f"{below}/"):
+                return os.path.normpath(os.path.join(given, directory[len(below) :].lstrip("/")))
+        return os.path.relpath(os.path.join(self._root, directory), self._here)
+
+
+def at_revision(
+    repository: Repository, revision: str, paths: Sequence[str] | None = None, exclude: Exclude = ()
+) -> Revision:
+    """A commit, tag, branch or tree as a source."""
+    return Revision(repository, repository.entries(repository.tree(revision)), paths, exclude)
+
+
+def staged(repository: Repository, paths: Sequence[str] | None = None, exclude: Exclude = ()) -> Revision:
+    """The index as a source."""
+    return Revision(repository, repository.index(), paths, exclude)
+
+
+def _printable(path: str) -> str:
+    return os.fsencode(path.replace(os.sep, "/")).decode("utf-8", "replace")

@@ -1,0 +1,93 @@
+"""Which files are no Kubernetes manifests, to judge by their path: what they are instead, or None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+HELM_TEMPLATE: Final = "Helm template"
+HELM_CHART: Final = "Helm chart metadata"
+HELM_VALUES: Final = "Helm values"
+TEMPLATE: Final = "template"
+CI: Final = "CI configuration"
+TOOL: Final = "tool configuration"
+COMPOSE: Final = "Docker Compose"
+PACKAGES: Final = "package metadata"
+SCHEMA: Final = "JSON Schema"
+
+_TEMPLATE_SUFFIXES: Final = frozenset({"tftpl", "tmpl", "template", "tpl", "j2", "jinja", "jinja2", "gotmpl", "erb"})
+# Names without their extension. Those in the first set count with and without a leading dot, those in the second only
+# with it: `trivy.yaml` may well be a manifest, `.trivy.yaml` is not.
+_NAMES: Final = {
+    **dict.fromkeys(("azure-pipelines", "bitbucket-pipelines", "cloudbuild", "appveyor", "codecov"), CI),
+    **dict.fromkeys(
+        ("mkdocs", "renovate", "goreleaser", "taskfile", "taskfile.dist", "policylint", "mise", "markdownlint"), TOOL
+    ),
+    **dict.fromkeys(("markdownlint-cli2", "prettierrc", "eslintrc", "dependabot", "_config", "lefthook"), TOOL),
+    **dict.fromkeys(("readthedocs", "buf", "buf.gen", "buf.work", "lychee", "kube-linter"), TOOL),
+    **dict.fromkeys(("package", "package-lock", "pnpm-lock", "pnpm-workspace", "composer", "flake"), PACKAGES),
+    **dict.fromkeys(("deno", "jsconfig", "pubspec", "galaxy"), PACKAGES),
+}
+_DOTTED: Final = {
+    **dict.fromkeys((".gitlab-ci", ".travis", ".drone", ".woodpecker"), CI),
+    **dict.fromkeys((".pre-commit-config", ".pre-commit-hooks", ".golangci", ".yamllint", ".sops"), TOOL),
+    **dict.fromkeys((".krew", ".mergify", ".trivy"), TOOL),
+}
+_JSON_ONLY: Final = frozenset({"renovate", "package", "package-lock", "composer", "flake", "deno", "jsconfig"})
+_CI_DIRECTORIES: Final = frozenset({".github", ".gitlab", ".circleci", ".forgejo", ".gitea", ".woodpecker", ".tekton"})
+_TOOL_DIRECTORIES: Final = frozenset({".vscode", ".devcontainer", ".idea", ".taskfiles", ".renovate", "node_modules"})
+# Tekton's directory holds Kubernetes objects.
+_MANIFEST_DIRECTORIES: Final = frozenset({".tekton"})
+
+
+def reason_to_skip(path: str, is_chart: Callable[[str], bool]) -> str | None:
+    """What the file at `path` (posix) is if no Kubernetes manifest; `is_chart(directory)` tells of a Chart.yaml in it.
+
+    Args:
+        path: relative to the root or as shown; directories above it may make it part of a chart.
+        is_chart: called with posix directories, the empty string for the top.
+    """
+    *directories, name = path.split("/")
+    lower = name.lower()
+    stem, _, extension = lower.rpartition(".")
+    if extension in _TEMPLATE_SUFFIXES or stem.rpartition(".")[2] in _TEMPLATE_SUFFIXES:
+        return TEMPLATE
+    for directory in directories:
+        if directory in _CI_DIRECTORIES - _MANIFEST_DIRECTORIES:
+            return CI
+        if directory in _TOOL_DIRECTORIES:
+            return TOOL
+    return _by_name(stem, extension) or _of_chart(directories, name, is_chart)
+
+
+def _by_name(stem: str, extension: str) -> str | None:
+    """What a file is by its name alone, in lower case and without extension."""
+    plain = stem.removeprefix(".")
+    if extension == "json":
+        if stem.endswith(".schema"):
+            return SCHEMA
+        if stem.startswith("tsconfig"):
+            return PACKAGES
+    elif plain in _JSON_ONLY:
+        return None
+    if stem.endswith(".lock"):
+        return PACKAGES
+    if extension != "json" and stem.startswith(("compose", "docker-compose")):
+        rest = stem.removeprefix("docker-").removeprefix("compose")
+        if not rest or rest[0] in ".-":
+            return COMPOSE
+    return _DOTTED.get(stem) or _NAMES.get(plain)
+
+
+def _of_chart(directories: list[str], name: str, is_chart: Callable[[str], bool]) -> str | None:
+    """Charts: `templates/` is Go template, the rest metadata and values; `crds/` is plain YAML and stays."""
+    if name in ("Chart.yaml", "Chart.yml", "requirements.yaml", "artifacthub-repo.yml") and is_chart(
+        "/".join(directories)
+    ):
+        return HELM_CHART
+    if name.startswith("values") and is_chart("/".join(directories)):
+        return HELM_VALUES
+    for depth, directory in enumerate(directories):
+        if directory in ("templates", "ci", "tests") and is_chart("/".join(directories[:depth])):
+            return HELM_TEMPLATE if directory == "templates" else HELM_VALUES
+    return None

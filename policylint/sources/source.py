@@ -1,0 +1,92 @@
+"""What a source is: something that lists manifests and gives their bytes. A git revision will be one more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple, Protocol
+
+# Codes are part of the tool's output: never renamed, never reused. Those also found in documents/ mean the same there.
+NOT_FOUND: Final = "not-found"
+UNREADABLE: Final = "unreadable"  # no permission, I/O error
+NOT_A_REGULAR_FILE: Final = "not-a-regular-file"  # FIFO, socket, device
+TOO_LARGE: Final = "too-large"
+SYMLINK_LOOP: Final = "symlink-loop"
+BROKEN_SYMLINK: Final = "broken-symlink"
+GIT: Final = "git"  # git was there but did not answer in time
+
+MAX_BYTES: Final = 32 * 1024 * 1024  # the same limit as documents.MAX_BYTES
+
+
+class SourceError(Exception):
+    """A file that cannot be read: a code, a message for users, the path as shown."""
+
+    def __init__(self, code: str, message: str, file: str) -> None:
+        super().__init__(f"{file}: {message}")
+        self.code = code
+        self.message = message
+        self.file = file
+
+
+class SourceProblem(NamedTuple):
+    """Something that could not be listed; the same fields as SourceError."""
+
+    code: str
+    message: str
+    file: str
+
+
+class SourceFile(NamedTuple):
+    """One file of a source.
+
+    `path` is the path as shown: posix, relative to where the user stands. `relative` is the path below the source's
+    root, which SARIF and CODEOWNERS want; the same as `path` where the file is outside it.
+    """
+
+    path: str
+    relative: str
+    size: int
+    opener: Callable[[], bytes]
+
+    def read(self) -> bytes:
+        """The file's bytes.
+
+        Raises:
+            SourceError: it is gone, unreadable, over MAX_BYTES, or not a regular file.
+        """
+        return self.opener()
+
+
+class Source(Protocol):
+    """Where manifests come from. All answers are deterministic and sorted by path."""
+
+    @property
+    def root(self) -> str | None:
+        """The path of the git root, else of the directory given; None for stdin."""
+
+    @property
+    def problems(self) -> list[SourceProblem]:
+        """What could not be listed."""
+
+    @property
+    def skipped(self) -> dict[str, list[str]]:
+        """Files that are no Kubernetes manifests by their path: reason → paths as shown."""
+
+    def files(self) -> list[SourceFile]:
+        """The files to read as manifests: *.yaml, *.yml, and *.json that look like Kubernetes objects."""
+
+    def file(self, path: str) -> SourceFile:
+        """Any file by its path as shown, listed or not (values files, charts, patches).
+
+        Raises:
+            SourceError: there is none.
+        """
+
+    def text(self, path: str) -> list[str]:
+        """The lines of a file, for snippets; empty if it cannot be read any more."""
+
+
+def lines_of(data: bytes) -> list[str]:
+    """Lines as positions count them: broken at CRLF, LF and CR only, without byte order mark."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    text = data.decode(encoding, "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -1,0 +1,269 @@
+"""The work tree: directories and single files as they are on disk now, and stdin."""
+
+# Paths stay strings with os.path here: thousands are listed, `a/../b` must be shown as given, and pathlib is slower.
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH114, PTH118, PTH120
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from policylint.sources.listing import git_files, git_root, walk
+from policylint.sources.regular_file import check_regular, read_regular, read_stream
+from policylint.sources.skipping import reason_to_skip
+from policylint.sources.source import NOT_FOUND, SourceError, SourceFile, SourceProblem, lines_of
+
+_SUFFIXES: Final = (".yaml", ".yml", ".json")
+_TEMPLATE_SUFFIXES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tftpl", ".tmpl", ".gotmpl", ".erb", ".template")
+_STREAMS: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+OUTSIDE: Final = "symbolic link out of the tree"
+
+
+class WorkTree:
+    """A source of the files below some paths. Listing happens once, on first use; reading when asked."""
+
+    def __init__(self, paths: Sequence[str], exclude: Sequence[str] | Callable[[str], bool] = ()) -> None:
+        self._paths = list(dict.fromkeys(paths)) or ["."]
+        self._exclude = exclude if callable(exclude) else list(exclude)
+        self._files: dict[str, SourceFile] | None = None
+        self._problems: list[SourceProblem] = []
+        self._skipped: dict[str, list[str]] = {}
+        self._real_directories: dict[str, str] = {}
+        self._absolute_directories: dict[str, str] = {}
+        self._judged_from: dict[str, tuple[str, str]] = {}
+        self._charts: dict[str, bool] = {}
+        self._streams: dict[str, bytes] = {}
+        self._root: str | None = None
+        self._find_root()
+
+    @property
+    def root(self) -> str | None:
+        return self._root
+
+    @property
+    def problems(self) -> list[SourceProblem]:
+        self.files()
+        return self._problems
+
+    @property
+    def skipped(self) -> dict[str, list[str]]:
+        self.files()
+        return self._skipped
+
+    def files(self) -> list[SourceFile]:
+        if self._files is None:
+            self._files = {}
+            self._list()
+        return list(self._files.values())
+
+    def file(self, path: str) -> SourceFile:
+        self.files()
+        assert self._files is not None
+        if path in self._files:
+            return self._files[path]
+        return self._source_file(path, path)
+
+    def text(self, path: str) -> list[str]:
+        try:
+            return lines_of(self.file(path).read())
+        except SourceError:
+            return []
+
+    def _find_root(self) -> None:
+        first = next((path for path in self._paths if not _is_stream(path)), None)
+        if first is None:
+            return
+        directory = first if os.path.isdir(first) else os.path.dirname(first) or "."
+        if not os.path.isdir(directory):
+            return
+        root = git_root(directory)
+        self._root = os.path.realpath(root if root is not None else directory)
+
+    def _list(self) -> None:
+        assert self._files is not None
+        found: dict[str, SourceFile] = {}
+        real: dict[str, str] = {}  # one file is read once, by whatever way it is reached
+        for path in self._paths:
+            for file, place in self._below(path):
+                by_now = real.setdefault(place, file.path)
+                if by_now == file.path:
+                    found[file.path] = file
+        self._files = {path: found[path] for path in sorted(found)}
+        self._problems = sorted(set(self._problems), key=lambda problem: (problem.file, problem.code))
+        self._skipped = {reason: sorted(set(paths)) for reason, paths in sorted(self._skipped.items())}
+
+    def _below(self, path: str) -> Iterator[tuple[SourceFile, str]]:
+        """The files a path given by the user stands for, each with the place it really is."""
+        if _is_stream(path):
+            yield self._stream(path), path
+        elif os.path.isdir(path):
+            yield from self._below_directory(path)
+        else:
+            try:
+                yield self._source_file(path, _shown(path)), os.path.realpath(path)
+            except SourceError as error:
+                self._problem(error)
+
+    def _below_directory(self, directory: str) -> Iterator[tuple[SourceFile, str]]:
+        listed: tuple[list[str], list[SourceProblem]] | None = None
+        if git_root(directory) is not None:
+            listed = git_files(directory, _shown(directory))
+        is_git = listed is not None
+        if listed is None:
+            listed = walk(directory, lambda name: _shown(os.path.join(directory, name)))
+        names, problems = listed
+        self._problems.extend(problems)
+        inside = self._root if is_git and self._root is not None else os.path.realpath(directory)
+        links: list[str] = []
+        for name in names:
+            if not name.lower().endswith(_SUFFIXES):
+                if name.lower().endswith(_TEMPLATE_SUFFIXES):
+                    self._skip(os.path.join(directory, name), directory)
+                continue
+            place = os.path.join(directory, name)
+            if os.path.islink(place):
+                links.append(place)
+                continue
+            file = self._wanted(place, directory, is_git)
+            if file is not None:
+                yield file, self._placed(place, self._real_directory)
+        for place in links:  # after the files they may lead to, so that the file itself is the one read
+            target = os.path.realpath(place)
+            if os.path.isdir(target):
+                continue
+            if os.path.exists(target) and not _is_inside(target, inside):
+                self._skipped.setdefault(OUTSIDE, []).append(_shown(place))
+                continue
+            file = self._wanted(place, directory, is_git)
+            if file is not None:
+                yield file, target
+
+    def _wanted(self, place: str, directory: str, is_git: bool) -> SourceFile | None:
+        """The file at `place` unless it is excluded, no manifest, or (in git's list only) deleted."""
+        shown = _shown(place)
+        if self._is_excluded(shown) or self._skip(place, directory):
+            return None
+        if is_git and not os.path.lexists(place):
+            return None
+        try:
+            file = self._source_file(place, shown)
+            if place.lower().endswith(".json"):
+                data = file.read()
+                if b'"apiVersion"' not in data or b'"kind"' not in data:
+                    return None
+        except SourceError as error:
+            if not (is_git and error.code == "not-a-regular-file" and os.path.isdir(place)):  # a submodule
+                self._problem(error)
+            return None
+        return file
+
+    def _skip(self, place: str, directory: str) -> bool:
+        """Count the file as no manifest if its path says so. Directories above the one given count for charts only."""
+        below = place[len(os.path.join(directory, "")) :].replace(os.sep, "/")
+        above, prefix = self._above(directory)
+        below = prefix + below
+        reason = reason_to_skip(below, lambda chart: self._is_chart(os.path.join(above, chart)))
+        if reason is not None:
+            self._skipped.setdefault(reason, []).append(_shown(place))
+        return reason is not None
+
+    def _above(self, directory: str) -> tuple[str, str]:
+        """Where a given directory's paths are judged from: the root if it is inside, and the way from there to it."""
+        known = self._judged_from.get(directory)
+        if known is None:
+            above, root, prefix = os.path.realpath(directory), self._root, ""
+            if root is not None and above != root and _is_inside(above, root):
+                prefix = f"{above[len(root) :].strip(os.sep)}/".replace(os.sep, "/")
+                above = root
+            known = self._judged_from[directory] = (above, prefix)
+        return known
+
+    def _placed(self, place: str, of_directory: Callable[[str], str]) -> str:
+        """A path whose directory was resolved, once for all that is in it (`realpath` asks for every part of a
+        path)."""
+        directory, _, name = place.rpartition(os.sep)
+        if name in ("", ".", "..") or (not directory and place.startswith(os.sep)):
+            return of_directory(place)
+        return os.path.join(of_directory(directory or os.curdir), name)
+
+    def _real_directory(self, directory: str) -> str:
+        known = self._real_directories.get(directory)
+        if known is None:
+            known = self._real_directories[directory] = os.path.realpath(directory)
+        return known
+
+    def _absolute_directory(self, directory: str) -> str:
+        known = self._absolute_directories.get(directory)
+        if known is None:
+            known = self._absolute_directories[directory] = os.path.abspath(directory)
+        return known
+
+    def _is_chart(self, directory: str) -> bool:
+        known = self._charts.get(directory)
+        if known is None:
+            known = os.path.isfile(os.path.join(directory, "Chart.yaml"))
+            self._charts[directory] = known
+        return known
+
+    def _is_excluded(self, shown: str) -> bool:
+        """`exclude` patterns are globs over the path as shown; a directory's name excludes all in it."""
+        if callable(self._exclude):
+            return self._exclude(shown)
+        return any(
+            fnmatch.fnmatchcase(shown, pattern)
+            or fnmatch.fnmatchcase(shown, pattern.rstrip("/") + "/*")
+            or fnmatch.fnmatchcase(shown, "*/" + pattern.rstrip("/") + "/*")
+            or fnmatch.fnmatchcase(shown, "*/" + pattern)
+            for pattern in self._exclude
+        )
+
+    def _source_file(self, place: str, shown: str) -> SourceFile:
+        if place in self._streams:
+            return self._stream(place)
+        if not place:
+            raise SourceError(NOT_FOUND, "no such file or directory", shown)
+        size = check_regular(place, shown)
+        absolute = self._placed(place, self._absolute_directory)
+        relative = shown
+        if self._root is not None:
+            root = self._root
+            real = self._placed(place, self._real_directory)
+            if _is_inside(real, root):
+                relative = _printable(real[len(root) :].strip(os.sep))
+        return SourceFile(shown, relative, size, partial(read_regular, absolute, shown))
+
+    def _stream(self, path: str) -> SourceFile:
+        """A stream can be read but once: what came is kept."""
+        shown = "<stdin>" if path in ("-", "/dev/stdin", "<stdin>") else path
+        if shown not in self._streams:
+            descriptor = 0 if shown == "<stdin>" else int(path.rpartition("/")[2])
+            try:
+                self._streams[shown] = read_stream(descriptor, shown)
+            except SourceError as error:
+                self._problem(error)
+                self._streams[shown] = b""
+        data = self._streams[shown]
+        return SourceFile(shown, shown, len(data), lambda: data)
+
+    def _problem(self, error: SourceError) -> None:
+        self._problems.append(SourceProblem(error.code, error.message, error.file))
+
+
+def _is_stream(path: str) -> bool:
+    return path == "-" or path == "/dev/stdin" or (path.startswith(_STREAMS[1:]) and path.rpartition("/")[2].isdigit())
+
+
+def _is_inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
+
+
+def _shown(place: str) -> str:
+    return _printable(os.path.normpath(place))
+
+
+def _printable(path: str) -> str:
+    """Posix separators, and no bytes that a terminal or a JSON report could not show."""
+    return os.fsencode(path.replace(os.sep, "/")).decode("utf-8", "replace")

@@ -1,0 +1,45 @@
+"""What hangs on what: Gateways, listeners, routes, rules and backends of one environment, and their statuses.
+
+`build(world)` gives a `Topology`. Knows nothing of policies.
+"""
+
+from __future__ import annotations
+
+from policylint.topology.backends import BACKEND_KINDS
+from policylint.topology.build import build
+from policylint.topology.export import cycles, to_networkx
+from policylint.topology.graph import Topology, Vertex, whole
+from policylint.topology.state import (
+    BackendState,
+    Candidate,
+    Condition,
+    Delegation,
+    Detached,
+    GatewayState,
+    ListenerSetState,
+    ListenerState,
+    ParentState,
+    ReferenceState,
+    RouteState,
+)
+
+__all__ = [
+    "BACKEND_KINDS",
+    "BackendState",
+    "Candidate",
+    "Condition",
+    "Delegation",
+    "Detached",
+    "GatewayState",
+    "ListenerSetState",
+    "ListenerState",
+    "ParentState",
+    "ReferenceState",
+    "RouteState",
+    "Topology",
+    "Vertex",
+    "build",
+    "cycles",
+    "to_networkx",
+    "whole",
+]

@@ -1,0 +1,131 @@
+"""References of listeners and Gateways to Secrets and ConfigMaps: may they, is it there, does it hold PEM.
+
+request-precedence.md §7 (the listener and Gateway reasons) and §9. Secrets are seldom in git: where something
+in the tree makes the one that is missing (cert-manager, External Secrets, …), its absence is unknown.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, text
+from policylint.topology.grants import Grants
+from policylint.topology.references import resolve, target
+from policylint.topology.state import ReferenceState
+
+PEM = "-----BEGIN "
+MAKERS: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
+    ("cert-manager.io", "Certificate"): (("spec", "secretName"),),
+    ("external-secrets.io", "ExternalSecret"): (("spec", "target", "name"), ("metadata", "name")),
+    ("bitnami.com", "SealedSecret"): (("spec", "template", "metadata", "name"), ("metadata", "name")),
+    ("secrets.hashicorp.com", "VaultStaticSecret"): (("spec", "destination", "name"),),
+    ("secrets.hashicorp.com", "VaultPKISecret"): (("spec", "destination", "name"),),
+}
+"""Kinds whose controller makes a Secret in their namespace, and where its name stands."""
+CERT_MANAGER = ("cert-manager.io/issuer", "cert-manager.io/cluster-issuer")
+"""Annotations by which cert-manager makes the Secrets that a Gateway's listeners name."""
+
+
+class Certificates:
+    """Judges references to Secrets and CA bundles in one world."""
+
+    __slots__ = ("_grants", "_made", "_world")
+
+    def __init__(self, world: World, grants: Grants) -> None:
+        self._world = world
+        self._grants = grants
+        self._made: dict[ResourceKey, ResourceKey] = {}
+        for kind, paths in MAKERS.items():
+            for maker in world.of_kind(*kind):
+                name = next((found for path in paths if (found := _at(maker.body, path))), "")
+                if name:
+                    self._made[ResourceKey("", "Secret", maker.key.namespace, name)] = maker.key
+
+    def certificate(
+        self, holder: Resource, pointer: Pointer, reference: object, role: str, invalid: str
+    ) -> ReferenceState:
+        """A reference to a Secret with certificate and key; `invalid` is the reason when it is of no use."""
+        wanted = target(mapping(reference), holder.key.namespace, "", "Secret").key
+        if (wanted.group, wanted.kind) != ("", "Secret") and not is_symbolic(wanted.kind):
+            message = f"{wanted.kind}{'.' + wanted.group if wanted.group else ''} is no kind of certificate"
+            missing = Resolution("missing", message)
+            return ReferenceState(role, holder, pointer, wanted, missing, True, invalid, message)
+        issued = role == "certificate" and any(each in holder.annotations for each in CERT_MANAGER)
+        return self._judge(holder, pointer, wanted, role, invalid, ("tls.crt", "tls.key"), issued)
+
+    def authority(self, holder: Resource, pointer: Pointer, reference: object) -> ReferenceState:
+        """A reference to a ConfigMap or Secret with `ca.crt`, for the validation of client certificates."""
+        wanted = target(mapping(reference), holder.key.namespace, "", "ConfigMap").key
+        if wanted.group or wanted.kind not in ("ConfigMap", "Secret"):
+            message = f"{wanted.kind}{'.' + wanted.group if wanted.group else ''} holds no CA certificates"
+            missing = Resolution("missing", message)
+            return ReferenceState("ca", holder, pointer, wanted, missing, True, "InvalidCACertificateKind", message)
+        return self._judge(holder, pointer, wanted, "ca", "InvalidCACertificateRef", ("ca.crt",), False)
+
+    def _judge(
+        self,
+        holder: Resource,
+        pointer: Pointer,
+        wanted: ResourceKey,
+        role: str,
+        invalid: str,
+        fields: tuple[str, ...],
+        issued: bool,
+    ) -> ReferenceState:
+        resolution = self._resolve(wanted, issued)
+        granted = self._grants.allows(holder.key, wanted)
+        if granted is False:
+            message = f"no ReferenceGrant in namespace {wanted.namespace} lets {holder.key} name {wanted}"
+            return ReferenceState(role, holder, pointer, wanted, resolution, granted, "RefNotPermitted", message)
+        if resolution.missing:
+            return ReferenceState(role, holder, pointer, wanted, resolution, granted, invalid, resolution.reason)
+        fault = _fault(resolution.resource, fields)
+        return ReferenceState(role, holder, pointer, wanted, resolution, granted, invalid if fault else "", fault)
+
+    def _resolve(self, wanted: ResourceKey, issued: bool) -> Resolution:
+        resolution = resolve(self._world, wanted)
+        if not resolution.missing or not wanted.name:
+            return resolution
+        if issued:
+            return Resolution("unknown", "cert-manager makes it, by an annotation of the Gateway")
+        maker = self._made.get(wanted)
+        if maker is not None:
+            return Resolution("unknown", f"{maker} makes it")
+        if self._world.of_kind("trust.cert-manager.io", "Bundle"):
+            bundle = ResourceKey("trust.cert-manager.io", "Bundle", "", wanted.name)
+            if self._world.get(bundle) is not None:
+                return Resolution("unknown", f"{bundle} makes it")
+        return resolution
+
+
+def _fault(resource: Resource | None, fields: tuple[str, ...]) -> str:
+    """What is wrong with the content: a field without PEM. Encrypted manifests (SOPS) cannot be judged."""
+    if resource is None or "sops" in resource.body:
+        return ""
+    plain = mapping(resource.body.get("data" if resource.key.kind == "ConfigMap" else "stringData"))
+    encoded = {} if resource.key.kind == "ConfigMap" else mapping(resource.body.get("data"))
+    for field in fields:
+        value = text(plain.get(field)) or _decoded(text(encoded.get(field)))
+        if not (PEM in value or is_symbolic(value) or value.startswith("ENC[")):
+            return f"{resource.key} has no PEM in {field}"
+    return ""
+
+
+def _decoded(value: str) -> str:
+    if not value or is_symbolic(value) or value.startswith("ENC["):
+        return value
+    try:
+        return base64.b64decode("".join(value.split()), validate=True).decode("latin-1")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _at(body: Mapping[str, Any], path: tuple[str, ...]) -> str:
+    value: object = body
+    for step in path:
+        value = mapping(value).get(step)
+    return text(value)

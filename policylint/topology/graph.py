@@ -1,0 +1,195 @@
+"""GatewayClass > Gateway > [ListenerSet >] Listener > route > rule > Service > ServicePort, with integer ids.
+
+Paths run along `children` from a root. A Service that a rule reaches by a port is a vertex of its own with two nodes
+(Service, ServicePort), so that «which port» belongs to the rule, not to the Service (interfaces.md, «Context»).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from policylint.model import Node, ResourceKey, World
+from policylint.topology.routes import extension_refs
+from policylint.topology.state import Delegation, Detached, GatewayState, ListenerSetState, ListenerState, RouteState
+
+
+class Vertex(NamedTuple):
+    """What one step appends to a path: usually one node, for a Service reached by a named port that and its port."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def key(self) -> ResourceKey:
+        return self.nodes[0].key
+
+    @property
+    def namespace(self) -> str:
+        """ "" for cluster-scoped objects."""
+        return self.nodes[0].key.namespace
+
+    def __str__(self) -> str:
+        return " > ".join(map(str, self.nodes))
+
+
+class Topology:
+    """Vertices and edges of one environment, and the states of its Gateways and routes.
+
+    Attributes:
+        vertices, children, parents: by integer id, in an order that depends on the objects only. Acyclic.
+        roots: where contexts begin. A mesh route is a root even when a listener is above it, and a Service that only
+            detached routes name is one although it has parents.
+        detached: vertices of routes and ListenerSets that hang on nothing, with why; the unknown ones are roots.
+        reachable: by id, whether a root leads there.
+        routes, gateways, listener_sets: states, sorted by kind, namespace and name.
+        delegations: every hand-over from a rule to another route, those that close a cycle included.
+    """
+
+    __slots__ = (
+        "_by_node",
+        "_filters",
+        "_gateways",
+        "_listener_sets",
+        "_listeners",
+        "_routes",
+        "_sections",
+        "_synthetic",
+        "children",
+        "delegations",
+        "detached",
+        "gateways",
+        "listener_sets",
+        "parents",
+        "reachable",
+        "roots",
+        "routes",
+        "vertices",
+        "world",
+    )
+
+    def __init__(
+        self,
+        world: World,
+        routes: list[RouteState],
+        gateways: list[GatewayState],
+        listener_sets: list[ListenerSetState],
+        delegations: list[Delegation],
+        sections: Mapping[ResourceKey, dict[str, Node]],
+        synthetic: Mapping[ResourceKey, dict[str, Node]],
+    ) -> None:
+        self.world = world
+        self.routes = routes
+        self.gateways = gateways
+        self.listener_sets = listener_sets
+        self.delegations = delegations
+        self.vertices: list[Vertex] = []
+        self.children: list[list[int]] = []
+        self.parents: list[list[int]] = []
+        self.roots: list[int] = []
+        self.detached: dict[int, Detached] = {}
+        self.reachable = bytearray()
+        self._by_node: dict[Node, list[int]] = {}
+        self._filters: dict[ResourceKey, list[tuple[Node, int]]] | None = None
+        self._sections = sections
+        self._synthetic = synthetic
+        self._routes: dict[ResourceKey, RouteState] = {each.route.key: each for each in routes}
+        self._gateways: dict[ResourceKey, GatewayState] = {each.gateway.key: each for each in gateways}
+        self._listener_sets = {each.listener_set.key: each for each in listener_sets}
+        self._listeners: dict[Node, ListenerState] = {}
+        for holder in gateways:
+            self._listeners.update((each.node, each) for each in holder.listeners)
+        for listener_set in listener_sets:
+            self._listeners.update((each.node, each) for each in listener_set.listeners)
+
+    def vertices_of(self, node: Node) -> list[int]:
+        """Where a node appears; a Service in one vertex per port it is reached by, and one for those without."""
+        return self._by_node.get(node if node.role else whole(node.key), [])
+
+    def node_for(self, key: ResourceKey, section: str = "") -> Node | None:
+        """The node of an object, or of a section of it: listener, rule or port by name, or a synthetic `rule-N`.
+
+        None where the object or the section does not exist.
+        """
+        if section:
+            named = self._sections.get(key, {}).get(section)
+            return named or self._synthetic.get(key, {}).get(section)
+        node = whole(key)
+        return node if node in self._by_node or self.world.get(key) is not None else None
+
+    def sections(self, key: ResourceKey) -> Mapping[str, Node]:
+        """The named sections of an object; the synthetic names of unnamed rules are not among them."""
+        return self._sections.get(key, {})
+
+    def synthetic_sections(self, key: ResourceKey) -> Mapping[str, Node]:
+        """`rule-N` nodes of the rules of a route that have no name."""
+        return self._synthetic.get(key, {})
+
+    def is_synthetic(self, node: Node) -> bool:
+        """Whether a node is a rule without a name."""
+        return self._synthetic.get(node.key, {}).get(node.section) == node
+
+    def route(self, key: ResourceKey) -> RouteState | None:
+        return self._routes.get(key)
+
+    def gateway(self, key: ResourceKey) -> GatewayState | None:
+        return self._gateways.get(key)
+
+    def listener_set(self, key: ResourceKey) -> ListenerSetState | None:
+        return self._listener_sets.get(key)
+
+    def listener(self, node: Node) -> ListenerState | None:
+        """The state of a listener of a Gateway or ListenerSet."""
+        return self._listeners.get(node)
+
+    def filters_naming(self, key: ResourceKey) -> list[tuple[Node, int]]:
+        """The rules whose ExtensionRef filters name an object, each with the place of the filter in its rule."""
+        if self._filters is None:
+            self._filters = {}
+            for state in self.routes:
+                for node, position, wanted in extension_refs(state.route):
+                    self._filters.setdefault(wanted, []).append((node, position))
+        return self._filters.get(key, [])
+
+    def revise(self, routes: list[RouteState]) -> None:
+        """Take other states of the same routes in the same order: implementations have conditions of their own."""
+        self.routes = routes
+        self._routes = {each.route.key: each for each in routes}
+
+    def add(self, *nodes: Node) -> int:
+        """The id of the vertex with these nodes, made if it is not there. For `build` alone, as what follows."""
+        for vertex in self._by_node.get(nodes[0], ()):
+            if self.vertices[vertex].nodes == nodes:
+                return vertex
+        vertex = len(self.vertices)
+        self.vertices.append(Vertex(nodes))
+        self.children.append([])
+        self.parents.append([])
+        self.reachable.append(0)
+        for node in nodes:
+            self._by_node.setdefault(node, []).append(vertex)
+        return vertex
+
+    def link(self, parent: int, child: int) -> None:
+        """An edge, once: looked for on the side with fewer, as a listener may have thousands of routes."""
+        below, above = self.children[parent], self.parents[child]
+        if child not in below if len(below) < len(above) else parent not in above:
+            below.append(child)
+            above.append(parent)
+
+    def root(self, vertex: int) -> None:
+        """Let contexts begin at a vertex, and mark all that it leads to."""
+        self.roots.append(vertex)
+        stack = [vertex]
+        while stack:
+            each = stack.pop()
+            if not self.reachable[each]:
+                self.reachable[each] = 1
+                stack.extend(self.children[each])
+
+
+def whole(key: ResourceKey) -> Node:
+    """The node of a whole object."""
+    return Node(key, "", key.kind)
+
+
+Sections = dict[ResourceKey, dict[str, Node]]

@@ -1,0 +1,117 @@
+"""Listeners as written: name, port, protocol, hostname, and which route kinds they take (gateway_types.go Listener)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from policylint.documents import Pointer
+from policylint.model import GATEWAY_GROUP, Node, Resource, is_symbolic, mapping, sequence, text
+from policylint.topology.hostnames import patterns
+from policylint.topology.references import is_listener_set, port_number
+
+PROTOCOL_KINDS: Mapping[str, tuple[str, ...]] = {
+    "HTTP": ("HTTPRoute", "GRPCRoute"),
+    "HTTPS": ("HTTPRoute", "GRPCRoute"),
+    "TLS": ("TLSRoute",),
+    "TCP": ("TCPRoute",),
+    "UDP": ("UDPRoute",),
+}
+"""Route kinds by protocol (request-precedence.md §3)."""
+ANY_KIND = ("HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute")
+
+
+class Listener(NamedTuple):
+    """One entry of `spec.listeners`, read.
+
+    Args:
+        node: unnamed listeners (which the API server refuses) get a section that no reference can name.
+        hostname: as a pattern; "" is every host.
+        kinds: the route kinds it takes; `invalid` the entries of allowedRoutes.kinds that it cannot take.
+        certain: whether port, protocol and hostname are free of variables.
+    """
+
+    name: str
+    node: Node
+    holder: Resource
+    pointer: Pointer
+    value: Mapping[str, Any]
+    protocol: str
+    port: int | None
+    hostname: str
+    kinds: tuple[str, ...]
+    invalid: tuple[tuple[str, Pointer], ...]
+    certain: bool
+
+    @property
+    def supported_protocol(self) -> bool:
+        """False for a protocol that nobody knows; those with a domain or of a mesh are an implementation's."""
+        return self.protocol in PROTOCOL_KINDS or _is_foreign(self.protocol)
+
+    @property
+    def allowed_namespaces(self) -> Mapping[str, Any]:
+        return mapping(mapping(self.value.get("allowedRoutes")).get("namespaces"))
+
+
+def read(holder: Resource) -> list[Listener]:
+    """The listeners of a Gateway or ListenerSet; of two with one name the first one counts."""
+    role = "ListenerSet" if is_listener_set(holder.key.group, holder.key.kind) else "Listener"
+    role = holder.key.kind if role == "ListenerSet" else role
+    found: dict[str, Listener] = {}
+    for index, value in enumerate(sequence(holder.spec.get("listeners"))):
+        if isinstance(value, dict):
+            name = text(value.get("name"))
+            found.setdefault(name or f"[{index}]", _listener(holder, role, index, name, value))
+    return list(found.values())
+
+
+def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping[str, Any]) -> Listener:
+    protocol = text(value.get("protocol"))
+    hostname = text(value.get("hostname"))
+    pointer: Pointer = ("spec", "listeners", index)
+    kinds, invalid = _kinds(protocol, value, pointer)
+    return Listener(
+        name=name,
+        node=Node(holder.key, name or f"[{index}]", role),
+        holder=holder,
+        pointer=pointer,
+        value=value,
+        protocol=protocol,
+        port=port_number(value.get("port")),
+        hostname=patterns([hostname])[0],
+        kinds=kinds,
+        invalid=invalid,
+        certain=not (is_symbolic(hostname) or is_symbolic(protocol) or port_number(value.get("port")) is None),
+    )
+
+
+def _kinds(
+    protocol: str, value: Mapping[str, Any], pointer: Pointer
+) -> tuple[tuple[str, ...], tuple[tuple[str, Pointer], ...]]:
+    """What a listener takes: what the protocol takes, narrowed by allowedRoutes.kinds (SupportedKinds)."""
+    possible = PROTOCOL_KINDS.get(protocol, ANY_KIND if _is_foreign(protocol) else ())
+    terminates = text(mapping(value.get("tls")).get("mode"), "Terminate") == "Terminate"
+    wanted = sequence(mapping(value.get("allowedRoutes")).get("kinds"))
+    if protocol == "TLS" and terminates:
+        # The text gives TLS to TLSRoute; implementations hand a terminated session to a TCPRoute too.
+        possible = (*possible, "TCPRoute")
+    if not wanted:
+        return possible, ()
+    kinds: list[str] = []
+    invalid: list[tuple[str, Pointer]] = []
+    for index, each in enumerate(wanted):
+        kind = text(mapping(each).get("kind"))
+        group = mapping(each).get("group")
+        if is_symbolic(kind) or is_symbolic(group):
+            kinds.extend(each for each in possible if each not in kinds)
+        elif kind in possible and group in (None, GATEWAY_GROUP):
+            if kind not in kinds:
+                kinds.append(kind)
+        else:
+            invalid.append((f"{kind}.{group}" if group else kind, (*pointer, "allowedRoutes", "kinds", index)))
+    return tuple(kinds), tuple(invalid)
+
+
+def _is_foreign(protocol: str) -> bool:
+    """A protocol of an implementation (`example.com/foo`, Istio's HBONE), or one that is not known."""
+    return "/" in protocol or protocol == "HBONE" or is_symbolic(protocol) or not protocol

@@ -1,0 +1,71 @@
+"""Who may attach from which namespace: `namespaces.from` of allowedRoutes and allowedListeners.
+
+Three-valued: a selector cannot be judged where no Namespace object says which labels a namespace has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from policylint.model import World, is_symbolic, mapping, selectors, sequence, text
+from policylint.topology.references import same_namespace
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+"""The API server puts it on every Namespace."""
+
+
+class Admission(NamedTuple):
+    """Whether a namespace is let in (None: cannot be known), and why not."""
+
+    allowed: bool | None
+    message: str = ""
+
+
+def admits(world: World, rule: Mapping[str, Any], default: str, home: str, namespace: str) -> Admission:
+    """Whether `namespaces: {from, selector}` of an object in `home` lets `namespace` in (RouteNamespaces)."""
+    match text(rule.get("from")) or default:
+        case "All":
+            return Admission(True)
+        case "Same":
+            same = same_namespace(home, namespace)
+            return Admission(same, "" if same else f"allows only its own namespace {home}")
+        case "Selector":
+            return _selected(world, rule.get("selector"), namespace)
+        case "None":
+            return Admission(False, "allows no namespace")
+        case other if is_symbolic(other):
+            return Admission(None, f"`from: {other}` holds a variable")
+        case other:
+            return Admission(False, f"`from: {other}` is not known")
+
+
+def _selected(world: World, selector: object, namespace: str) -> Admission:
+    if not isinstance(selector, dict):
+        return Admission(False, "`from: Selector` has no selector")
+    if selectors.is_empty(selector):
+        return Admission(True)
+    if same_namespace(namespace, "") is None:
+        return Admission(None, "the namespace is not known")
+    labels = world.namespace_labels(namespace)
+    if labels is not None:
+        return _verdict(selector, labels, namespace)
+    known, rest = _by_name(selector)
+    verdict = _verdict(known, {NAME_LABEL: namespace}, namespace)
+    if rest and verdict.allowed:
+        return Admission(None, f"no Namespace {namespace} is in the tree, so its labels are not known")
+    return verdict
+
+
+def _verdict(selector: Mapping[str, Any], labels: Mapping[str, Any], namespace: str) -> Admission:
+    if selectors.matches(selector, labels):
+        return Admission(True)
+    return Admission(False, f"namespace {namespace} lacks {', '.join(selectors.unmet(selector, labels))}")
+
+
+def _by_name(selector: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The part of a selector that a namespace's name decides, and whether there is more."""
+    labels, expressions = mapping(selector.get("matchLabels")), sequence(selector.get("matchExpressions"))
+    named = [each for each in expressions if mapping(each).get("key") == NAME_LABEL]
+    known = {"matchLabels": {k: v for k, v in labels.items() if k == NAME_LABEL}, "matchExpressions": named}
+    return known, len(named) < len(expressions) or any(each != NAME_LABEL for each in labels)

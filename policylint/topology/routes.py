@@ -1,0 +1,114 @@
+"""Routes as written: their kinds, hostnames, rules and rule names, and what in them no controller accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from policylint.documents import Pointer
+from policylint.model import (
+    GATEWAY_GROUP,
+    ROUTE_KINDS,
+    Node,
+    Resource,
+    ResourceKey,
+    World,
+    is_symbolic,
+    mapping,
+    sequence,
+    text,
+)
+from policylint.topology.hostnames import EVERY, patterns
+
+HOSTNAME_KINDS = frozenset({"GRPCRoute", "HTTPRoute", "TLSRoute"})
+FILTERS = frozenset(
+    {
+        "RequestHeaderModifier",
+        "ResponseHeaderModifier",
+        "RequestMirror",
+        "RequestRedirect",
+        "URLRewrite",
+        "ExtensionRef",
+        "CORS",
+        "ExternalAuth",
+    }
+)
+"""Filter types of v1.6 (httproute_types.go HTTPRouteFilterType, grpcroute_types.go GRPCRouteFilterType)."""
+PATH_TYPES = frozenset({"Exact", "PathPrefix", "RegularExpression"})
+
+
+class Rule(NamedTuple):
+    """One rule of a route; `synthetic` for the `rule-N` of one without a name."""
+
+    number: int
+    node: Node
+    synthetic: bool
+
+
+class Fault(NamedTuple):
+    """Why a rule cannot be programmed (RouteConditionReason): UnsupportedValue or IncompatibleFilters."""
+
+    rule: int
+    reason: str
+    pointer: Pointer
+    message: str
+
+
+def of_world(world: World) -> list[Resource]:
+    """All routes, by kind, namespace and name."""
+    return [route for kind in ROUTE_KINDS for route in world.of_kind(GATEWAY_GROUP, kind)]
+
+
+def hostnames(route: Resource) -> tuple[str, ...]:
+    """The hostnames of a route as patterns; ("",) for those without, and for kinds that have none."""
+    return patterns(sequence(route.spec.get("hostnames"))) if route.key.kind in HOSTNAME_KINDS else (EVERY,)
+
+
+def rules(route: Resource) -> list[Rule]:
+    """The rules of a route as nodes: `HTTPRouteRule shop/checkout#pay`, unnamed ones `#rule-N`, counted from 1."""
+    role = f"{route.key.kind}Rule"
+    found = []
+    for index, value in enumerate(sequence(route.spec.get("rules"))):
+        if isinstance(value, dict):
+            name = text(value.get("name"))
+            found.append(Rule(index, Node(route.key, name or f"rule-{index + 1}", role), not name))
+    return found
+
+
+def extension_refs(route: Resource) -> Iterator[tuple[Node, int, ResourceKey]]:
+    """Every ExtensionRef filter of a rule: the rule, the filter's place in it, and the object, always a local one."""
+    for rule in rules(route):
+        filters = sequence(mapping(sequence(route.spec.get("rules"))[rule.number]).get("filters"))
+        for position, value in enumerate(map(mapping, filters)):
+            reference = mapping(value.get("extensionRef"))
+            if text(value.get("type")) == "ExtensionRef" and text(reference.get("name")):
+                group, kind = text(reference.get("group")), text(reference.get("kind"))
+                yield rule.node, position, ResourceKey(group, kind, route.key.namespace, text(reference["name"]))
+
+
+def faults(route: Resource) -> list[Fault]:
+    """At most one fault per rule: filters that exclude each other, filter or path match types that nobody knows."""
+    found = []
+    for index, value in enumerate(sequence(route.spec.get("rules"))):
+        fault = next(_faults(index, ("spec", "rules", index), mapping(value)), None)
+        if fault is not None:
+            found.append(fault)
+    return found
+
+
+def _faults(index: int, pointer: Pointer, rule: object) -> Iterator[Fault]:
+    types = []
+    for number, each in enumerate(sequence(mapping(rule).get("filters"))):
+        kind = text(mapping(each).get("type"))
+        types.append(kind)
+        if kind and kind not in FILTERS and "/" not in kind and not is_symbolic(kind):
+            place = (*pointer, "filters", number, "type")
+            yield Fault(index, "UnsupportedValue", place, f"filter type {kind} is not known")
+    if "URLRewrite" in types and "RequestRedirect" in types:
+        place = (*pointer, "filters", types.index("URLRewrite"))
+        yield Fault(index, "IncompatibleFilters", place, "URLRewrite and RequestRedirect exclude each other")
+    for number, each in enumerate(sequence(mapping(rule).get("matches"))):
+        kind = text(mapping(mapping(each).get("path")).get("type"))
+        if kind and kind not in PATH_TYPES and not is_symbolic(kind):
+            place = (*pointer, "matches", number, "path", "type")
+            yield Fault(index, "UnsupportedValue", place, f"path match type {kind} is not known")

@@ -1,0 +1,219 @@
+"""What the topology says of Gateways, ListenerSets and Routes: the statuses and all that a linter points at.
+
+Plain immutable values. `resolution` and `granted` are three-valued: what is unknown counts as there for conditions,
+but is marked, so that nothing certain is said of it (design/architecture.md, «The words»).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from policylint.documents import Pointer
+from policylint.model import Node, Resolution, Resource, ResourceKey
+
+Status = Literal["True", "False", "Unknown"]
+
+
+class Condition(NamedTuple):
+    """One condition as a controller that follows the spec writes it."""
+
+    type: str
+    status: Status
+    reason: str
+    message: str = ""
+
+
+class ReferenceState(NamedTuple):
+    """A reference of a Gateway or ListenerSet to a Secret, ConfigMap or parameters.
+
+    Args:
+        role: certificate (of a listener), ca (client validation), client-certificate (towards backends), parameters.
+        holder, pointer: where it is written.
+        granted: whether a ReferenceGrant allows it; True inside one namespace, None where that cannot be known.
+        reason: the reason of the condition it spoils, "" when nothing is wrong.
+    """
+
+    role: str
+    holder: Resource
+    pointer: Pointer
+    wanted: ResourceKey
+    resolution: Resolution
+    granted: bool | None = True
+    reason: str = ""
+    message: str = ""
+
+
+class ListenerState(NamedTuple):
+    """A listener of a Gateway or ListenerSet.
+
+    Args:
+        holder, pointer: the object that writes it, and where in it.
+        gateway: the Gateway that serves it; None where a ListenerSet's is not there.
+        port: None where it is not a number (a variable).
+        supported_kinds: route kinds it takes, by `allowedRoutes.kinds` and protocol.
+        invalid_kinds: entries of `allowedRoutes.kinds` that its protocol does not take, with their pointers.
+        references: its certificates and the CAs of its client validation.
+        conflict: HostnameConflict, ProtocolConflict or "".
+        conflicts_with: other listeners it is indistinct from (at most eight).
+    """
+
+    name: str
+    node: Node
+    holder: Resource
+    pointer: Pointer
+    gateway: ResourceKey | None
+    protocol: str
+    port: int | None
+    hostname: str
+    supported_kinds: tuple[str, ...]
+    invalid_kinds: tuple[tuple[str, Pointer], ...]
+    attached_routes: int
+    conditions: tuple[Condition, ...]
+    references: tuple[ReferenceState, ...] = ()
+    conflict: str = ""
+    conflicts_with: tuple[Node, ...] = ()
+
+
+class GatewayState(NamedTuple):
+    """A Gateway: its class, conditions and listeners.
+
+    Args:
+        class_key, class_resolution: the GatewayClass it names, at ("spec", "gatewayClassName").
+        controller: the class's controllerName, "" where it is not known.
+        references: the client certificate towards backends and the infrastructure parameters.
+    """
+
+    gateway: Resource
+    class_key: ResourceKey
+    class_resolution: Resolution
+    controller: str
+    conditions: tuple[Condition, ...]
+    listeners: tuple[ListenerState, ...]
+    attached_listener_sets: int
+    references: tuple[ReferenceState, ...] = ()
+
+
+class ListenerSetState(NamedTuple):
+    """A ListenerSet (or the older XListenerSet): the Gateway it wants, and what that says.
+
+    Args:
+        parent, resolution: the Gateway it names, at ("spec", "parentRef").
+        allowed: whether the Gateway's allowedListeners let it in; None where the namespace's labels are not known.
+    """
+
+    listener_set: Resource
+    parent: ResourceKey
+    resolution: Resolution
+    allowed: bool | None
+    controller: str
+    conditions: tuple[Condition, ...]
+    listeners: tuple[ListenerState, ...]
+
+
+class Candidate(NamedTuple):
+    """One listener that a parentRef selects, and what came of it.
+
+    Args:
+        failure: "" when the route is attached, else NotAllowedByListeners, NoMatchingListenerHostname or RouteConflict.
+        message: why, in words.
+        holder, pointer: the place in the listener that refuses (`allowedRoutes/kinds`, `…/namespaces`, `hostname`).
+        hostnames: what route and listener have in common; ("",) is every host.
+        unknown: why the answer is not certain, "" when it is.
+        rival: the route of the other kind that has the hostname already.
+    """
+
+    node: Node
+    holder: Resource
+    pointer: Pointer
+    failure: str = ""
+    message: str = ""
+    hostnames: tuple[str, ...] = ()
+    unknown: str = ""
+    rival: ResourceKey | None = None
+
+
+class ParentState(NamedTuple):
+    """One parentRef of a route.
+
+    Args:
+        number, pointer: which one, and where: ("spec", "parentRefs", 0).
+        wanted, section, port: what it names, defaults filled in.
+        text: `Gateway infra/edge#https`, as in reports.
+        resolution: of the parent object; `section_found` of what sectionName and port select in it.
+        mesh: the parent is no Gateway (a Service): the route stands at the top of its own paths.
+        candidates: the listeners it selects.
+        gateway: the Gateway that serves them.
+    """
+
+    number: int
+    pointer: Pointer
+    wanted: ResourceKey
+    section: str
+    port: int | None
+    text: str
+    resolution: Resolution
+    section_found: bool | None
+    mesh: bool
+    candidates: tuple[Candidate, ...]
+    gateway: ResourceKey | None
+    controller: str
+    conditions: tuple[Condition, ...]
+
+    @property
+    def attached(self) -> tuple[Node, ...]:
+        """The listeners the route is attached to."""
+        return tuple(each.node for each in self.candidates if not each.failure)
+
+    @property
+    def accepted(self) -> bool:
+        return any(each.type == "Accepted" and each.status == "True" for each in self.conditions)
+
+
+class BackendState(NamedTuple):
+    """One backendRef of a route's rule, or of a filter that sends requests somewhere (a mirror, an authoriser).
+
+    Args:
+        role: backend, or the filter's type.
+        rule: index of the rule.
+        port_found: whether the object has that port; None without a port, or where that cannot be known.
+        section: the named port it leads to, None where the port has no name.
+        granted: as in ReferenceState.
+        reason: InvalidKind, RefNotPermitted, BackendNotFound or "" (a port that is not there spoils no condition).
+    """
+
+    role: str
+    pointer: Pointer
+    rule: int
+    wanted: ResourceKey
+    port: int | None
+    resolution: Resolution
+    port_found: bool | None
+    section: Node | None
+    granted: bool | None
+    reason: str = ""
+    message: str = ""
+
+
+class RouteState(NamedTuple):
+    """A route with all its parents and backends."""
+
+    route: Resource
+    hostnames: tuple[str, ...]
+    parents: tuple[ParentState, ...]
+    backends: tuple[BackendState, ...]
+
+
+class Delegation(NamedTuple):
+    """A rule of one route that hands over to another route."""
+
+    parent: ResourceKey
+    rule: int
+    pointer: Pointer
+    child: ResourceKey
+
+
+class Detached(NamedTuple):
+    """Why a route or ListenerSet hangs on nothing; the unknown ones stand as roots of their own."""
+
+    unknown: bool
+    reason: str

@@ -1,0 +1,274 @@
+"""Conditions of routes, listeners, Gateways and ListenerSets (request-precedence.md §7 and §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from policylint.model import Node, Resolution, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.topology.certificates import Certificates
+from policylint.topology.gateways import Holder, Holders
+from policylint.topology.listeners import Listener
+from policylint.topology.parents import Claim
+from policylint.topology.references import port_number, resolve
+from policylint.topology.routes import Fault
+from policylint.topology.state import (
+    BackendState,
+    Condition,
+    GatewayState,
+    ListenerSetState,
+    ListenerState,
+    ParentState,
+    ReferenceState,
+)
+
+ACCEPTED = Condition("Accepted", "True", "Accepted")
+RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
+NO_CONFLICTS = Condition("Conflicted", "False", "NoConflicts")
+FURTHEST = ("NotAllowedByListeners", "NoMatchingListenerHostname", "RouteConflict")
+"""Failures in the order in which the tests of §3 come; the one that came furthest names the reason."""
+ADDRESS_TYPES = ("", "IPAddress", "Hostname", "NamedAddress")
+
+
+def parent_state(claim: Claim, faults: Sequence[Fault], rules: int, resolved: Condition) -> ParentState:
+    """The state of one parentRef: Accepted by what came of its candidates, ResolvedRefs of the route's backends."""
+    holder = claim.holder
+    conditions = [_accepted(claim, faults, rules), resolved]
+    if conditions[0].status == "True" and faults:
+        conditions.append(Condition("PartiallyInvalid", "True", "UnsupportedValue", faults[0].message))
+    return ParentState(
+        number=claim.number,
+        pointer=claim.pointer,
+        wanted=claim.target.key,
+        section=claim.target.section,
+        port=claim.target.port,
+        text=claim.text,
+        resolution=claim.resolution,
+        section_found=claim.section_found,
+        mesh=claim.mesh,
+        candidates=tuple(claim.candidates),
+        gateway=holder.gateway.key if holder is not None and holder.gateway is not None else None,
+        controller=holder.controller if holder is not None else "",
+        conditions=tuple(conditions),
+    )
+
+
+def _accepted(claim: Claim, faults: Sequence[Fault], rules: int) -> Condition:
+    if claim.resolution.missing:
+        return Condition("Accepted", "False", "NoMatchingParent", claim.resolution.reason)
+    if claim.section_found is False:
+        return Condition("Accepted", "False", "NoMatchingParent", f"{claim.target.key} has no such listener or port")
+    failures = [each for each in claim.candidates if each.failure]
+    if failures and len(failures) == len(claim.candidates):
+        worst = max(failures, key=lambda each: FURTHEST.index(each.failure))
+        return Condition("Accepted", "False", worst.failure, worst.message)
+    incompatible = next((each for each in faults if each.reason == "IncompatibleFilters"), None)
+    if incompatible is not None:
+        return Condition("Accepted", "False", incompatible.reason, incompatible.message)
+    if faults and len(faults) == rules:
+        return Condition("Accepted", "False", faults[0].reason, faults[0].message)
+    return ACCEPTED
+
+
+def route_resolved(backends: Sequence[BackendState]) -> Condition:
+    """ResolvedRefs of a route: the reason of the first backendRef that fails (§9)."""
+    failing = next((each for each in backends if each.reason), None)
+    return Condition("ResolvedRefs", "False", failing.reason, failing.message) if failing else RESOLVED
+
+
+class Statuses:
+    """Works out the states of Gateways and ListenerSets once the routes are attached."""
+
+    __slots__ = ("_attached", "_certificates", "_holders", "_world")
+
+    def __init__(
+        self, world: World, holders: Holders, certificates: Certificates, attached: Mapping[Node, int]
+    ) -> None:
+        self._world = world
+        self._holders = holders
+        self._certificates = certificates
+        self._attached = attached
+
+    def gateway(self, holder: Holder, listener_sets: int) -> GatewayState:
+        """A Gateway's state; `listener_sets` is the number of ListenerSets it accepted."""
+        resource = holder.resource
+        references = [*self._client_certificate(resource), *self._parameters(resource)]
+        listeners = tuple(self._listener(each, holder) for each in holder.listeners.values())
+        conditions = [_gateway_accepted(resource, references, listeners), _gateway_resolved(references, listeners)]
+        if holder.resolution.missing:
+            # What the API server writes into a new Gateway; without a class no controller ever replaces it.
+            message = f"waiting for a controller: {holder.resolution.reason}"
+            conditions = [Condition("Accepted", "Unknown", "Pending", message)]
+        if any(text(each.get("mode")) == "AllowInsecureFallback" for each, _ in _validations(resource)):
+            message = "client certificates are asked for, but not required"
+            conditions.append(Condition("InsecureFrontendValidationMode", "True", "ConfigurationChanged", message))
+        return GatewayState(
+            gateway=resource,
+            class_key=holder.parent,
+            class_resolution=holder.resolution,
+            controller=holder.controller,
+            conditions=tuple(conditions),
+            listeners=listeners,
+            attached_listener_sets=listener_sets,
+            references=tuple(references),
+        )
+
+    def listener_set(self, holder: Holder, gateway_accepted: bool) -> ListenerSetState:
+        """A ListenerSet's state: let in by its Gateway, and at least one listener valid in every respect (§9)."""
+        listeners = tuple(self._listener(each, holder) for each in holder.listeners.values())
+        valid = [all(_holds(each, kind) for kind in ("Accepted", "ResolvedRefs")) for each in listeners]
+        if holder.allowed is False:
+            condition = Condition("Accepted", "False", "NotAllowed", holder.refused)
+        elif holder.refused or not gateway_accepted:
+            message = holder.refused or f"{holder.parent} is not accepted"
+            condition = Condition("Accepted", "False", "ParentNotAccepted", message)
+        elif not any(valid):
+            condition = Condition("Accepted", "False", "ListenersNotValid", "no listener is valid")
+        elif not all(valid):
+            condition = Condition("Accepted", "True", "ListenersNotValid", "some listeners are not valid")
+        else:
+            condition = ACCEPTED
+        return ListenerSetState(
+            listener_set=holder.resource,
+            parent=holder.parent,
+            resolution=holder.resolution,
+            allowed=holder.allowed,
+            controller=holder.controller,
+            conditions=(condition,),
+            listeners=listeners,
+        )
+
+    def _listener(self, listener: Listener, holder: Holder) -> ListenerState:
+        certificates = self._listener_certificates(listener)
+        authorities = self._authorities(listener, holder)
+        conflict = self._holders.conflicts.get(listener.node)
+        accepted, conflicted = ACCEPTED, NO_CONFLICTS
+        if conflict is not None:
+            message = f"not distinct from {', '.join(map(str, conflict.rivals))}"
+            accepted = Condition("Accepted", "False", conflict.reason, message)
+            conflicted = Condition("Conflicted", "True", conflict.reason, message)
+        elif not listener.supported_protocol:
+            message = f"protocol {listener.protocol} is not known"
+            accepted = Condition("Accepted", "False", "UnsupportedProtocol", message)
+        elif authorities and all(each.reason for each in authorities):
+            accepted = Condition("Accepted", "False", "NoValidCACertificate", authorities[0].message)
+        return ListenerState(
+            name=listener.name,
+            node=listener.node,
+            holder=listener.holder,
+            pointer=listener.pointer,
+            gateway=holder.gateway.key if holder.gateway is not None else None,
+            protocol=listener.protocol,
+            port=listener.port,
+            hostname=listener.hostname,
+            supported_kinds=listener.kinds,
+            invalid_kinds=listener.invalid,
+            attached_routes=self._attached.get(listener.node, 0),
+            conditions=(accepted, conflicted, _listener_resolved(listener, (*certificates, *authorities))),
+            references=(*certificates, *authorities),
+            conflict=conflict.reason if conflict is not None else "",
+            conflicts_with=conflict.rivals if conflict is not None else (),
+        )
+
+    def _listener_certificates(self, listener: Listener) -> tuple[ReferenceState, ...]:
+        tls = mapping(listener.value.get("tls"))
+        if text(tls.get("mode")) == "Passthrough" or listener.protocol in ("HTTP", "TCP", "UDP"):
+            return ()
+        place = (*listener.pointer, "tls", "certificateRefs")
+        return tuple(
+            self._certificates.certificate(
+                listener.holder, (*place, index), each, "certificate", "InvalidCertificateRef"
+            )
+            for index, each in enumerate(sequence(tls.get("certificateRefs")))
+        )
+
+    def _authorities(self, listener: Listener, holder: Holder) -> tuple[ReferenceState, ...]:
+        """The CAs of the client validation of a listener's port: `perPort` before `default` (§9)."""
+        gateway = holder.gateway
+        if gateway is None or listener.protocol not in ("HTTPS", "TLS"):
+            return ()
+        frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
+        place: tuple[str | int, ...] = ("spec", "tls", "frontend", "default", "validation")
+        validation = mapping(mapping(frontend.get("default")).get("validation"))
+        for index, each in enumerate(map(mapping, sequence(frontend.get("perPort")))):
+            if listener.port is not None and port_number(each.get("port")) == listener.port:
+                place = ("spec", "tls", "frontend", "perPort", index, "tls", "validation")
+                validation = mapping(mapping(each.get("tls")).get("validation"))
+        return tuple(
+            self._certificates.authority(gateway, (*place, "caCertificateRefs", index), each)
+            for index, each in enumerate(sequence(validation.get("caCertificateRefs")))
+        )
+
+    def _client_certificate(self, gateway: Resource) -> list[ReferenceState]:
+        reference = mapping(mapping(gateway.spec.get("tls")).get("backend")).get("clientCertificateRef")
+        if not isinstance(reference, dict):
+            return []
+        place = ("spec", "tls", "backend", "clientCertificateRef")
+        role = "client-certificate"
+        return [self._certificates.certificate(gateway, place, reference, role, "InvalidClientCertificateRef")]
+
+    def _parameters(self, gateway: Resource) -> list[ReferenceState]:
+        reference = mapping(gateway.spec.get("infrastructure")).get("parametersRef")
+        if not isinstance(reference, dict):
+            return []
+        group, kind, name = (text(reference.get(each)) for each in ("group", "kind", "name"))
+        wanted = ResourceKey(group, kind, gateway.key.namespace, name)
+        resolution = resolve(self._world, wanted)
+        cluster_wide = wanted._replace(namespace="")
+        if resolution.missing and self._world.get(cluster_wide) is not None:
+            wanted, resolution = cluster_wide, Resolution("found", resource=self._world.get(cluster_wide))
+        reason = "InvalidParameters" if resolution.missing else ""
+        place = ("spec", "infrastructure", "parametersRef")
+        message = resolution.reason if reason else ""
+        return [ReferenceState("parameters", gateway, place, wanted, resolution, True, reason, message)]
+
+
+def _gateway_accepted(
+    gateway: Resource, references: Sequence[ReferenceState], listeners: Sequence[ListenerState]
+) -> Condition:
+    for each in references:
+        if each.reason == "InvalidParameters":
+            return Condition("Accepted", "False", each.reason, each.message)
+    for address in map(mapping, sequence(gateway.spec.get("addresses"))):
+        kind = text(address.get("type"))
+        if kind not in ADDRESS_TYPES and not is_symbolic(kind):
+            return Condition("Accepted", "False", "UnsupportedAddress", f"address type {kind} is not known")
+    valid = [_holds(each, "Accepted") for each in listeners]
+    if valid and not any(valid):
+        return Condition("Accepted", "False", "ListenersNotValid", "no listener is valid")
+    if not all(valid):
+        return Condition("Accepted", "True", "ListenersNotValid", "some listeners are not valid")
+    return ACCEPTED
+
+
+def _gateway_resolved(references: Sequence[ReferenceState], listeners: Sequence[ListenerState]) -> Condition:
+    """ResolvedRefs of a Gateway: its client certificate towards backends, then its listeners."""
+    for each in references:
+        if each.role == "client-certificate" and each.reason:
+            return Condition("ResolvedRefs", "False", each.reason, each.message)
+    if not all(_holds(each, "ResolvedRefs") for each in listeners):
+        return Condition("ResolvedRefs", "False", "ListenersNotResolved", "a listener has an unresolved reference")
+    return RESOLVED
+
+
+def _listener_resolved(listener: Listener, references: Sequence[ReferenceState]) -> Condition:
+    if listener.invalid:
+        message = f"protocol {listener.protocol} does not take {', '.join(kind for kind, _ in listener.invalid)}"
+        return Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
+    failing = next((each for each in references if each.reason), None)
+    return Condition("ResolvedRefs", "False", failing.reason, failing.message) if failing else RESOLVED
+
+
+def _validations(gateway: Resource) -> list[tuple[Mapping[str, Any], int | None]]:
+    """The client validations of a Gateway, the default one and those per port."""
+    frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
+    found: list[tuple[Mapping[str, Any], int | None]] = [
+        (mapping(mapping(frontend.get("default")).get("validation")), None)
+    ]
+    for each in map(mapping, sequence(frontend.get("perPort"))):
+        found.append((mapping(mapping(each.get("tls")).get("validation")), port_number(each.get("port"))))
+    return found
+
+
+def _holds(listener: ListenerState, kind: str) -> bool:
+    return all(each.status == "True" for each in listener.conditions if each.type == kind)

@@ -1,0 +1,25 @@
+"""What happens when a request comes in: `Tracer(simulation).trace(request)`.
+
+Knows no kinds of policies by name but BackendTLSPolicy, which decides whether a backend can be reached at all.
+"""
+
+from __future__ import annotations
+
+from policylint.trace.request import Request, RequestError, from_url, request
+from policylint.trace.result import Considered, Forwarded, Met, Nearest, Outcome, Share, Trace
+from policylint.trace.tracing import Tracer
+
+__all__ = [
+    "Considered",
+    "Forwarded",
+    "Met",
+    "Nearest",
+    "Outcome",
+    "Request",
+    "RequestError",
+    "Share",
+    "Trace",
+    "Tracer",
+    "from_url",
+    "request",
+]

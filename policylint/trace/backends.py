@@ -1,0 +1,109 @@
+"""Where a rule sends a request: shares by weight, backends that cannot be used, TLS towards them (§6 and §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from policylint.model import GATEWAY_GROUP, Node, Resource, mapping, sequence, text
+from policylint.policy.state import PolicyState
+from policylint.simulation import Simulation
+from policylint.topology import BackendState, RouteState, whole
+from policylint.topology.backends import is_delegation
+from policylint.trace.result import Share
+
+TLS_POLICY = (GATEWAY_GROUP, "BackendTLSPolicy")
+
+
+class Tls(NamedTuple):
+    """TLS towards a backend: the server name asked for, or why there can be no session."""
+
+    sni: str = ""
+    problem: str = ""
+
+
+class BackendTls:
+    """The BackendTLSPolicies of an environment by the node they target."""
+
+    __slots__ = ("_by_node",)
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._by_node: dict[Node, list[PolicyState]] = {}
+        for state in simulation.policies.values():
+            if (state.kind.group, state.kind.kind) == TLS_POLICY:
+                for target in state.targets:
+                    for node in target.nodes:
+                        self._by_node.setdefault(node, []).append(state)
+
+    def of(self, share: Share) -> Tls | None:
+        """What the policy of a port, else of the whole Service, says; None where nobody asks for TLS."""
+        for node in (share.section, whole(share.key)):
+            states = self._by_node.get(node, []) if node is not None else []
+            standing = [each for each in states if not any(node == lost.attachment.node for lost in each.refused)]
+            for state in standing:
+                problem = _unaccepted(state)
+                if problem:
+                    return Tls(problem=f"{state.key} is not accepted: {problem}")
+                return Tls(text(mapping(state.policy.spec.get("validation")).get("hostname")))
+        return None
+
+
+def shares(route: RouteState, rule: int, tls: BackendTls | None = None) -> list[Share]:
+    """The backends of a rule with their parts of the requests (HTTPRouteRule.BackendRefs)."""
+    found = []
+    for backend in route.backends:
+        if backend.rule == rule and backend.role == "backend" and not is_delegation(backend.wanted):
+            weight = mapping(_at(route.route, backend)).get("weight", 1)
+            weight = weight if isinstance(weight, int) and not isinstance(weight, bool) and weight > 0 else 0
+            share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, problem(backend))
+            found.append(share if share.problem or tls is None else _secured(share, tls))
+    total = sum(each.weight for each in found)
+    return [each._replace(share=each.weight / total) if total else each for each in found]
+
+
+def problem(backend: BackendState) -> str:
+    """Why a backendRef cannot be used, "" when it can or when nobody knows."""
+    if backend.reason:
+        return backend.message or backend.reason
+    if backend.granted is False:
+        return f"no ReferenceGrant lets the route name {backend.wanted}"
+    if backend.resolution.missing:
+        return backend.resolution.reason
+    return backend.message if backend.port_found is False else ""
+
+
+def mirrors(route: RouteState, pointers: Iterable[tuple[Any, ...]]) -> list[BackendState]:
+    """The backends of RequestMirror filters that can be used; the others get nothing."""
+    wanted = set(pointers)
+    return [each for each in route.backends if each.pointer in wanted and not problem(each)]
+
+
+def filters_of(route: Resource, share: Share) -> list[Any]:
+    """The filters of one backendRef."""
+    return sequence(mapping(_value(route, share.pointer)).get("filters"))
+
+
+def _secured(share: Share, tls: BackendTls) -> Share:
+    found = tls.of(share)
+    return share._replace(problem=found.problem) if found is not None and found.problem else share
+
+
+def _unaccepted(state: PolicyState) -> str:
+    if state.invalid_code:
+        return state.invalid
+    for ancestor in state.ancestors:
+        for each in ancestor.conditions:
+            if each.type == "Accepted" and each.status == "False" and each.reason != "Conflicted":
+                return each.message or each.reason
+    return ""
+
+
+def _at(route: Resource, backend: BackendState) -> Mapping[str, Any]:
+    return mapping(_value(route, backend.pointer))
+
+
+def _value(route: Resource, pointer: tuple[Any, ...]) -> object:
+    value: object = route.body
+    for step in pointer:
+        value = sequence(value)[step] if isinstance(step, int) else mapping(value).get(step)
+    return value

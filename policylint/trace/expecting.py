@@ -1,0 +1,120 @@
+"""Whether a request ended as its `expect` says: the requests of a repository as its regression tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from policylint.model import ResourceKey, mapping, sequence
+from policylint.trace.request import RequestError
+from policylint.trace.result import Trace
+
+FACTS = (
+    "backend",
+    "backends",
+    "status",
+    "redirect",
+    "refused",
+    "answered",
+    "mirror",
+    "request",
+    "response",
+    "listener",
+    "route",
+    "rule",
+    "policies",
+    "backendTLS",
+)
+
+
+class Check(NamedTuple):
+    """One thing that a request was expected to do."""
+
+    fact: str
+    want: Any
+    got: Any
+    holds: bool
+
+
+def checks(trace: Trace, expect: Mapping[str, Any]) -> Iterator[Check]:
+    """One check per entry of `expect`.
+
+    Raises:
+        RequestError: an entry that nobody understands.
+    """
+    for fact, want in expect.items():
+        if fact not in FACTS:
+            from difflib import get_close_matches
+
+            close = get_close_matches(str(fact), FACTS, 1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise RequestError(f"`expect` has no {fact!r}{hint}; it knows {', '.join(FACTS)}")
+        got, holds = _judged(trace, fact, want)
+        yield Check(fact, want, got, holds)
+
+
+def _judged(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
+    outcome = trace.outcome
+    shares = {str(key): share for key, share in outcome.backends.items()}
+    match fact:
+        case "backend":
+            return sorted(shares), sorted(shares) == [want]
+        case "backends":
+            wanted = {str(key): share for key, share in mapping(want).items() if share}
+            return shares, set(shares) == set(wanted) and all(abs(shares[key] - wanted[key]) < 0.01 for key in wanted)
+        case "status":
+            status = 200 if shares else outcome.redirect.status if outcome.redirect else outcome.status
+            return status, status in (want if isinstance(want, list) else [want])
+        case "redirect":
+            redirect = {} if outcome.redirect is None else outcome.redirect._asdict()
+            holds = bool(redirect) and all(str(redirect.get(key)) == str(each) for key, each in mapping(want).items())
+            return redirect, holds
+        case "refused":
+            return outcome.refused, outcome.refused == want
+        case "answered":
+            return outcome.answered, outcome.answered == want
+        case "mirror":
+            names = [str(each) for each in trace.mirrors]
+            wanted_mirrors = [want] if isinstance(want, str) else sequence(want)
+            return names, sorted(names) == sorted(map(str, wanted_mirrors))
+        case "request":
+            message = {} if trace.forwarded is None else trace.forwarded._asdict()
+            return message, trace.forwarded is not None and _same(mapping(want), message)
+        case "response":
+            answer = {"headers": dict(trace.response)}
+            return answer, _same(mapping(want), answer)
+        case "policies":
+            owners = _owners(trace)
+            return owners, set(owners) == {str(each) for each in sequence(want)}
+        case "backendTLS":
+            return trace.backend_tls, trace.backend_tls == want
+        case _:
+            got = _met(trace, fact)
+            return got, got == want
+
+
+def _met(trace: Trace, fact: str) -> str | None:
+    thing: object = {
+        "listener": trace.listener and trace.listener.node,
+        "route": trace.route and trace.route.key,
+        "rule": trace.rule,
+    }[fact]
+    return None if thing is None else str(thing)
+
+
+def _owners(trace: Trace) -> list[str]:
+    keys: set[ResourceKey] = set()
+    for met in trace.policies:
+        keys.update(met.group.effective.sources)
+    return sorted(map(str, keys))
+
+
+def _same(want: Mapping[str, Any], got: Mapping[str, Any]) -> bool:
+    """Named fields are equal, named headers there with that value, `absentHeaders` not there."""
+    headers = {str(name).lower(): str(value) for name, value in mapping(got.get("headers")).items()}
+    wanted = {str(name).lower(): str(value) for name, value in mapping(want.get("headers")).items()}
+    return (
+        all(got.get(name) == want[name] for name in ("method", "host", "path", "sni") if name in want)
+        and all(headers.get(name) == value for name, value in wanted.items())
+        and not any(str(name).lower() in headers for name in sequence(want.get("absentHeaders")))
+    )

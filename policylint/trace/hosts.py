@@ -1,0 +1,32 @@
+"""Hosts against patterns that may hold variables nobody has filled in: `echo.${DOMAIN}` may be `echo.example.com`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from policylint.model import is_symbolic
+from policylint.topology.hostnames import matches
+
+
+def serves(host: str, pattern: str) -> bool:
+    """Whether a host falls under a pattern (request-precedence §1), or may once its variables are filled in."""
+    return matches(host, pattern) or (bool(host) and is_symbolic(pattern) and may_be(host, pattern))
+
+
+def may_be(host: str, pattern: str) -> bool:
+    """Whether values for the variables of a pattern make it cover a host that it does not cover as it stands."""
+    if not is_symbolic(pattern) or matches(host, pattern):
+        return False
+    name, colon, port = host.rpartition(":")
+    return _expression(pattern).fullmatch(name if colon and port.isdigit() else host) is not None
+
+
+@lru_cache(maxsize=4096)
+def _expression(pattern: str) -> Any:
+    import re
+
+    wildcard = pattern.startswith("*.")
+    rest = pattern[1:] if wildcard else pattern
+    parts = re.split(r"\$\{[^}]*\}|\{\{.*?\}\}|<[^>]*>", rest)
+    return re.compile((".+" if wildcard else "") + ".+".join(map(re.escape, parts)), re.IGNORECASE)

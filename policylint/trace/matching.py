@@ -1,0 +1,183 @@
+"""Whether a rule's matches take a request, and how specific they are (request-precedence §4 and §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from policylint.model import mapping, sequence, text
+from policylint.trace.request import Request
+
+EXACT, REGEX, PREFIX = 2, 1, 0
+_KINDS = {"Exact": EXACT, "RegularExpression": REGEX, "PathPrefix": PREFIX}
+
+
+class Miss(NamedTuple):
+    """A condition of a match that a request does not meet.
+
+    Args:
+        what: path, method, header or query.
+        needs: what it takes, in words: `header x-canary: 1`.
+        near: how much of a path was met, 0 to 1.
+    """
+
+    what: str
+    needs: str
+    near: float = 0.0
+
+
+class Match(NamedTuple):
+    """One entry of a rule's matches, or what stands for a rule without any.
+
+    Args:
+        number: its place in the rule; None for a rule without matches.
+        path: the path or gRPC method condition in words.
+        weights: what counts for precedence after the hostname, more is better, criterion by criterion.
+        value: the entry as written.
+    """
+
+    number: int | None
+    path: str
+    weights: tuple[int, ...]
+    value: Mapping[str, Any]
+    grpc: bool = False
+
+    def __str__(self) -> str:
+        """`PathPrefix /checkout + header x-canary`."""
+        parts = [self.path] if self.path else []
+        if not self.grpc and text(self.value.get("method")):
+            parts.append(f"method {self.value['method']}")
+        parts += [f"header {name}" for name, _, _ in conditions(self.value.get("headers"), fold=True)]
+        parts += [f"query {name}" for name, _, _ in conditions(self.value.get("queryParams"), fold=False)]
+        return " + ".join(parts) or "every request"
+
+    def misses(self, request: Request) -> Iterator[Miss]:
+        """What in the request does not fit; nothing when the match takes it."""
+        if self.grpc:
+            yield from _grpc_misses(mapping(self.value.get("method")), request)
+        else:
+            yield from _path_misses(mapping(self.value.get("path")), request.bare_path)
+            method = text(self.value.get("method"))
+            if method and method != request.method:
+                yield Miss("method", f"method {method}")
+        for name, kind, wanted in conditions(self.value.get("headers"), fold=True):
+            got = request.header(name)
+            if got is None or not _equal(kind, wanted, got):
+                yield Miss("header", f"header {name}: {wanted}" if kind == "Exact" else f"header {name} ~ {wanted}")
+        for name, kind, wanted in conditions(self.value.get("queryParams"), fold=False):
+            got = request.parameter(name)
+            if got is None or not _equal(kind, wanted, got):
+                yield Miss("query", f"query parameter {name}={wanted}")
+
+
+def matches(rule: Mapping[str, Any], *, grpc: bool = False, regex_last: bool = False) -> list[Match]:
+    """The matches of a rule; a rule without any matches every path (HTTPRouteRule.Matches) or call.
+
+    `regex_last`: where this implementation puts regular expressions, which the spec leaves to it: below prefixes, or
+    between them and exact paths.
+    """
+    listed = sequence(rule.get("matches"))
+    entries: list[tuple[int | None, Mapping[str, Any]]] = [(n, mapping(each)) for n, each in enumerate(listed)]
+    entries = entries or [(None, {})]
+    if grpc:
+        return [_grpc_match(number, each) for number, each in entries]
+    return [_http_match(number, each, regex_last) for number, each in entries]
+
+
+def conditions(listed: object, *, fold: bool) -> Iterator[tuple[str, str, str]]:
+    """(name, type, value) of header or query conditions; of several with an equivalent name only the first counts."""
+    seen: set[str] = set()
+    for each in map(mapping, sequence(listed)):
+        name = text(each.get("name"))
+        key = name.lower() if fold else name
+        if name and key not in seen:
+            seen.add(key)
+            yield name, text(each.get("type")) or "Exact", str(each.get("value", ""))
+
+
+def path_of(value: Mapping[str, Any]) -> tuple[str, str]:
+    """Type and value of an HTTP match's path, with the defaults."""
+    path = mapping(value.get("path"))
+    return text(path.get("type")) or "PathPrefix", text(path.get("value")) or "/"
+
+
+def takes_prefix(prefix: str, path: str) -> bool:
+    """PathPrefix: by whole elements, a trailing `/` is ignored (HTTPRoute PathMatchPathPrefix)."""
+    short = prefix.rstrip("/")
+    return path == short or path.startswith(f"{short}/")
+
+
+def _http_match(number: int | None, value: Mapping[str, Any], regex_last: bool) -> Match:
+    kind, path = path_of(value)
+    order = _KINDS.get(kind, -1)
+    if regex_last and order in (REGEX, PREFIX):
+        order = PREFIX if order == REGEX else REGEX
+    headers = sum(1 for _ in conditions(value.get("headers"), fold=True))
+    queries = sum(1 for _ in conditions(value.get("queryParams"), fold=False))
+    weights = (order, len(path), int(bool(text(value.get("method")))), headers, queries)
+    return Match(number, f"{kind} {path}", weights, value)
+
+
+def _grpc_match(number: int | None, value: Mapping[str, Any]) -> Match:
+    method = mapping(value.get("method"))
+    service, name = text(method.get("service")), text(method.get("method"))
+    headers = sum(1 for _ in conditions(value.get("headers"), fold=True))
+    regex = text(method.get("type")) == "RegularExpression"
+    words = f"{'method ~ ' if regex else 'method '}{service or '*'}/{name or '*'}" if service or name else ""
+    return Match(number, words, (len(service), len(name), headers), value, grpc=True)
+
+
+def _path_misses(path: Mapping[str, Any], asked: str) -> Iterator[Miss]:
+    kind, value = path_of({"path": path})
+    match kind:
+        case "Exact":
+            fits = asked == value
+        case "PathPrefix":
+            fits = takes_prefix(value, asked)
+        case "RegularExpression":
+            fits = _whole(value, asked)
+        case _:
+            fits = False  # the API server refuses it, or it holds a variable
+    if not fits:
+        yield Miss("path", f"{'path' if kind == 'Exact' else kind} {value}", _alike(value, asked))
+
+
+def _grpc_misses(method: Mapping[str, Any], request: Request) -> Iterator[Miss]:
+    service, _, name = request.bare_path.lstrip("/").rpartition("/")
+    kind = text(method.get("type")) or "Exact"
+    wanted_service, wanted_name = text(method.get("service")), text(method.get("method"))
+    if wanted_service and not _equal(kind, wanted_service, service):
+        yield Miss("path", f"gRPC service {wanted_service}", _alike(wanted_service, service))
+    if wanted_name and not _equal(kind, wanted_name, name):
+        yield Miss("method", f"gRPC method {wanted_name}")
+
+
+def _equal(kind: str, wanted: str, got: str) -> bool:
+    return _whole(wanted, got) if kind == "RegularExpression" else wanted == got
+
+
+def _whole(pattern: str, value: str) -> bool:
+    """Whether an expression matches a whole value; its dialect is the implementation's, RE2 nearly always."""
+    compiled = _compiled(pattern)
+    return compiled is not None and compiled.fullmatch(value) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> Any:
+    import re
+
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return None
+
+
+def _alike(one: str, other: str) -> float:
+    """How much of two paths is the same from the left, 0 to 1."""
+    length = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        length += 1
+    return length / max(len(one), len(other), 1)

@@ -1,0 +1,220 @@
+"""A request to trace: what a client sends, and where (design/interfaces.md, «trace -o json»)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from policylint.model import mapping, text
+
+SCHEMES = ("http", "https", "tls", "tcp", "udp")
+FIELDS = (
+    "gateway",
+    "client",
+    "service",
+    "pod",
+    "scheme",
+    "port",
+    "method",
+    "host",
+    "path",
+    "headers",
+    "sni",
+    "protocol",
+    "clientCertificate",
+    "backendSetsHeaders",
+    "expect",
+)
+_PORTS = {"http": 80, "https": 443}
+
+
+class RequestError(Exception):
+    """A request that cannot be asked as it stands; the message is for users."""
+
+
+class Request(NamedTuple):
+    """One request.
+
+    Args:
+        gateway, client, service, pod: identities as users write them, `Gateway infra/edge` or `Deployment/shop/web`.
+        port: the port it is sent to; None where any port will do (mesh) or none is stated.
+        host: of the Host header, "" where the client names none.
+        path: with its query string.
+        sni: of the TLS handshake; the host where none is given.
+        grpc: whether it is a gRPC call; the path is then `/package.Service/Method`.
+        backend_headers: headers that the backend sets in its answer.
+        given: the request as it was asked, for reports.
+    """
+
+    scheme: str = "http"
+    method: str = "GET"
+    host: str = ""
+    path: str = "/"
+    headers: tuple[tuple[str, str], ...] = ()
+    port: int | None = None
+    gateway: str = ""
+    client: str = ""
+    service: str = ""
+    pod: str = ""
+    sni: str = ""
+    grpc: bool = False
+    client_certificate: str = ""
+    backend_headers: tuple[tuple[str, str], ...] = ()
+    given: Mapping[str, Any] = {}
+
+    @property
+    def bare_path(self) -> str:
+        """The path without its query string, which no path match looks at."""
+        return self.path.partition("?")[0] or "/"
+
+    @property
+    def query(self) -> str:
+        """The query string with its question mark, "" without one."""
+        _, mark, rest = self.path.partition("?")
+        return mark + rest.partition("#")[0]
+
+    def header(self, name: str) -> str | None:
+        """The value of a header by its name in any case; several of one name are joined as HTTP joins them."""
+        wanted = name.lower()
+        found = [value for each, value in self.headers if each.lower() == wanted]
+        return ",".join(found) if found else None
+
+    def parameter(self, name: str) -> str | None:
+        """The first value of a query parameter (request-precedence §4)."""
+        from urllib.parse import parse_qsl
+
+        for each, value in parse_qsl(self.query[1:], keep_blank_values=True):
+            if each == name:
+                return value
+        return None
+
+    def __str__(self) -> str:
+        if self.scheme in ("tls", "tcp", "udp"):
+            place = self.service or self.pod or self.gateway
+            target = self.sni or self.host or place
+            return f"{self.scheme} {target}" + (f":{self.port}" if self.port is not None else "")
+        default = self.port is None or self.port == _PORTS[self.scheme] or ":" in self.host
+        host = self.host or "*"
+        verb = "GRPC" if self.grpc else self.method
+        return f"{verb} {self.scheme}://{host}{'' if default else f':{self.port}'}{self.path}"
+
+
+def request(value: object) -> Request:
+    """A request from one entry of a list of requests.
+
+    Raises:
+        RequestError: the entry is not a mapping, or a field cannot be what it is.
+    """
+    if not isinstance(value, dict):
+        raise RequestError("a request is a mapping such as {method: GET, host: shop.example.com, path: /}")
+    unknown = sorted(str(each) for each in value if each not in FIELDS)
+    if unknown:
+        from difflib import get_close_matches
+
+        close = get_close_matches(unknown[0], FIELDS, 1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise RequestError(f"a request has no field {unknown[0]!r}{hint}")
+    scheme = text(value.get("scheme"), "http").lower()
+    if scheme not in SCHEMES:
+        raise RequestError(f"scheme {scheme!r} is none of {', '.join(SCHEMES)}")
+    host, path = text(value.get("host")), text(value.get("path"), "/") or "/"
+    mesh = bool(value.get("service") or value.get("pod"))
+    return Request(
+        scheme=scheme,
+        method=text(value.get("method"), "GET").upper() or "GET",
+        host=host,
+        path=path if path.startswith("/") else f"/{path}",
+        headers=_headers(value.get("headers"), "headers"),
+        port=_port(value.get("port"), host, None if mesh else _PORTS.get(scheme)),
+        gateway=text(value.get("gateway")),
+        client=text(value.get("client")),
+        service=text(value.get("service")),
+        pod=text(value.get("pod")),
+        sni=text(value.get("sni")),
+        grpc=text(value.get("protocol")).lower() == "grpc",
+        client_certificate=text(value.get("clientCertificate")),
+        backend_headers=_headers(value.get("backendSetsHeaders"), "backendSetsHeaders"),
+        given={name: each for name, each in value.items() if name != "expect"},
+    )
+
+
+def from_url(
+    method: str,
+    url: str,
+    headers: Iterable[str] = (),
+    *,
+    gateway: str = "",
+    client: str = "",
+    service: str = "",
+) -> Request:
+    """A request from the command line; a scheme `grpc` or `grpcs` asks for gRPC over http or https.
+
+    Raises:
+        RequestError: the URL has no scheme or host, or a header no colon.
+    """
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        port = parts.port
+    except ValueError as error:
+        raise RequestError(f"{url!r} is not a URL: {str(error).lower()}") from None
+    scheme = parts.scheme.lower()
+    given: dict[str, Any] = {"scheme": {"grpc": "http", "grpcs": "https"}.get(scheme, scheme)}
+    if gateway:
+        given["gateway"] = gateway
+    if client:
+        given["client"] = client
+    if service:
+        given["service"] = service
+    if port is not None:
+        given["port"] = port
+    elif given["scheme"] in _PORTS and not service:
+        given["port"] = _PORTS[given["scheme"]]
+    host = parts.hostname or ""
+    if given["scheme"] in ("tls", "tcp", "udp"):
+        if host:
+            given["sni"] = host
+    else:
+        query = f"?{parts.query}" if parts.query else ""
+        given.update(method=method.upper(), host=host, path=(parts.path or "/") + query)
+    if scheme in ("grpc", "grpcs") or method.upper() == "GRPC":
+        given.update(protocol="grpc", method="POST")
+    pairs: dict[str, str] = {}
+    for each in headers:
+        name, colon, value = each.partition(":")
+        if not colon or not name.strip():
+            raise RequestError(f"{each!r} is not a header such as 'x-canary: 1'")
+        if name.strip().lower() == "host":
+            given["host"] = value.strip()
+            continue
+        pairs[name.strip()] = f"{pairs[name.strip()]},{value.strip()}" if name.strip() in pairs else value.strip()
+    if pairs:
+        given["headers"] = pairs
+    return request(given)
+
+
+def split_host(host: str) -> tuple[str, int | None]:
+    """A Host header in its name and port."""
+    name, colon, port = host.rpartition(":")
+    return (name, int(port)) if colon and port.isdigit() and len(port) < 6 else (host, None)
+
+
+def _headers(value: object, field: str) -> tuple[tuple[str, str], ...]:
+    if value is not None and not isinstance(value, dict):
+        raise RequestError(f"{field} is a mapping of names to values")
+    found = []
+    for name, each in mapping(value).items():
+        for one in each if isinstance(each, list) else [each]:
+            found.append((str(name), "" if one is None else str(one)))
+    return tuple(found)
+
+
+def _port(value: object, host: str, default: int | None) -> int | None:
+    if isinstance(value, str) and value.isdigit():
+        value = int(value)
+    if value is None:
+        return split_host(host)[1] or default
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise RequestError(f"port {value!r} is not a number")
+    return value

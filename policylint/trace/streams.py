@@ -1,0 +1,107 @@
+"""TLS, TCP and UDP: the route of a listener by server name and age, shares by weight (§1, §3, §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from policylint.model import Node, Resource, mapping, sequence
+from policylint.topology import ListenerState, RouteState, whole
+from policylint.topology.routes import rules
+from policylint.trace.answering import end
+from policylint.trace.backends import shares
+from policylint.trace.hosts import serves
+from policylint.trace.listeners import passes_through
+from policylint.trace.nearby import nearest_listeners
+from policylint.trace.result import Considered, Forwarded, Outcome, Trace
+
+if TYPE_CHECKING:
+    from policylint.trace.tracing import Tracer
+
+_KINDS = {"TLS": ("TLSRoute", "TCPRoute"), "TCP": ("TCPRoute",), "UDP": ("UDPRoute",)}
+
+
+def through(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
+    """A stream at a listener: the TLSRoute with the most specific server name, else the oldest route."""
+    request = start.request
+    if listener.protocol == "HTTPS":
+        return start._replace(
+            outcome=Outcome(status=404, reason=f"{listener.node} speaks HTTPS: ask with https:// and a path"),
+            path=tracer.path(listener),
+        )
+    sni = request.sni or request.host
+    fitting: list[tuple[tuple[Any, ...], str, RouteState]] = []
+    for state, candidate in tracer.attached(listener, *_KINDS.get(listener.protocol, ())):
+        names = candidate.hostnames
+        serving = [each for each in names if state.route.key.kind != "TLSRoute" or serves(sni, each)]
+        if serving and rules(state.route):
+            hostname = max(serving, key=lambda each: (not each.startswith("*") and len(each), len(each)))
+            exact = 0 if hostname.startswith("*") else len(hostname)
+            stamp = state.route.created
+            kind = _KINDS[listener.protocol].index(state.route.key.kind)
+            order = (kind, -exact, -len(hostname), (not stamp, stamp), state.route.key.path)
+            fitting.append((order, hostname, state))
+    fitting.sort(key=lambda each: each[0])
+    if not fitting:
+        what = f"server name {sni or '(none)'}" if listener.protocol == "TLS" else f"port {listener.port}"
+        outcome = Outcome(refused=True, reason=f"no route of {listener.node} is for {what}")
+        return start._replace(
+            outcome=outcome, nearest=nearest_listeners([listener], request), path=tracer.path(listener)
+        )
+    _, hostname, state = fitting[0]
+    trace = towards(tracer, start, state, tracer.path(listener), passed_on=passes_through(listener))
+    beaten = tuple(_beaten(each, fitting[0][1], state) for each in fitting[1:])
+    return trace._replace(hostname=hostname, match=f"server name {hostname}" if hostname else "", considered=beaten)
+
+
+def towards(
+    tracer: Tracer, start: Trace, state: RouteState, above: tuple[Node, ...], *, passed_on: bool = False
+) -> Trace:
+    """A stream that a route takes, by its first rule."""
+    rule = rules(state.route)[0]
+    found = shares(state, rule.number, None if passed_on else tracer.tls)
+    outcome = end(found, stream=True)
+    nodes = (*above, whole(state.route.key), rule.node)
+    working = [each for each in found if each.share and not each.problem]
+    secured = next((each for each in map(tracer.tls.of, working) if each is not None), None)
+    request = start.request
+    sni = (request.sni or request.host) if passed_on else (secured.sni if secured is not None else "")
+    http = request.scheme == "https" and start.listener is not None
+    forwarded = Forwarded(
+        request.method if http else "",
+        request.host if http else "",
+        request.path if http else "",
+        dict(request.headers),
+        sni,
+    )
+    return start._replace(
+        outcome=outcome,
+        route=state.route,
+        rule=rule.node,
+        rule_pointer=("spec", "rules", rule.number),
+        path=nodes,
+        forwarded=forwarded if working else None,
+        response=dict(request.backend_headers),
+        backend_tls=bool(working) and (passed_on or secured is not None),
+        policies=tracer.policies.met(nodes, working),
+    )
+
+
+def client_validation(gateway: Resource, port: int | None) -> Mapping[str, Any]:
+    """The validation of client certificates on a port: its own, else the default (GatewaySpec.TLS.Frontend)."""
+    frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
+    for each in map(mapping, sequence(frontend.get("perPort"))):
+        if each.get("port") == port:
+            return mapping(mapping(each.get("tls")).get("validation"))
+    return mapping(mapping(frontend.get("default")).get("validation"))
+
+
+def _beaten(each: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:
+    order, own, state = each
+    if own != hostname:
+        why = f"server name {own or '(every one)'} is less specific"
+    elif order[3] != (not winner.route.created, winner.route.created):
+        why = "the other route is older"
+    else:
+        why = f"{winner.route.key.path} comes first by name"
+    return Considered(rules(state.route)[0].node, why, state.route, ("spec", "rules", 0))

@@ -1,0 +1,100 @@
+"""The baseline: findings that were there when somebody began to use the tool, so that only new ones are reported.
+
+One line per finding, sorted, keyed by the fingerprint (rule, objects, field), never by line numbers: those move
+(aws-cloudformation/cfn-lint#4144). Prefer `diff` for gating: it needs no file (design/conventions.md §10).
+"""
+
+# pathlib is not imported for what `open` does.
+# ruff: noqa: PTH123
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from policylint.model import Finding
+
+VERSION = "baseline-v1"
+FILE = ".policylint-baseline.json"
+
+
+class BaselineError(Exception):
+    """A baseline that cannot be used; the message is for users."""
+
+
+class Entry(NamedTuple):
+    """An accepted finding: what identifies it, and what tells a reader which one it is."""
+
+    fingerprint: str
+    rule: str
+    resources: tuple[str, ...]
+    message: str
+
+
+class Compared(NamedTuple):
+    """The findings that are not in a baseline, how many are, and the entries that no finding answers to."""
+
+    new: list[Finding]
+    accepted: int
+    stale: list[Entry]
+
+
+def text(findings: Sequence[Finding], fingerprints: Sequence[str]) -> str:
+    """The file's content; the same findings give the same bytes."""
+    import json
+
+    entries = sorted(
+        {
+            Entry(value, each.rule, tuple(str(key) for key in each.resources), each.message)
+            for each, value in zip(findings, fingerprints, strict=True)
+        },
+        key=lambda each: (each.rule, each.resources, each.message, each.fingerprint),
+    )
+    lines = [json.dumps(each._asdict(), ensure_ascii=False) for each in entries]
+    body = "\n" + ",\n".join(lines) + "\n" if lines else ""
+    return f'{{"version": "{VERSION}", "findings": [{body}]}}\n'
+
+
+def read(file: str) -> dict[str, Entry]:
+    """The entries of a baseline by fingerprint.
+
+    Raises:
+        BaselineError: it cannot be read, or is no baseline.
+    """
+    import json
+
+    try:
+        with open(file, encoding="utf-8") as opened:
+            content = json.load(opened)
+    except OSError as error:
+        hint = "; `policylint baseline` writes one" if isinstance(error, FileNotFoundError) else ""
+        raise BaselineError(f"cannot read baseline {file!r}: {(error.strerror or str(error)).lower()}{hint}") from None
+    except ValueError as error:
+        raise BaselineError(f"{file}: not JSON: {error}") from None
+    if not isinstance(content, dict) or content.get("version") != VERSION:
+        raise BaselineError(f"{file}: not a baseline that this version can read ({VERSION})")
+    try:
+        return {entry.fingerprint: entry for entry in map(_entry, content["findings"])}
+    except (KeyError, TypeError):
+        raise BaselineError(f"{file}: not a baseline: an entry lacks its fingerprint or rule") from None
+
+
+def _entry(value: Mapping[str, object]) -> Entry:
+    resources = value.get("resources", ())
+    named = tuple(map(str, resources)) if isinstance(resources, list) else ()
+    return Entry(str(value["fingerprint"]), str(value["rule"]), named, str(value.get("message", "")))
+
+
+def compare(
+    findings: Sequence[Finding], fingerprints: Sequence[str], known: Mapping[str, Entry], ran: Iterable[str] | None
+) -> Compared:
+    """Take away what the baseline knows.
+
+    Args:
+        ran: ids of the rules that ran; entries of others cannot be called stale. None for all.
+    """
+    new = [each for each, value in zip(findings, fingerprints, strict=True) if value not in known]
+    rules = None if ran is None else set(ran)
+    seen = set(fingerprints)
+    stale = [each for each in known.values() if each.fingerprint not in seen and (rules is None or each.rule in rules)]
+    return Compared(new, len(findings) - len(new), stale)

@@ -1,0 +1,131 @@
+"""Suppressions in comments: `name: checkout  # policylint: ignore[GWP201] JWT is checked by the app`.
+
+A trailing comment covers its line. One on a line of its own covers the next node and all under it; at the beginning of
+a document, before or after its `---`, it covers the document. Users cannot guess which (Checkmarx/kics#6768,
+yamllint#343), so both places mean the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from policylint.model import Location, Spot
+from policylint.model.suppression import Suppression
+from policylint.triage.words import expiry
+
+WORD = "policylint: ignore"
+MARK = re.compile(r"#[ \t]*policylint:[ \t]*ignore\b(?:\[([^\]]*)\])?")
+_BORDER = re.compile(r"(?:---|\.\.\.)(?:[ \t]|$)")
+
+
+class Span(NamedTuple):
+    """Lines from first to last, 1-based."""
+
+    first: int
+    last: int
+
+
+def suppressions(file: str, lines: Sequence[str]) -> list[Suppression]:
+    """The suppressions in the comments of a file; what only looks like one inside a text is none."""
+    found: list[Suppression] = []
+    scalars: list[tuple[tuple[int, int], tuple[int, int]]] | None = None
+    for number, line in enumerate(lines, 1):
+        marks = list(MARK.finditer(line)) if "policylint" in line else []
+        ends = [*(each.start() for each in marks[1:]), len(line)]
+        for mark, end in zip(marks, ends, strict=False):
+            if scalars is None:
+                scalars = list(texts(lines))
+            here = (number, mark.start())
+            if any(start < here < stop for start, stop in scalars) or not _begins_comment(line, mark.start()):
+                continue
+            rules = tuple(each.strip() for each in (mark[1] or "").split(",") if each.strip())
+            reason, expires = expiry(line[mark.end() : end].strip(" \t:-–—"))
+            span = _covered(lines, number, line[: mark.start()])
+            place = Location(Spot(file, number, mark.start() + 1))
+            found.append(Suppression("comment", rules, reason, place, expires, "", file, span.first, span.last))
+    return found
+
+
+def _begins_comment(line: str, column: int) -> bool:
+    """A `#` begins a comment behind white space only; a further one inside a comment is as good."""
+    return column == 0 or line[column - 1] in " \t" or bool(re.search(r"(?:^|[ \t])#", line[:column]))
+
+
+def texts(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where the scalars of a file stand, from the line and column of the first character to those behind the last.
+
+    Of a block scalar the text below its header, behind which a comment may stand. What comes after a syntax error in
+    a document is not known.
+    """
+    from policylint.documents.chunks import split
+    from policylint.documents.events import binding
+
+    events = binding()
+    scalar: Any = events.scalar
+    data = "\n".join(lines).encode("utf-8", "replace")
+    for chunk in split(data):
+        parser = events.parser(data[chunk.start : chunk.end])
+        try:
+            while True:
+                event: Any = parser.get_event()
+                if event is None or event.__class__ is events.stream_end:
+                    break
+                if isinstance(event, scalar):
+                    start, end = event.start_mark, event.end_mark
+                    begin = (chunk.line + start.line + 1, start.column)
+                    if event.style in ("|", ">"):
+                        begin = (begin[0] + 1, -1)
+                    yield begin, (chunk.line + end.line + 1, end.column)
+        except events.error:
+            continue
+
+
+def _covered(lines: Sequence[str], number: int, before: str) -> Span:
+    """The lines that a comment on a line covers; `before` is what stands before it."""
+    stripped = before.strip()
+    if _BORDER.match(before):
+        return _document(lines, number)
+    if stripped and not stripped.startswith("#"):
+        return Span(number, _end_of_node(lines, number)) if set(stripped) <= {"-", " "} else Span(number, number)
+    node = next((at for at in range(number + 1, len(lines) + 1) if _is_content(lines[at - 1])), None)
+    if node is None:
+        return Span(number, number)
+    if _BORDER.match(lines[node - 1]):
+        return _document(lines, node)
+    previous = next((at for at in range(number - 1, 0, -1) if _is_content(lines[at - 1])), None)
+    if previous is None or _BORDER.match(lines[previous - 1]) or lines[previous - 1].startswith("%"):
+        return Span(number, _document(lines, node).last)
+    return Span(number, _end_of_node(lines, node))
+
+
+def _is_content(line: str) -> bool:
+    bare = line.lstrip()
+    return bool(bare) and bare[0] != "#"
+
+
+def _document(lines: Sequence[str], number: int) -> Span:
+    """From a line to the end of its document."""
+    after = (at for at in range(number + 1, len(lines) + 1) if _BORDER.match(lines[at - 1]))
+    return Span(number, next(after, len(lines) + 1) - 1)
+
+
+def _end_of_node(lines: Sequence[str], number: int) -> int:
+    """The last line of the key or list entry that begins on a line, by its indentation."""
+    first = lines[number - 1]
+    indent = len(first) - len(first.lstrip(" "))
+    is_entry = first[indent : indent + 2] in ("- ", "-")
+    last = number
+    for at in range(number + 1, len(lines) + 1):
+        line = lines[at - 1]
+        if not _is_content(line):
+            continue
+        deep = len(line) - len(line.lstrip(" "))
+        beside = deep == indent and not _BORDER.match(line)
+        closing = beside and line[indent] in "]}"
+        items = beside and not is_entry and (line[indent : indent + 2] in ("- ", "-"))
+        if not (deep > indent or closing or items):
+            break
+        last = at
+    return last

@@ -1,0 +1,17 @@
+"""What comments and annotations say beside the rule: the reason, and until when it holds."""
+
+from __future__ import annotations
+
+import re
+
+_EXPIRES = re.compile(
+    r"[ \t]*[(\[]?\bexpires[ \t]*[=:]?[ \t]*(\d{4}-\d{2}-\d{2})\b[)\]]?[ \t]*[,;:]?[ \t]*", re.IGNORECASE
+)
+
+
+def expiry(text: str) -> tuple[str, str]:
+    """`checked by the app (expires 2027-01-31)` in reason and date; the date is "" where none is given."""
+    match = _EXPIRES.search(text)
+    if match is None:
+        return text, ""
+    return f"{text[: match.start()]} {text[match.end() :]}".strip(), match[1]

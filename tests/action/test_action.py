@@ -1,0 +1,191 @@
+"""The action's two scripts, end to end: report, comment, gate, with a stand-in for GitHub's API on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.action.github import BOT, GitHub, serving
+from tests.diff.history import MAKE, ROOT, history
+
+__all__ = ["history"]
+History = tuple[Path, list[str]]
+SCRIPTS = ROOT / ".github" / "action"
+MARKER = "<!-- policylint:v1 key=default -->"
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the action's scripts are for bash")
+
+
+class Runner:
+    """What a job has: a checkout and the runner's files."""
+
+    def __init__(self, place: Path, directory: Path) -> None:
+        self.directory = directory
+        self.temp = place / "runner temp"
+        self.output = place / "output"
+        self.summary = place / "summary"
+        tools = self.temp / "policylint" / "bin"
+        tools.mkdir(parents=True)
+        start = "import sys; from policylint.cli import main; sys.argv[0] = 'policylint'; sys.exit(main())"
+        for name, command in (("policylint", f'{sys.executable} -c "{start}"'), ("python", sys.executable)):
+            (tools / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+            (tools / name).chmod(0o755)
+
+    def script(self, name: str, **given: str) -> subprocess.CompletedProcess[str]:
+        environment = {each: os.environ[each] for each in ("PATH", "HOME") if each in os.environ}
+        environment |= {"RUNNER_TEMP": str(self.temp), "GITHUB_OUTPUT": str(self.output), "LC_ALL": "C.UTF-8"}
+        environment |= {"GITHUB_STEP_SUMMARY": str(self.summary), "GITHUB_ACTIONS": "true", "PYTHONPATH": str(ROOT)}
+        environment |= {"GITHUB_REPOSITORY": "o/r", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "7"}
+        environment |= {"ACTION_PATH": str(ROOT), "GITHUB_EVENT_NAME": "pull_request", "PL_HEAD_SHA": "feed" * 10}
+        command = [str(SCRIPTS / name)]
+        return subprocess.run(
+            command, cwd=self.directory, env=environment | given, capture_output=True, text=True, check=False
+        )
+
+    def report(self, **given: str) -> dict[str, str]:
+        done = self.script("run.sh", **given)
+        assert done.returncode == 0, done.stderr
+        return self.outputs()
+
+    def comment(self, github: GitHub, **given: str) -> str:
+        """Run the second script; what it prints."""
+        outputs = self.outputs()
+        asked = {"PL_COMMENT": "auto", "PL_PR": "12", "PL_FORK": "false", "GH_TOKEN": "not-a-token"}
+        asked |= {"PL_COMMENT_FILE": outputs.get("comment-file", ""), "PL_CONTENT": outputs.get("has-content", "")}
+        with serving(github):
+            done = self.script("comment.sh", GITHUB_API_URL=github.url, **asked | given)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def outputs(self) -> dict[str, str]:
+        return dict(line.split("=", 1) for line in self.output.read_text().splitlines())
+
+
+@pytest.fixture
+def runner(history: History, tmp_path: Path) -> Runner:
+    """The checkout of a pull request whose merge commit brings a lost JWT (commit 2 of fixtures/history)."""
+    directory, ids = history
+    place = tmp_path / "checkout"
+    MAKE.git(tmp_path, "clone", "-q", str(directory), str(place))
+    MAKE.git(place, "checkout", "-q", ids[1])
+    return Runner(tmp_path, place)
+
+
+def test_a_pull_request_is_reported_commented_and_gated(runner: Runner) -> None:
+    outputs = runner.report()
+    assert (outputs["exit-code"], outputs["new-findings"], outputs["fixed-findings"]) == ("1", "1", "0")
+    assert outputs["routes-changed"] == "1"
+    sarif = json.loads(Path(outputs["sarif-file"]).read_text())
+    assert [each["ruleId"] for each in sarif["runs"][0]["results"]] == ["GWP201"]
+    summary = runner.summary.read_text()
+    assert summary.startswith("### policylint: 1 route loses a protection")
+    github = GitHub()
+    assert "comment created" in runner.comment(github)
+    (body,) = github.bodies()
+    assert body.startswith(f"{MARKER}\n### policylint: 1 route loses a protection")
+    assert f"https://github.com/o/r/blob/{'feed' * 10}/apps/shop/checkout-cors.yaml#L9" in body
+    assert runner.outputs()["posted"] == "true"
+
+
+def test_comment_is_edited_in_place_and_left_alone_when_unchanged(runner: Runner) -> None:
+    runner.report()
+    github = GitHub()
+    for _ in range(5):
+        github.add("nice change", "somebody")
+    github.add(f"{MARKER}\nforged", "mallory")
+    mine = github.add(f"{MARKER}\n### policylint: an older report")
+    assert "comment updated" in runner.comment(github)
+    assert "comment unchanged" in runner.comment(github)
+    assert [(method, path) for method, path, _ in github.calls] == [("PATCH", f"/repos/o/r/issues/comments/{mine}")]
+    assert github.bodies()[5] == f"{MARKER}\nforged"
+    assert len(github.comments) == 7
+
+
+def test_comment_is_found_on_a_later_page_and_by_key(runner: Runner) -> None:
+    runner.report(PL_COMMENT_KEY="prod")
+    github = GitHub(page=10)
+    for number in range(25):
+        github.add(f"comment {number}", "somebody")
+    github.add(f"{MARKER}\nof another key")
+    mine = github.add("<!-- policylint:v1 key=prod -->\r\nold")
+    assert "comment updated" in runner.comment(github)
+    assert [path for _, path, _ in github.calls] == [f"/repos/o/r/issues/comments/{mine}"]
+    assert github.pages_read == 3
+
+
+def test_a_read_only_token_is_a_notice_and_no_failure(runner: Runner) -> None:
+    runner.report()
+    github = GitHub(read_only=True)
+    said = runner.comment(github, PL_FORK="true")
+    assert said.count("::notice::") == 1
+    assert "read-only token" in said
+    assert runner.outputs()["posted"] == "false"
+    assert runner.summary.read_text()
+
+
+def test_nothing_to_say_posts_nothing_and_resolves_what_is_there(history: History, runner: Runner) -> None:
+    MAKE.git(runner.directory, "checkout", "-q", history[1][3])
+    outputs = runner.report()
+    assert (outputs["exit-code"], outputs["new-findings"], outputs["has-content"]) == ("0", "0", "false")
+    github = GitHub()
+    assert "comment nothing" in runner.comment(github)
+    assert (github.calls, runner.outputs()["posted"]) == ([], "false")
+    assert "comment created" in runner.comment(github, PL_COMMENT="always")
+    other = GitHub()
+    other.add(f"{MARKER}\n### policylint: 1 route loses a protection")
+    assert "comment updated" in runner.comment(other)
+    assert other.bodies()[0].startswith(f"{MARKER}\n### policylint: no route changes its effective policy")
+
+
+def test_a_report_that_is_too_long_is_cut_between_lines(runner: Runner, tmp_path: Path) -> None:
+    runner.report()
+    long = tmp_path / "long.md"
+    long.write_text(f"{MARKER}\n### policylint\n<details>\n```diff\n" + "+ a line of the report\n" * 5000)
+    github = GitHub()
+    assert "comment created" in runner.comment(github, PL_COMMENT_FILE=str(long))
+    (body,) = github.bodies()
+    assert len(body) <= 65_536
+    assert "actions/runs/7" in body
+    assert body.count("```") % 2 == 0
+    assert body.count("<details>") == body.count("</details>")
+
+
+def test_without_a_parent_the_fix_is_named(runner: Runner, tmp_path: Path) -> None:
+    place = tmp_path / "shallow"
+    MAKE.git(tmp_path, "clone", "-q", "--depth", "1", f"file://{runner.directory}", str(place))
+    runner.directory = place
+    done = runner.script("run.sh")
+    assert "fetch-depth: 2" in done.stderr
+    outputs = runner.outputs()
+    assert (outputs["exit-code"], outputs["comment-file"], outputs["sarif-file"]) == ("2", "", "")
+    assert "no report" in runner.comment(GitHub())
+
+
+def test_a_push_is_compared_with_what_was_there(history: History, runner: Runner) -> None:
+    ids = history[1]
+    assert runner.report(GITHUB_EVENT_NAME="push", PL_BEFORE=ids[0])["new-findings"] == "1"
+    runner.output.unlink()
+    assert runner.report(GITHUB_EVENT_NAME="push", PL_BEFORE="0" * 40)["new-findings"] == ""
+
+
+def test_inputs_are_never_options_and_never_run(runner: Runner) -> None:
+    runner.report(PL_BASE="--help", PL_PATH="--help $(touch pwned)", PL_COMMENT_KEY="--> <script>")
+    assert not list(runner.directory.rglob("pwned"))
+    assert runner.outputs()["exit-code"] == "2"
+
+
+def test_key_cannot_leave_its_marker(runner: Runner) -> None:
+    outputs = runner.report(PL_COMMENT_KEY="x --> <b>")
+    first = Path(outputs["comment-file"]).read_text().splitlines()[0]
+    assert first.startswith("<!-- policylint:v1 key=x") and first.count("-->") == 1 and first.endswith("-->")
+
+
+def test_the_stand_in_is_by_the_bot() -> None:
+    assert GitHub().add("x") == 1000
+    assert BOT == "github-actions[bot]"
+    assert shutil.which("bash")

@@ -1,0 +1,158 @@
+"""The house rules of design/architecture.md: rooms import only from lower floors, implementations not each other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "policylint"
+FLOORS = {
+    "cli": 10,
+    "report": 9,
+    "triage": 8,
+    "edit": 8,
+    "compare": 7,
+    "checks": 6,
+    "explain": 6,
+    "trace": 6,
+    "workspace": 6,
+    "simulation": 5,
+    "implementations": 4,
+    "schema": 3,
+    "policy": 3,
+    "topology": 2,
+    "render": 2,
+    "given": 2,
+    "model": 1,
+    "config": 1,
+    "documents": 0,
+    "sources": 0,
+}
+"""Room (package or module right below `policylint`) → floor."""
+ENTRANCES = {"__main__", "__init__"}
+MEANT = {
+    ("config", "model"),  # where the shipped schemas lie
+    ("config", "schema"),  # its checker, which knows nothing of Kubernetes
+    ("explain", "trace"),
+    ("workspace", "checks"),  # Workspace.findings, on demand
+}
+"""Imports that do not go down, and are meant."""
+MOST_LINES = 400
+
+
+class Import(NamedTuple):
+    """One import of one module of the package by another."""
+
+    importer: str
+    imported: str
+    line: int
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Dotted name below `policylint` and file of every module, packages by their own name."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        parts = file.relative_to(PACKAGE).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts), file
+
+
+def imports() -> Iterator[Import]:
+    """Every import inside the package, those inside functions included; those for annotations alone are not."""
+    for name, file in modules():
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        ignored = {id(each) for block in ast.walk(tree) if _only_types(block) for each in ast.walk(block)}
+        for node in ast.walk(tree):
+            if id(node) in ignored:
+                continue
+            if isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{file}:{node.lineno}: relative import"
+                imported = [f"{node.module}.{each.name}" for each in node.names]
+            elif isinstance(node, ast.Import):
+                imported = [each.name for each in node.names]
+            else:
+                continue
+            for each in imported:
+                if each.startswith("policylint."):
+                    yield Import(name, each.removeprefix("policylint."), node.lineno)
+
+
+def _only_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def room(module: str) -> str:
+    return module.partition(".")[0]
+
+
+IMPORTS = list(imports())
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {room(name) for name, _ in modules()} - ENTRANCES
+    assert rooms <= FLOORS.keys(), f"say in FLOORS where {sorted(rooms - FLOORS.keys())} belong"
+
+
+def test_rooms_import_only_from_lower_floors() -> None:
+    upward = [
+        f"{each.importer}:{each.line} imports {each.imported}"
+        for each in IMPORTS
+        if room(each.importer) not in ENTRANCES
+        and room(each.imported) in FLOORS
+        and room(each.importer) != room(each.imported)
+        and (room(each.importer), room(each.imported)) not in MEANT
+        and FLOORS[room(each.imported)] >= FLOORS[room(each.importer)]
+    ]
+    assert not upward, "\n".join(upward)
+
+
+def test_no_implementation_knows_another() -> None:
+    """Each imports its own package, and of the room what all share: the protocol."""
+    strangers = [
+        f"{each.importer}:{each.line} imports {each.imported}"
+        for each in IMPORTS
+        if room(each.importer) == room(each.imported) == "implementations"
+        and each.importer != "implementations"
+        and each.imported.split(".")[1] not in (each.importer.split(".")[1], "generic")
+    ]
+    assert not strangers, "\n".join(strangers)
+
+
+def test_the_engine_names_no_implementation() -> None:
+    """Only the table in implementations/__init__.py says which module is whose, as text."""
+    named = [
+        f"{each.importer}:{each.line} imports {each.imported}"
+        for each in IMPORTS
+        if room(each.importer) != "implementations"
+        and each.imported.startswith("implementations.")
+        and each.imported.split(".")[1] not in ("Implementation", "implementation", "implementations", "generic")
+    ]
+    assert not named, "\n".join(named)
+
+
+@pytest.mark.parametrize("directory", ["policylint", "tests"])
+def test_files_have_one_subject(directory: str) -> None:
+    """Past 400 lines a file hides two."""
+    long = {
+        str(file.relative_to(PACKAGE.parent)): lines
+        for file in sorted((PACKAGE.parent / directory).rglob("*.py"))
+        if (lines := len(file.read_text(encoding="utf-8").splitlines())) > MOST_LINES
+    }
+    assert not long
+
+
+def test_every_file_says_what_it_is_about() -> None:
+    silent = [str(file) for _, file in modules() if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))]
+    assert not silent
+
+
+def test_dataclasses_are_not_imported() -> None:
+    """They cost more at start-up than the rest of an idle run (design/performance.md)."""
+    for name, file in modules():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                assert node.module != "dataclasses", name
+            elif isinstance(node, ast.Import):
+                assert all(each.name != "dataclasses" for each in node.names), name

@@ -1,0 +1,107 @@
+"""A kind that behaves generically needs one catalog entry and no code: what follows from adding one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from policylint.checks import run
+from policylint.model.catalog import Catalog, ShippedFile
+from policylint.model.shipped import shipped, shipped_files
+from policylint.simulation import Simulation, simulate
+from tests.topology.worlds import world
+
+ENTRY = """
+implementation: acme
+title: Acme Gateway
+controllers: ["acme.example/*"]
+kinds:
+  - group: policy.acme.example
+    kind: TimeoutPolicy
+    plural: timeoutpolicies
+    versions: [v1]
+    class: Inherited
+    targets:
+      - {group: gateway.networking.k8s.io, kind: Gateway, sections: true}
+      - {group: gateway.networking.k8s.io, kind: HTTPRoute, sections: true}
+    merge: {strategy: patch-defaults, wrappers: {}}
+    conflict: same-target
+    settings: {protection: [request]}
+    verified: "yes"
+"""
+TOPOLOGY = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: acme}
+spec: {controllerName: acme.example/controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {gatewayClassName: acme, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: checkout, namespace: shop}
+spec: {parentRefs: [{name: edge}], rules: [{name: all}]}
+"""
+
+
+def policy(name: str, target: str, spec: str) -> str:
+    return f"""
+apiVersion: policy.acme.example/v1
+kind: TimeoutPolicy
+metadata: {{name: {name}, namespace: shop}}
+spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}], {spec}}}
+"""
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    """The shipped catalog and one file more."""
+    entry: dict[str, Any] = yaml.safe_load(ENTRY)
+    jsonschema.validate(entry, json.loads(shipped("schemas", "policy-kind.json").read_text()))
+    (tmp_path / "acme.yaml").write_text(ENTRY.lstrip())
+    paths = [*shipped_files("schemas", "policy-kinds"), str(tmp_path / "acme.yaml")]
+    return Catalog(map(ShippedFile, paths), {}, {}, None)
+
+
+def judged(catalog: Catalog, *policies: str) -> Simulation:
+    return simulate(world(*TOPOLOGY.split("---"), *policies), catalog)
+
+
+def test_it_is_merged_by_the_strategy_of_its_entry(catalog: Catalog) -> None:
+    simulation = judged(
+        catalog,
+        policy("defaults", "kind: Gateway, name: edge", "request: 5s, idle: 1m"),
+        policy("checkout", "kind: HTTPRoute, name: checkout", "request: 1s"),
+    )
+    (spec,) = {str(dict(each.effective.spec)) for each in simulation.groups}
+    assert spec == str({"request": "1s", "idle": "1m"})
+    assert {key.name: state.verdict for key, state in simulation.policies.items()} == {
+        "checkout": "Enforced",
+        "defaults": "PartiallyEnforced",
+    }
+
+
+def test_its_conflicts_and_mistakes_are_found(catalog: Catalog) -> None:
+    simulation = judged(
+        catalog,
+        policy("a", "kind: HTTPRoute, name: checkout", "request: 1s"),
+        policy("b", "kind: HTTPRoute, name: checkout", "request: 2s"),
+        policy("c", "kind: HTTPRoute, name: chekout", "request: 2s"),
+        policy("d", "kind: Service, name: checkout", "request: 2s"),
+        policy("e", "kind: HTTPRoute, name: checkout, sectionName: al", "request: 2s"),
+    )
+    found = {(each.rule, each.resources[0].name, each.confidence) for each in run(simulation)}
+    assert {
+        ("GWP202", "b", "certain"),
+        ("GWP101", "c", "certain"),
+        ("GWP102", "d", "certain"),
+        ("GWP103", "e", "certain"),
+    } <= found

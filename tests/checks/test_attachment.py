@@ -1,0 +1,246 @@
+"""GWP1xx beyond the examples of their pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, policy, route, rules
+
+BTP = "BackendTrafficPolicy"
+CHECKOUT = "group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout"
+TIMEOUT = "timeout: {http: {requestTimeout: 5s}}"
+
+
+def test_each_target_is_judged_by_itself(tmp_path: Path) -> None:
+    text = policy(
+        BTP,
+        "retries",
+        "kind: HTTPRoute, name: chekout}, {group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart",
+        TIMEOUT,
+    )
+    found = lint(tmp_path, *WORLD, route("cart"), text)
+    said = only(found, "GWP101")
+    assert said.message == "BackendTrafficPolicy shop/retries points at missing HTTPRoute shop/chekout"
+    assert said.label == 'no HTTPRoute "chekout" in namespace shop (did you mean "checkout"?)'
+    assert said.help[-1] == (
+        "note: its other target, HTTPRoute shop/cart, is fine, so the cluster would report Accepted"
+    )
+    assert said.pointed_at.startswith("chekout}")
+    assert rules(found) == ["GWP101"]
+
+
+def test_a_target_of_another_namespace_is_found_there(tmp_path: Path) -> None:
+    said = only(lint(tmp_path, *WORLD, policy(BTP, "x", "kind: Gateway, name: edge", TIMEOUT)), "GWP101")
+    assert said.label == 'no Gateway "edge" in namespace shop (there is one in infra)'
+    assert said.help == ("fix: Gateway infra/edge exists: move the policy to namespace infra",)
+    assert (said.severity, said.confidence) == ("error", "certain")
+
+
+def test_nothing_near_is_only_assumed(tmp_path: Path) -> None:
+    said = only(lint(tmp_path, *WORLD, policy(BTP, "x", "kind: HTTPRoute, name: zzz", TIMEOUT)), "GWP101")
+    assert said.confidence == "assumed"
+    assert said.help == ()
+
+
+def test_a_variable_is_never_a_defect(tmp_path: Path) -> None:
+    found = lint(tmp_path, *WORLD, policy(BTP, "x", "kind: HTTPRoute, name: '${NAME}'", TIMEOUT))
+    said = only(found, "GWP101")
+    assert (said.severity, said.confidence) == ("note", "unknown")
+    assert rules(found) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "pointed_at", "label", "fix"),
+    [
+        ("kind: Service, name: checkout", "Service,", "BackendTrafficPolicy cannot be attached to Service", None),
+        (
+            "kind: httproute, name: checkout",
+            "httproute,",
+            "kinds are written HTTPRoute, not httproute",
+            "write `kind: HTTPRoute`",
+        ),
+    ],
+)
+def test_kinds(tmp_path: Path, target: str, pointed_at: str, label: str, fix: str | None) -> None:
+    said = only(lint(tmp_path, *WORLD, policy(BTP, "x", target, TIMEOUT)), "GWP102")
+    assert said.label == label
+    assert said.pointed_at.startswith(pointed_at)
+    if fix is not None:
+        assert said.help[0] == f"fix: {fix}"
+
+
+def test_a_missing_group_is_what_is_wrong(tmp_path: Path) -> None:
+    text = policy(BTP, "x", "kind: HTTPRoute, name: checkout", TIMEOUT).replace(
+        "group: gateway.networking.k8s.io, ", ""
+    )
+    said = only(lint(tmp_path, *WORLD, text), "GWP102")
+    assert said.label == "the group is missing: HTTPRoute is of group gateway.networking.k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("target", "label", "help_"),
+    [
+        (
+            "kind: Gateway, name: edge, sectionName: htp",
+            'no listener "htp" (did you mean "http"?)',
+            'note: its listeners are "http" and "admin"',
+        ),
+        (
+            "kind: HTTPRoute, name: checkout, sectionName: rule-2",
+            "a rule without a name cannot be targeted",
+            "fix: give rule 2 a `name`",
+        ),
+        (
+            "kind: HTTPRoute, name: checkout, sectionName: checkout",
+            '"checkout" is a backend, not a rule',
+            'note: its rule is "all"',
+        ),
+    ],
+)
+def test_sections(tmp_path: Path, target: str, label: str, help_: str) -> None:
+    namespace = "infra" if "Gateway" in target else "shop"
+    said = only(lint(tmp_path, *WORLD, policy(BTP, "x", target, TIMEOUT, namespace=namespace)), "GWP103")
+    assert said.label == label
+    assert said.help[0] == help_
+
+
+@pytest.mark.parametrize(
+    ("section", "fix"),
+    [
+        ('"8080"', "fix: write `sectionName: http`"),
+        ('"9090"', "fix: give port 9090 a name"),
+        ("8080", "fix: write `sectionName: http`"),
+    ],
+)
+def test_a_port_is_named_not_numbered(tmp_path: Path, section: str, fix: str) -> None:
+    text = f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {{name: tls, namespace: shop}}
+spec:
+  targetRefs: [{{group: "", kind: Service, name: checkout, sectionName: {section}}}]
+  validation: {{hostname: example.com, wellKnownCACertificates: System}}
+"""
+    said = only(lint(tmp_path, *WORLD, text), "GWP103")
+    assert said.help == (fix,)
+    assert said.pointed_at.startswith(section)
+
+
+def test_a_selector_says_which_label_differs(tmp_path: Path) -> None:
+    selector = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: x, namespace: shop}
+spec:
+  targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {app: web, tier: db}}]
+"""
+    labelled = route().replace("namespace: shop}", "namespace: shop, labels: {app: web, tier: front}}", 1)
+    said = only(lint(tmp_path, GATEWAY, labelled, SERVICE, selector), "GWP105")
+    assert said.related == ("the nearest, HTTPRoute shop/checkout, lacks tier=db (is tier=front)",)
+    assert said.pointed_at.startswith("db")
+
+
+def test_an_empty_selector_is_everything(tmp_path: Path) -> None:
+    selector = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: x, namespace: shop}
+spec:
+  targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute}]
+  retry: {numRetries: 2}
+"""
+    assert rules(lint(tmp_path, *WORLD, selector)) == []
+
+
+def test_a_policy_on_a_route_without_gateway_waits_for_the_route(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        GATEWAY,
+        route(parent="name: egde"),
+        SERVICE,
+        policy(BTP, "x", "kind: HTTPRoute, name: checkout", TIMEOUT),
+    )
+    assert rules(found) == ["GWP106", "GWP401"]
+    assert only(found, "GWP106").severity == "note"
+
+
+def test_a_policy_that_names_nothing_is_not_also_without_effect(tmp_path: Path) -> None:
+    assert rules(lint(tmp_path, *WORLD, policy(BTP, "x", "kind: HTTPRoute, name: chekout", TIMEOUT))) == ["GWP101"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message", "pointed_at"),
+    [
+        ("targetRefs: []", "has no target", "spec:"),
+        ("retry: {numRetries: 1}", "has no target", "spec:"),
+        (
+            f"targetRef: {{{CHECKOUT}}}\n  targetRefs: [{{{CHECKOUT}}}]",
+            "sets `targetRef` and `targetRefs`",
+            "targetRef",
+        ),
+    ],
+)
+def test_lists_of_targets(tmp_path: Path, spec: str, message: str, pointed_at: str) -> None:
+    text = f"""
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {{name: x, namespace: shop}}
+spec:
+  {spec}
+"""
+    found = lint(tmp_path, *WORLD, text)
+    said = only(found, "GWP107")
+    assert said.message == f"BackendTrafficPolicy shop/x {message}, so it is refused"
+    assert said.pointed_at.startswith(pointed_at)
+    assert rules(found) == ["GWP107"]
+
+
+@pytest.mark.parametrize(
+    ("documents", "unknown"),
+    [
+        ((policy(BTP, "x", "kind: HTTPRoute, name: checkout", TIMEOUT),), "GWP101"),
+        ((GATEWAY, policy(BTP, "x", "kind: Gateway, name: edge", TIMEOUT, namespace="infra")), "GWP106"),
+        ((route(), SERVICE), "GWP401"),
+        ((GATEWAY, route()), "GWP406"),
+    ],
+)
+def test_what_a_tree_holds_none_of_comes_from_elsewhere(
+    tmp_path: Path, documents: tuple[str, ...], unknown: str
+) -> None:
+    found = lint(tmp_path, *documents)
+    assert rules(found) == []
+    said = only(found, unknown)
+    assert (said.severity, said.confidence) == ("note", "unknown")
+
+
+def test_a_gateway_beside_the_routes_of_another_one(tmp_path: Path) -> None:
+    other = GATEWAY.replace("name: edge", "name: spare")
+    found = lint(tmp_path, *WORLD, other, policy(BTP, "x", "kind: Gateway, name: spare", TIMEOUT, namespace="infra"))
+    said = only(found, "GWP106")
+    assert said.label == "no route is attached to Gateway infra/spare"
+    assert said.severity == "warning"
+
+
+def test_a_policy_of_a_mesh_needs_no_route(tmp_path: Path) -> None:
+    text = """
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: viewer, namespace: shop}
+spec:
+  targetRefs: [{group: "", kind: Service, name: cart}]
+"""
+    cart = SERVICE.replace("name: checkout", "name: cart")
+    assert rules(lint(tmp_path, *WORLD, cart, text)) == []
+
+
+def test_a_selector_that_looks_into_other_namespaces_is_left_alone(tmp_path: Path) -> None:
+    text = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: x, namespace: elsewhere}
+spec:
+  targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespaces: {from: All}}]
+"""
+    assert "GWP105" not in rules(lint(tmp_path, *WORLD, text))

@@ -1,0 +1,179 @@
+"""GWP108, 207, 209, 301, 303 and 408 beyond the examples of their pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import GATEWAY, SERVICE, lint, only, policy, rules
+
+CLASS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: envoy}}
+spec: {{controllerName: {}}}
+"""
+ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
+RETRY = "retry: {numRetries: 3}"
+LOGIN = "basicAuth: {users: {name: users}}"
+
+
+def route(name: str, inner: str = "", host: str = "", created: str = "") -> str:
+    stamp = f", creationTimestamp: '{created}'" if created else ""
+    return f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: {name}, namespace: shop{stamp}}}
+spec:
+  parentRefs: [{{name: edge, namespace: infra, sectionName: http}}]
+  hostnames: [{host or f"{name}.example.com"}]
+  rules: [{{{inner or "backendRefs: [{name: checkout, port: 8080}]"}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("controller", "told"),
+    [
+        ("gateway.nginx.org/nginx-gateway-controller", True),
+        ("istio.io/gateway-controller", True),
+        (ENVOY, False),
+        ("example.com/nobody-knows-it", False),
+    ],
+)
+def test_who_serves_the_target(tmp_path: Path, controller: str, told: bool) -> None:
+    on_route = policy("BackendTrafficPolicy", "retries", "kind: HTTPRoute, name: a", RETRY)
+    found = lint(tmp_path, CLASS.format(controller), GATEWAY, SERVICE, route("a"), on_route)
+    assert ("GWP108" in rules(found)) == told
+
+
+def test_a_policy_of_gateway_api_itself_is_served_by_all(tmp_path: Path) -> None:
+    tls = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: tls, namespace: shop}
+spec:
+  targetRefs: [{group: "", kind: Service, name: checkout}]
+  validation: {hostname: a.example.com, wellKnownCACertificates: System}
+"""
+    found = lint(tmp_path, CLASS.format("istio.io/gateway-controller"), GATEWAY, SERVICE, route("a"), tls)
+    assert "GWP108" not in rules(found)
+
+
+def test_the_exception_is_told_and_the_rule_is_not(tmp_path: Path) -> None:
+    login = policy("SecurityPolicy", "login", "kind: HTTPRoute, name: a", LOGIN)
+    world = (GATEWAY, SERVICE, route("a"), route("b"), login)
+    said = only(lint(tmp_path, *world), "GWP301")
+    assert said.message == (
+        "HTTPRoute shop/b is open to everybody where 1 other route of Listener infra/edge#http wants a login"
+    )
+    assert "GWP301" not in rules(lint(tmp_path, *world, route("c")))  # two open, one closed: no exception
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        route("b", "filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]"),
+        route("b", "filters: [{type: ExtensionRef, extensionRef: {group: x.io, kind: Y, name: z}}], "
+        "backendRefs: [{name: checkout, port: 8080}]"),
+        route("b") + "---" + policy("SecurityPolicy", "b", "kind: HTTPRoute, name: b",
+        "authorization: {defaultAction: Deny}"),
+        route("b") + "---" + policy("EnvoyExtensionPolicy", "b", "kind: HTTPRoute, name: b", "extProc: []"),
+    ],
+    ids=["redirect", "filter", "allow-list", "extension"],
+)  # fmt: skip
+def test_routes_of_which_nothing_is_said(tmp_path: Path, other: str) -> None:
+    login = policy("SecurityPolicy", "login", "kind: HTTPRoute, name: a", LOGIN)
+    assert "GWP301" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), other, login))
+
+
+def test_a_login_on_the_gateway_covers_all(tmp_path: Path) -> None:
+    login = policy("SecurityPolicy", "login", "kind: Gateway, name: edge", LOGIN, namespace="infra")
+    assert "GWP301" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), route("b"), login))
+
+
+def test_a_port_without_tls_beside_one_with_it_is_on_purpose(tmp_path: Path) -> None:
+    service = """
+apiVersion: v1
+kind: Service
+metadata: {name: checkout, namespace: shop}
+spec: {ports: [{name: https, port: 8443}, {name: http, port: 8080}]}
+"""
+    tls = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: tls, namespace: shop}
+spec:
+  targetRefs: [{group: "", kind: Service, name: checkout, sectionName: https}]
+  validation: {hostname: a.example.com, wellKnownCACertificates: System}
+"""
+    both = route("a", "backendRefs: [{name: checkout, port: 8443}, {name: checkout, port: 8080}]")
+    assert "GWP303" not in rules(lint(tmp_path, GATEWAY, service, both, tls))
+    plain = lint(tmp_path, GATEWAY, service, route("a"), tls)
+    assert only(plain, "GWP303").label == "covers https only"
+    assert "GWP106" not in rules(plain)
+
+
+MERGED = (
+    policy(
+        "SecurityPolicy",
+        "edge",
+        "kind: Gateway, name: edge",
+        "extAuth: {http: {backendRefs: [{name: auth, port: 80}]}}",
+        namespace="infra",
+    ),
+    policy("SecurityPolicy", "own", "kind: HTTPRoute, name: a", "mergeType: StrategicMerge\n  cors: {maxAge: 1h}"),
+)
+
+
+def test_a_reference_in_a_list_is_moved_too(tmp_path: Path) -> None:
+    found = lint(tmp_path, GATEWAY, SERVICE, route("a"), *MERGED)
+    said = only(found, "GWP209")
+    assert said.severity == "note"  # late releases of Envoy Gateway look in the right namespace
+    assert said.label == "meant is infra/auth, looked for is shop/auth"
+    assert said.pointed_at.startswith("auth, port: 80")
+    there = MERGED[0].replace("name: auth", "name: auth, namespace: infra")
+    assert "GWP209" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), there, MERGED[1]))
+
+
+def matching(inner: str) -> str:
+    return f"matches: [{{{inner}}}], backendRefs: [{{name: checkout, port: 8080}}]"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shadowed"),
+    [
+        ("path: {value: /a}", "path: {type: PathPrefix, value: /a/}", True),
+        ("path: {type: Exact, value: /a}", "path: {type: Exact, value: /a/}", False),
+        ("path: {value: /a}", "path: {type: Exact, value: /a}", False),
+        ("path: {value: /a}", "path: {value: /A}", False),
+        ("method: GET", "method: GET", True),
+        ("method: GET", "method: POST", False),
+        ("headers: [{name: X-A, value: b}]", "headers: [{name: x-a, value: b}, {name: X-a, value: c}]", True),
+        ("headers: [{name: x, value: b}]", "headers: [{name: x, value: b}, {name: y, value: c}]", False),
+        ("queryParams: [{name: a, value: b}]", "queryParams: [{name: A, value: b}]", False),
+        ("path: {type: RegularExpression, value: /a.*}", "path: {type: RegularExpression, value: /a.+}", False),
+    ],
+)
+def test_only_what_ties_on_all_counts_is_shadowed(tmp_path: Path, one: str, other: str, shadowed: bool) -> None:
+    routes = (route("a", matching(one), "shop.example.com"), route("b", matching(other), "shop.example.com"))
+    assert ("GWP408" in rules(lint(tmp_path, GATEWAY, SERVICE, *routes))) == shadowed
+
+
+def test_other_hostnames_are_other_requests(tmp_path: Path) -> None:
+    assert "GWP408" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), route("b")))
+    wide = route("b", host='"*.example.com"')
+    assert "GWP408" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), wide))
+
+
+def test_the_older_route_wins_where_ages_are_stated(tmp_path: Path) -> None:
+    young = route("a", host="shop.example.com", created="2026-02-01T00:00:00Z")
+    old = route("b", host="shop.example.com", created="2026-01-01T00:00:00Z")
+    said = only(lint(tmp_path, GATEWAY, SERVICE, young, old), "GWP408")
+    assert said.confidence == "certain"
+    assert said.message.startswith("HTTPRouteRule shop/a#rule-1 can never win against HTTPRouteRule shop/b#rule-1")
+    unstated = only(
+        lint(tmp_path, GATEWAY, SERVICE, route("a", host="x.example.com"), route("b", host="x.example.com")), "GWP408"
+    )
+    assert unstated.confidence == "assumed"
+    assert "is in a tie against" in unstated.message

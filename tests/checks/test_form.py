@@ -1,0 +1,135 @@
+"""GWP5xx and GWP910 beyond the examples of their pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import open_workspace
+from tests.checks.linting import WORLD, lint, only, rules
+
+GATEWAY_API = "gateway.networking.k8s.io"
+
+
+def minimal(api_version: str, kind: str) -> str:
+    return f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x, namespace: shop}}\nspec: {{}}\n"
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "severity", "label"),
+    [
+        ("gateway.networking.k8s.io/v1beta1", "HTTPRoute", "warning", "use gateway.networking.k8s.io/v1"),
+        ("gateway.networking.k8s.io/v1alpha2", "GRPCRoute", "warning", "use gateway.networking.k8s.io/v1"),
+        ("gateway.networking.k8s.io/v1alpha3", "TLSRoute", "warning", "use gateway.networking.k8s.io/v1"),
+        ("gateway.networking.k8s.io/v1alpha2", "TCPRoute", "note", "use gateway.networking.k8s.io/v1"),
+        ("gateway.networking.k8s.io/v1alpha2", "ReferenceGrant", "warning", "use gateway.networking.k8s.io/v1beta1"),
+        ("gateway.networking.k8s.io/v1alpha3", "BackendTLSPolicy", "warning", "use gateway.networking.k8s.io/v1"),
+        (
+            "gateway.networking.x-k8s.io/v1alpha1",
+            "XListenerSet",
+            "warning",
+            "use gateway.networking.k8s.io/v1, ListenerSet",
+        ),
+        ("kuadrant.io/v1beta2", "AuthPolicy", "warning", "use kuadrant.io/v1"),
+    ],
+)
+def test_superseded_versions(tmp_path: Path, api_version: str, kind: str, severity: str, label: str) -> None:
+    said = only(lint(tmp_path, minimal(api_version, kind)), "GWP502")
+    assert (said.severity, said.label) == (severity, label)
+    assert said.pointed_at == api_version
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [("gateway.networking.k8s.io/v1", "HTTPRoute"), ("gateway.networking.k8s.io/v1beta1", "ReferenceGrant")],
+)
+def test_current_versions(tmp_path: Path, api_version: str, kind: str) -> None:
+    assert "GWP502" not in rules(lint(tmp_path, minimal(api_version, kind)))
+
+
+def test_a_duplicate_says_whether_the_two_differ(tmp_path: Path) -> None:
+    service = WORLD[2]
+    assert only(lint(tmp_path, *WORLD, service), "GWP503").message == (
+        "Service shop/checkout is deployed twice, both times the same"
+    )
+    other = service.replace("8080", "8081")
+    assert only(lint(tmp_path, *WORLD, other), "GWP503").message == "Service shop/checkout is deployed twice"
+
+
+def test_duplicates_that_kustomizations_choose_between_are_no_defect(tmp_path: Path) -> None:
+    for cluster in ("one", "two"):
+        folder = tmp_path / cluster
+        folder.mkdir()
+        (folder / "service.yaml").write_text(WORLD[2], encoding="utf-8")
+        (folder / "kustomization.yaml").write_text(
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [service.yaml]\n",
+            encoding="utf-8",
+        )
+    found = open_workspace([str(tmp_path)]).findings()
+    assert {each.confidence for each in found if each.rule == "GWP503"} <= {"unknown"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"apiVersion: v1\nkind: Service\nmetadata: {name: \xff\xfe}\n", "file is not UTF-8"),
+        (b"apiVersion: v1\nkind: Service\nspec: [1, 2\n", "document is not valid YAML, so it was not checked"),
+        (
+            b"apiVersion: v1\nkind: Service\nspec: " + b"[" * 300 + b"]" * 300,
+            "document is nested too deeply to be read",
+        ),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, content: bytes, message: str) -> None:
+    file = tmp_path / "broken.yaml"
+    file.write_bytes(content)
+    (finding,) = open_workspace([str(file)]).findings()
+    assert (finding.rule, finding.severity, finding.message) == ("GWP910", "warning", message)
+
+
+CRD = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: things.example.com, labels: {labels}}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names:
+    kind: {kind}
+    plural: things
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: {spec}
+            status: {{type: object, properties: {{ancestors: {{type: array, items: {{type: object}}}}}}}}
+"""
+ANYTHING = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
+TARGETS = (
+    "{type: object, properties: {targetRefs: {type: array, minItems: 1, maxItems: %s, x-kubernetes-list-type: map, "
+    "items: {type: object, properties: {group: {type: string}, kind: {type: string, enum: [Gateway]}, "
+    "name: {type: string}}}}, overrides: {type: object}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "spec", "expected"),
+    [
+        ("ThingPolicy", f"{{{GATEWAY_API}/policy: Inherited}}", ANYTHING, []),
+        ("ThingPolicy", f"{{{GATEWAY_API}/policy: inherited}}", ANYTHING, []),
+        ("ThingPolicy", f"{{{GATEWAY_API}/policy: 'true'}}", ANYTHING, ["GWP510"]),
+        ("Thing", "{}", ANYTHING, []),
+        ("ThingPolicy", "{}", ANYTHING, []),
+        ("Thing", f"{{{GATEWAY_API}/policy: Direct}}", ANYTHING, ["GWP511"]),
+        ("ThingPolicy", f"{{{GATEWAY_API}/policy: Direct}}", TARGETS % 16, ["GWP514"]),
+        ("ThingPolicy", f"{{{GATEWAY_API}/policy: Inherited}}", TARGETS % 17, ["GWP515"]),
+        ("ThingPolicy", "{}", TARGETS % 16, ["GWP510"]),
+    ],
+)
+def test_policy_crds(tmp_path: Path, kind: str, labels: str, spec: str, expected: list[str]) -> None:
+    assert rules(lint(tmp_path, CRD.format(kind=kind, labels=labels, spec=spec))) == expected

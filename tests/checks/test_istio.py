@@ -1,0 +1,206 @@
+"""What `istioctl analyze` finds of Istio's policies, and what it misses (design/implementations/istio-analyzers.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import Said, lint
+from tests.implementations.test_istio import deployment, gateway, policy
+
+WAYPOINT = gateway("wp", cls="istio-waypoint")
+AMBIENT = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: foo, labels: {istio.io/dataplane-mode: ambient}}
+"""
+SELECTOR = "selector: {matchLabels: {app: %s}}"
+JWT = "jwtRules: [{issuer: x}]"
+ALLOW = "rules: [{}]"
+SERVICE_TARGET = "targetRefs: [{group: '', kind: Service, name: web}]"
+CLASS_TARGET = "targetRefs: [{group: gateway.networking.k8s.io, kind: GatewayClass, name: istio-waypoint}]"
+
+
+def service(labels: str = "") -> str:
+    return f"""
+apiVersion: v1
+kind: Service
+metadata: {{name: web, namespace: foo, labels: {{{labels}}}}}
+spec: {{ports: [{{name: http, port: 80}}], selector: {{app: web}}}}
+"""
+
+
+def only(found: list[Said]) -> Said:
+    (said,) = found
+    return said
+
+
+@pytest.mark.parametrize("kind", ["AuthorizationPolicy", "RequestAuthentication", "Telemetry", "WasmPlugin"])
+def test_a_missing_target_is_not_silent(tmp_path: Path, kind: str) -> None:
+    """No analyzer looks at targetRefs; of all kinds but AuthorizationPolicy istiod says nothing either."""
+    spec = {"AuthorizationPolicy": ALLOW, "RequestAuthentication": JWT, "Telemetry": "tracing: []"}.get(kind, "url: u")
+    target = "targetRefs: [{group: '', kind: Service, name: websrv}]"
+    found = lint(tmp_path, deployment(), service(), policy(kind, "p", f"{target}, {spec}"))
+    said = only([each for each in found if each.rule == "GWP101"])
+    assert (said.severity, said.message) == ("error", f"{kind} foo/p points at missing Service foo/websrv")
+    assert said.pointed_at.startswith("websrv")
+
+
+def test_a_gateway_in_another_namespace(tmp_path: Path) -> None:
+    """istio/istio#43027, #49148: silently without effect."""
+    target = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
+    found = lint(tmp_path, gateway("edge", "infra"), policy("RequestAuthentication", "p", f"{target}, {JWT}"))
+    said = only(found)
+    assert (said.rule, said.confidence) == ("GWP101", "certain")
+    assert said.help == ("fix: Gateway infra/edge exists: move the policy to namespace infra",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        ("PeerAuthentication", "mtls: {mode: STRICT}", "mtls: {mode: PERMISSIVE}"),
+        ("Telemetry", "tracing: [{randomSamplingPercentage: 1}]", "tracing: [{randomSamplingPercentage: 2}]"),
+        ("RequestAuthentication", "jwtRules: [{issuer: x, jwks: a}]", "jwtRules: [{issuer: x, jwks: b}]"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("scope", "namespace", "node"),
+    [
+        ("", "foo", "Namespace foo"),
+        ("", "istio-system", "Namespace istio-system"),
+        (f"{SELECTOR % 'web'}, ", "foo", "Deployment foo/web"),
+    ],
+)
+def test_duplicates_at_one_scope(
+    tmp_path: Path, kind: str, one: str, other: str, scope: str, namespace: str, node: str
+) -> None:
+    policies = (policy(kind, "a", scope + one, namespace), policy(kind, "b", scope + other, namespace))
+    said = only([each for each in lint(tmp_path, deployment(), *policies) if each.rule == "GWP206"])
+    assert (said.severity, said.confidence) == ("warning", "certain")
+    assert said.message.startswith(f"{node} gets {kind} ")
+    assert said.help[-1] == "fix: merge the two policies into one"
+
+
+def test_a_duplicate_whose_age_is_stated_is_overridden(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        deployment(),
+        policy("PeerAuthentication", "a", "mtls: {mode: PERMISSIVE}", created="2026-01-02T00:00:00Z"),
+        policy("PeerAuthentication", "b", "mtls: {mode: STRICT}", created="2026-01-01T00:00:00Z"),
+    )
+    said = only([each for each in found if each.rule in ("GWP202", "GWP203")])
+    assert said.message.startswith("PeerAuthentication foo/a ")
+    assert not [each for each in found if each.rule == "GWP206"]
+
+
+def test_rules_for_different_issuers_are_no_duplicates(tmp_path: Path) -> None:
+    policies = (
+        policy("RequestAuthentication", "a", "jwtRules: [{issuer: x}]"),
+        policy("RequestAuthentication", "b", "jwtRules: [{issuer: y}]"),
+    )
+    assert not lint(tmp_path, deployment(), *policies)
+
+
+def test_a_selector_is_held_to_pod_templates(tmp_path: Path) -> None:
+    """IST0127, without Pods."""
+    said = only(lint(tmp_path, deployment(), policy("AuthorizationPolicy", "p", f"{SELECTOR % 'wbe'}, {ALLOW}")))
+    assert (said.rule, said.severity, said.confidence) == ("GWP105", "warning", "certain")
+    assert said.message == "AuthorizationPolicy foo/p selects no workload"
+    assert said.label == "no workload in namespace foo has these labels"
+    assert said.related == ("the nearest, Deployment foo/web, lacks app=wbe (is app=web)",)
+    assert said.pointed_at.startswith("wbe")
+
+
+def test_a_selector_in_the_wrong_namespace(tmp_path: Path) -> None:
+    spec = f"{SELECTOR % 'api'}, {ALLOW}"
+    said = only(lint(tmp_path, deployment(), deployment("api", "bar"), policy("AuthorizationPolicy", "p", spec)))
+    assert said.rule == "GWP105"
+    assert said.related == ("Deployment bar/api has them, in another namespace",)
+    assert said.help == ("fix: move the policy to namespace bar",)
+
+
+def test_a_selector_of_a_waypoint(tmp_path: Path) -> None:
+    """IST0166."""
+    spec = "selector: {matchLabels: {gateway.networking.k8s.io/gateway-name: wp}}"
+    world = (deployment(), service("istio.io/use-waypoint: wp"), WAYPOINT)
+    said = only(lint(tmp_path, *world, policy("AuthorizationPolicy", "p", f"{spec}, {ALLOW}")))
+    assert said.rule == "GWP105"
+    assert said.label == "only a waypoint has these labels, and waypoints take no selectors: name it in targetRefs"
+
+
+@pytest.mark.parametrize(
+    ("label", "namespace", "confidence", "why"),
+    [
+        ("", "", "unknown", "no label names a waypoint"),
+        ("", "{apiVersion: v1, kind: Namespace, metadata: {name: foo}}\n", "certain", "no label names a waypoint"),
+        ("istio.io/use-waypoint: other", "", "certain", "there is no waypoint foo/other"),
+    ],
+)
+def test_a_service_that_no_waypoint_serves(
+    tmp_path: Path, label: str, namespace: str, confidence: str, why: str
+) -> None:
+    target = policy("AuthorizationPolicy", "p", f"{SERVICE_TARGET}, {ALLOW}")
+    world = [*([namespace] if namespace else []), deployment(), service(label), WAYPOINT]
+    said = only(lint(tmp_path, *world, target))
+    assert (said.rule, said.confidence) == ("GWP106", confidence)
+    assert said.label == f"only a waypoint acts on it, and Service foo/web is bound to none: {why}"
+    assert said.pointed_at.startswith("web")
+
+
+def test_a_service_behind_a_waypoint_is_fine(tmp_path: Path) -> None:
+    world = (deployment(), service("istio.io/use-waypoint: wp"), WAYPOINT)
+    assert not lint(tmp_path, *world, policy("AuthorizationPolicy", "p", f"{SERVICE_TARGET}, {ALLOW}"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "namespace", "spec", "why"),
+    [
+        (
+            "AuthorizationPolicy",
+            "foo",
+            f"{CLASS_TARGET}, {ALLOW}",
+            "policies on a GatewayClass count in the root namespace istio-system only",
+        ),
+        (
+            "PeerAuthentication",
+            "istio-system",
+            f"{SELECTOR % 'web'}, mtls: {{mode: STRICT}}",
+            "a PeerAuthentication with a selector is ignored in the root namespace",
+        ),
+        (
+            "EnvoyFilter",
+            "foo",
+            f"{SERVICE_TARGET}, configPatches: []",
+            "EnvoyFilters are looked up for Gateways only, never for what is behind a waypoint",
+        ),
+    ],
+)
+def test_accepted_and_ignored(tmp_path: Path, kind: str, namespace: str, spec: str, why: str) -> None:
+    world = (deployment(), service("istio.io/use-waypoint: wp"), WAYPOINT)
+    said = only(lint(tmp_path, *world, policy(kind, "p", spec, namespace)))
+    assert (said.rule, said.severity, said.confidence, said.label) == ("GWP106", "warning", "certain", why)
+    assert said.help[0].startswith("fix: ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "why"),
+    [
+        ("RequestAuthentication", JWT, "does not act on RequestAuthentication"),
+        ("RequestAuthentication", f"{SELECTOR % 'web'}, {JWT}", "does not act on RequestAuthentication"),
+        (
+            "AuthorizationPolicy",
+            "action: DENY, rules: [{to: [{operation: {methods: [GET]}}]}]",
+            "enforces nothing of it",
+        ),
+    ],
+)
+def test_what_ztunnel_does_not_do(tmp_path: Path, kind: str, spec: str, why: str) -> None:
+    """IST0167 knows this of Sidecars only."""
+    said = only(lint(tmp_path, AMBIENT, deployment(), policy(kind, "p", spec)))
+    assert said.rule == "GWP106"
+    assert f"in ambient mode ztunnel {why}" in said.label
+
+
+def test_a_namespace_whose_workloads_were_not_seen_is_no_finding(tmp_path: Path) -> None:
+    assert not lint(tmp_path, deployment("api", "bar"), policy("AuthorizationPolicy", "p", ALLOW))

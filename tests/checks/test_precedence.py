@@ -1,0 +1,150 @@
+"""GWP2xx beyond the examples of their pages: who is spoken of, how badly, and by one rule only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, policy, route, rules
+
+ON_GATEWAY = "kind: Gateway, name: edge"
+ON_ROUTE = "kind: HTTPRoute, name: checkout"
+JWT = "jwt: {providers: [{name: staff, remoteJWKS: {uri: https://id.example.com/keys}}]}"
+
+
+def security(name: str, target: str, settings: str) -> str:
+    return policy("SecurityPolicy", name, target, settings, namespace="infra" if "Gateway" in target else "shop")
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "severity", "lost"),
+    [
+        (JWT, "cors: {allowMethods: [GET]}", "error", "jwt"),
+        (JWT, "basicAuth: {users: {name: users}}", "warning", "jwt"),
+        ("authorization: {defaultAction: Deny}", "cors: {allowMethods: [GET]}", "warning", "authorization"),
+        ("cors: {allowMethods: [GET]}", JWT, "note", "cors"),
+        (JWT + "\n  cors: {allowMethods: [GET]}", "authorization: {defaultAction: Deny}", "error", "cors and jwt"),
+    ],
+)
+def test_what_is_lost_decides_how_bad_it_is(tmp_path: Path, above: str, below: str, severity: str, lost: str) -> None:
+    found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, above), security("checkout", ON_ROUTE, below))
+    said = only(found, "GWP201")
+    assert said.severity == severity
+    assert said.message == f"HTTPRoute shop/checkout loses {lost} from its Gateway"
+    assert said.label == "this policy replaces SecurityPolicy infra/edge as a whole"
+    assert said.related[0] == "this no longer applies to 2 rules of shop/checkout"
+    assert rules(found) == ["GWP201"]
+
+
+def test_several_routes_are_one_finding(tmp_path: Path) -> None:
+    selector = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: cors, namespace: shop}
+spec:
+  targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute}]
+  cors: {allowMethods: [GET]}
+"""
+    said = only(lint(tmp_path, *WORLD, route("cart"), security("edge", ON_GATEWAY, JWT), selector), "GWP201")
+    assert said.message == "2 routes lose jwt from Gateway infra/edge"
+
+
+def test_a_rule_is_its_own_subject(tmp_path: Path) -> None:
+    on_rule = security("pay", ON_ROUTE + ", sectionName: all", "cors: {allowMethods: [GET]}")
+    said = only(lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), on_rule), "GWP201")
+    assert said.message == "HTTPRouteRule shop/checkout#all loses jwt from its Gateway"
+    assert said.related[0] == "this no longer applies to 1 rule of shop/checkout"
+
+
+def test_what_the_winner_sets_itself_is_not_dropped(tmp_path: Path) -> None:
+    found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), security("checkout", ON_ROUTE, JWT))
+    assert rules(found) == ["GWP203"]
+    assert only(found, "GWP203").severity == "note"
+
+
+def test_another_authentication_in_its_place_is_worth_a_warning(tmp_path: Path) -> None:
+    other = JWT.replace("staff", "anyone")
+    found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), security("checkout", ON_ROUTE, other))
+    assert only(found, "GWP203").severity == "warning"
+
+
+def test_a_merge_drops_nothing(tmp_path: Path) -> None:
+    below = security("checkout", ON_ROUTE, "mergeType: StrategicMerge\n  cors: {allowMethods: [GET]}")
+    assert rules(lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), below)) == []
+
+
+def test_an_empty_policy_is_told_once(tmp_path: Path) -> None:
+    found = lint(tmp_path, *WORLD, security("edge", ON_GATEWAY, JWT), security("checkout", ON_ROUTE, ""))
+    assert rules(found) == ["GWP205"]
+
+
+def test_a_refused_policy_is_not_also_overridden(tmp_path: Path) -> None:
+    found = lint(tmp_path, *WORLD, security("a", ON_ROUTE, JWT), security("b", ON_ROUTE, "cors: {allowMethods: [GET]}"))
+    said = only(found, "GWP202")
+    assert "the manifests do not state which of the two is older" in said.help[1]
+    assert rules(found) == ["GWP202"]
+
+
+def test_stated_ages_are_not_in_doubt(tmp_path: Path) -> None:
+    old = security("b", ON_ROUTE, JWT).replace(
+        "namespace: shop}", "namespace: shop, creationTimestamp: 2024-01-01T00:00:00Z}"
+    )
+    new = security("a", ON_ROUTE, "cors: {}").replace(
+        "namespace: shop}", "namespace: shop, creationTimestamp: 2025-01-01T00:00:00Z}"
+    )
+    said = only(lint(tmp_path, *WORLD, old, new), "GWP202")
+    assert said.message.startswith("SecurityPolicy shop/a conflicts with shop/b on HTTPRoute shop/checkout")
+    assert said.help[1] == "note: shop/b is older, so it stays"
+
+
+def test_a_listener_takes_over_from_its_gateway(tmp_path: Path) -> None:
+    whole = policy("ClientTrafficPolicy", "all", ON_GATEWAY, "tls: {minVersion: '1.3'}", namespace="infra")
+    one = policy("ClientTrafficPolicy", "one", ON_GATEWAY + ", sectionName: admin", "http3: {}", namespace="infra")
+    said = only(lint(tmp_path, GATEWAY, route(), SERVICE, whole, one), "GWP201")
+    assert said.severity == "warning"
+    assert said.message == "Listener infra/edge#admin loses tls from its Gateway"
+
+
+def kuadrant(name: str, kind: str, target: str, body: str) -> str:
+    return f"""
+apiVersion: kuadrant.io/v1
+kind: RateLimitPolicy
+metadata: {{name: {name}, namespace: {"infra" if kind == "Gateway" else "shop"}}}
+spec:
+  targetRef: {{group: gateway.networking.k8s.io, kind: {kind}, name: {target}}}
+  {body}
+"""
+
+
+LIMIT = "limits: {burst: {rates: [{limit: 5, window: 10s}]}}"
+
+
+def test_overrides_of_a_parent_are_no_drop(tmp_path: Path) -> None:
+    above = kuadrant("edge", "Gateway", "edge", "overrides: {" + LIMIT + "}")
+    found = lint(tmp_path, *WORLD, above, kuadrant("mine", "HTTPRoute", "checkout", LIMIT.replace("burst", "daily")))
+    said = only(found, "GWP203")
+    assert said.message == "RateLimitPolicy shop/mine has no effect: infra/edge overrides all of it"
+    assert said.severity == "warning"
+    assert rules(found) == ["GWP203"]
+
+
+def test_what_hangs_on_age_is_told_once(tmp_path: Path) -> None:
+    one = kuadrant("a", "HTTPRoute", "checkout", LIMIT)
+    other = kuadrant("b", "HTTPRoute", "checkout", LIMIT.replace("5", "50"))
+    found = lint(tmp_path, *WORLD, one, other)
+    assert rules(found) == ["GWP206"]
+    assert only(found, "GWP206").related == ("created in the other order, shop/a prevails",)
+
+
+@pytest.mark.parametrize(
+    ("body", "label"),
+    [
+        ("defaults: {strategy: patched, " + LIMIT + "}", "strategy 'patched' is not one of atomic, merge, patch"),
+        ("defaults: {" + LIMIT + "}\n  " + LIMIT, "`limits` beside `defaults`: settings are either bare or wrapped"),
+    ],
+)
+def test_directives(tmp_path: Path, body: str, label: str) -> None:
+    found = lint(tmp_path, *WORLD, kuadrant("edge", "Gateway", "edge", body))
+    assert only(found, "GWP208").label == label
+    assert rules(found) == ["GWP208"]

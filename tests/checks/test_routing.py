@@ -1,0 +1,107 @@
+"""GWP4xx beyond the examples of their pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, route, rules
+
+
+@pytest.mark.parametrize(
+    ("parent", "rule", "label", "pointed_at"),
+    [
+        (
+            "name: egde, namespace: infra",
+            "GWP401",
+            'no Gateway "egde" in namespace infra (did you mean "edge"?)',
+            "egde",
+        ),
+        (
+            "kind: Service, group: '', name: chekout",
+            "GWP401",
+            'no Service "chekout" in namespace shop (did you mean "checkout"?)',
+            "chekout",
+        ),
+        ("name: edge, namespace: infra, sectionName: htp", "GWP402", 'no listener "htp" (did you mean "http"?)', "htp"),
+        ("name: edge, namespace: infra, port: 443", "GWP402", "no listener has port 443", "443"),
+        ("name: edge, namespace: infra, sectionName: http, port: 81", "GWP402", 'no listener "http" has port 81', "81"),
+        (
+            "name: edge, namespace: infra, sectionName: admin",
+            "GWP403",
+            "Listener infra/edge#admin allows only its own namespace infra",
+            "admin",
+        ),
+    ],
+)
+def test_parents(tmp_path: Path, parent: str, rule: str, label: str, pointed_at: str) -> None:
+    found = lint(tmp_path, GATEWAY, route(parent=parent), SERVICE)
+    said = only(found, rule)
+    assert said.label == label
+    assert said.pointed_at.startswith(pointed_at)
+    assert rules(found) == [rule]
+
+
+def test_one_listener_that_takes_the_route_is_enough(tmp_path: Path) -> None:
+    assert rules(lint(tmp_path, *WORLD)) == []
+
+
+def test_a_hostname_nobody_serves(tmp_path: Path) -> None:
+    text = route(parent="name: edge, namespace: shop, sectionName: admin").replace(
+        "  rules:", "  hostnames: [shop.example.com]\n  rules:", 1
+    )
+    gateway = GATEWAY.replace("namespace: infra", "namespace: shop")
+    said = only(lint(tmp_path, gateway, text, SERVICE), "GWP404")
+    assert said.message == "HTTPRoute shop/checkout has no hostname in common with Gateway shop/edge#admin"
+    assert said.pointed_at.startswith("shop.example.com")
+
+
+@pytest.mark.parametrize(
+    ("backend", "message", "label"),
+    [
+        (
+            "port: 80",
+            "port 80 of Service shop/checkout, which it does not have (in 2 places)",
+            "Service shop/checkout has ports 8080 and 9090",
+        ),
+        (
+            "port: 80, kind: Sevice",
+            "Sevice shop/checkout, which is no kind of backend (in 2 places)",
+            "Sevice is no kind of backend",
+        ),
+    ],
+)
+def test_backends(tmp_path: Path, backend: str, message: str, label: str) -> None:
+    said = only(lint(tmp_path, GATEWAY, route(backend=backend), SERVICE), "GWP406")
+    assert said.message == f"HTTPRoute shop/checkout sends requests to {message}"
+    assert said.label == label
+
+
+def test_grants_are_asked_for_once(tmp_path: Path) -> None:
+    text = route(backend="namespace: bank, port: 8080")
+    found = lint(tmp_path, GATEWAY, text, SERVICE.replace("namespace: shop", "namespace: bank"))
+    said = only(found, "GWP405")
+    assert said.message == ("HTTPRoute shop/checkout may not use Service bank/checkout (and 1 more reference like it)")
+    grant = "from HTTPRoute of group gateway.networking.k8s.io in shop, to Service"
+    assert said.help == (f"fix: add a ReferenceGrant to namespace bank: {grant}",)
+    assert rules(found) == ["GWP405"]
+
+
+def test_of_conflicting_listeners_the_later_ones_are_named(tmp_path: Path) -> None:
+    more = "    - {name: again, port: 80, protocol: HTTP}\n    - {name: third, port: 80, protocol: HTTP}\n"
+    found = [each for each in lint(tmp_path, GATEWAY + more, SERVICE) if each.rule == "GWP407"]
+    assert [each.message for each in found] == [
+        "Listener infra/edge#again conflicts with Listener infra/edge#http",
+        "Listener infra/edge#third conflicts with Listener infra/edge#http and Listener infra/edge#again",
+    ]
+    assert found[0].label == "port 80 has every host already"
+
+
+def test_a_class_of_a_tree_without_classes_comes_from_elsewhere(tmp_path: Path) -> None:
+    assert only(lint(tmp_path, *WORLD), "GWP409").confidence == "unknown"
+
+
+def test_a_class_that_its_controller_makes_is_there(tmp_path: Path) -> None:
+    gateway = GATEWAY.replace("gatewayClassName: envoy", "gatewayClassName: istio-waypoint")
+    assert [each for each in lint(tmp_path, gateway, route(), SERVICE) if each.rule == "GWP409"] == []

@@ -1,0 +1,114 @@
+"""Selecting rules, and what holds of all findings together."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from policylint.checks import RULES, expand, name_of, run
+from policylint.checks.wording import did_you_mean, listing, near, plural, quoted
+from policylint.workspace import open_workspace
+from tests.checks.linting import GATEWAY, SERVICE, policy, route
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["GWP101"], {"GWP101"}),
+        (["gwp101", "target-not-found"], {"GWP101"}),
+        (["GWP51"], {"GWP510", "GWP511", "GWP512", "GWP513", "GWP514", "GWP515"}),
+        (["GWP91"], {"GWP910", "GWP911", "GWP912", "GWP913"}),
+        (["GWP"], set(RULES)),
+        ([], set()),
+    ],
+)
+def test_expand(names: list[str], expected: set[str]) -> None:
+    assert expand(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("target-not-fuond", "unknown rule 'target-not-fuond' (did you mean 'target-not-found'?)"),
+        ("GWP1O1", "unknown rule 'GWP1O1'"),
+        ("GWP7", "unknown rule 'GWP7'"),
+        ("", "unknown rule ''"),
+        ("nonsense", "unknown rule 'nonsense'"),
+    ],
+)
+def test_unknown_names(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match="unknown rule") as caught:
+        expand([name])
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_module_says_its_rule_in_its_first_line(rule: str) -> None:
+    module = import_module(f"policylint.checks.{RULES[rule]}")
+    assert rule == module.RULE
+    assert module.__doc__ is not None
+    assert module.__doc__.startswith(f"{rule}: ")
+    assert name_of(rule) == RULES[rule].replace("_", "-")
+
+
+def world(tmp_path: Path, *documents: str) -> Path:
+    file = tmp_path / "world.yaml"
+    file.write_text("---\n".join(documents), encoding="utf-8")
+    return file
+
+
+BROKEN = (
+    GATEWAY,
+    route(backend="port: 1"),
+    SERVICE,
+    policy("BackendTrafficPolicy", "b", "kind: HTTPRoute, name: nothing"),
+    policy("BackendTrafficPolicy", "a", "kind: Service, name: checkout"),
+)
+
+
+def test_findings_are_sorted_by_place(tmp_path: Path) -> None:
+    (simulation,) = open_workspace([str(world(tmp_path, *BROKEN))]).simulations
+    places = [each.location.sort_key() for each in run(simulation)]
+    assert places == sorted(places)
+    assert len(places) > 3
+
+
+def test_only_what_is_selected_runs(tmp_path: Path) -> None:
+    (simulation,) = open_workspace([str(world(tmp_path, *BROKEN))]).simulations
+    assert {each.rule for each in run(simulation, select={"GWP406", "GWP101"})} == {"GWP406", "GWP101"}
+    assert list(run(simulation, select=set())) == []
+
+
+def test_findings_do_not_hang_on_the_hash_seed(tmp_path: Path) -> None:
+    file = world(tmp_path, *BROKEN)
+    code = (
+        "from policylint.workspace import open_workspace\n"
+        f"for each in open_workspace([{str(file)!r}]).findings():\n"
+        "    print(each.rule, each.location.at(), each._replace(location=None, related=()))\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(outputs) == 1
+    assert "GWP406" in outputs.pop()
+
+
+def test_wording() -> None:
+    assert listing([]) == ""
+    assert listing(["a"]) == "a"
+    assert listing("abc") == "a, b and c"
+    assert listing("abc", word="or") == "a, b or c"
+    assert listing(range(9), most=4) == "0, 1, 2 and 6 more"
+    assert quoted(["a", "b"]) == '"a" and "b"'
+    assert plural(1, "route") == "1 route"
+    assert plural(2, "policy") == "2 policies"
+    assert near("chekout", ["checkout", "cart"]) == "checkout"
+    assert near("zzz", ["checkout", "cart"]) == ""
+    assert did_you_mean("edgee", ["edge"]) == ' (did you mean "edge"?)'

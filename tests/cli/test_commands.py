@@ -1,0 +1,200 @@
+"""The other commands, and the program as a process: start-up, pipes, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from policylint import __version__
+from policylint.cli import main
+from policylint.cli.commands import COMMANDS
+from policylint.model.rule_page import all_pages
+from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def process(*arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    return subprocess.run(
+        [sys.executable, "-m", "policylint", *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        env=environment,
+        **settings,  # type: ignore[call-overload]
+    )
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    place = tmp_path / "world.yaml"
+    place.write_text("---\n".join((GATEWAY, ROUTE, POLICY)))
+    return place
+
+
+def test_version_names_the_rule_sets() -> None:
+    result = CliRunner().invoke(main, ["--version"])
+    first, second = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert first == f"policylint {__version__}"
+    assert "rules: " in second and "Gateway API: 1.6" in second
+
+
+def test_version_imports_nothing_that_is_slow() -> None:
+    code = (
+        "import sys\nsys.argv = ['policylint', '--version']\nfrom policylint.cli import main\n"
+        "try:\n main()\nexcept SystemExit:\n print(sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=CHECKOUT, check=True)
+    modules = set(eval(done.stdout.splitlines()[-1]))
+    slow = {"yaml", "json", "dataclasses", "logging", "networkx", "jsonschema", "importlib.metadata", "pathlib"}
+    assert not modules & slow
+    assert {name for name in modules if name.startswith("policylint")} <= {
+        "policylint",
+        "policylint.cli",
+        "policylint.cli.commands",
+        "policylint.cli.version",
+    }
+
+
+def test_every_command_has_help_with_examples() -> None:
+    for name in COMMANDS:
+        result = CliRunner().invoke(main, [name, "--help"])
+        assert result.exit_code == 0, name
+        if name != "kinds":
+            assert "Examples:" in result.stdout
+
+
+def test_the_list_of_commands_is_complete() -> None:
+    text = CliRunner().invoke(main, ["--help"]).stdout
+    words = " ".join(text.split())
+    for name, line in COMMANDS.items():
+        assert f"{name} {line}" in words
+    assert "_POLICYLINT_COMPLETE" in text
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_simulate_for_programs(world: Path, form: str) -> None:
+    result = CliRunner().invoke(main, ["simulate", str(world), "-o", form])
+    assert result.exit_code == 0
+    content = yaml.safe_load(result.stdout) if form == "yaml" else json.loads(result.stdout)
+    assert content["version"] == "simulation-v1"
+    assert content["policies"][0]["status"] == "TargetNotFound"
+
+
+def test_simulate_for_people(world: Path) -> None:
+    result = CliRunner().invoke(main, ["simulate", str(world)])
+    assert result.exit_code == 0
+    assert "SecurityPolicy shop/cors  TargetNotFound" in result.stdout
+
+
+def test_simulate_of_nothing(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["simulate", str(tmp_path), "--strict"])
+    assert result.exit_code == 3
+    assert "nothing was checked" in result.stderr
+
+
+def test_a_rule_by_id_and_by_name() -> None:
+    pages = all_pages()
+    if not pages:
+        pytest.skip("no rule pages yet")
+    page = pages[0]
+    for name in (page.id, page.id.lower(), page.name):
+        result = CliRunner().invoke(main, ["rule", name])
+        assert result.exit_code == 0
+        assert result.stdout.startswith(f"{page.id} {page.name}\n")
+    listed = CliRunner().invoke(main, ["rule"]).stdout
+    assert [line.split()[0] for line in listed.splitlines()] == [each.id for each in pages]
+    wrong = CliRunner().invoke(main, ["rule", page.name + "s"])
+    assert wrong.exit_code == 2
+    assert f"did you mean {page.name}?" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x00\x01\x02",
+        b"a: [",
+        b"\xff\xfe\xfa",
+        b"apiVersion: v1\nkind: HTTPRoute\nmetadata: 7\nspec: []\n",
+        b"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: x}\nspec: {rules: 3}\n",
+        b"apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: [x]}\nspec: {listeners: 1}\n",
+        b"apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: x}\nspec: 4\n",
+        b"[" * 20_000,
+        b"",
+    ],
+)
+def test_broken_input_never_ends_in_a_traceback(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "broken.yaml").write_bytes(content)
+    for command in ("lint", "simulate"):
+        done = process(command, str(tmp_path))
+        assert done.returncode in (0, 1), done.stderr
+        assert "Traceback" not in done.stderr and "internal error" not in done.stderr, done.stderr
+
+
+def test_exit_codes_of_the_process(world: Path, tmp_path: Path) -> None:
+    assert process("lint", str(world)).returncode == 1
+    assert process("lint", str(tmp_path / "nowhere")).returncode == 2
+    assert process("lint", str(world), "--exit-zero").returncode == 0
+
+
+def test_standard_input() -> None:
+    manifests = "---\n".join((GATEWAY, ROUTE, POLICY))
+    text = process("lint", "-", input=manifests)
+    assert text.returncode == 1
+    assert "--> <stdin>:22:13\n" in text.stdout
+    sarif = process("lint", "-", "-o", "sarif", input=manifests)
+    assert json.loads(sarif.stdout)["runs"][0]["results"] == []
+
+
+def test_who_stops_reading_is_left_in_peace(world: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "policylint", "simulate", str(world), "-o", "json"],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+            timeout=60,
+        )
+    finally:
+        os.close(writing)
+    assert done.returncode == 130
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize(("redirection", "code"), [(">&-", 1), (">/dev/full", 3)])
+def test_output_that_cannot_be_written(world: Path, redirection: str, code: int) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    command = f'"{sys.executable}" -m policylint lint "{world}" {redirection}'
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == code
+    assert done.stderr == ("" if code == 1 else "policylint: No space left on device\n")
+
+
+def test_output_is_utf8_whatever_the_locale(world: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "policylint", "lint", str(world)]
+    done = subprocess.run(command, capture_output=True, env=environment, timeout=60)
+    assert " · " in done.stdout.decode("utf-8")
+
+
+def test_the_same_input_gives_the_same_bytes(world: Path) -> None:
+    outputs = set()
+    for seed in ("0", "1", "77"):
+        environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-m", "policylint", "lint", str(world), "-o", "sarif"]
+        outputs.add(subprocess.run(command, capture_output=True, env=environment, timeout=60).stdout)
+    assert len(outputs) == 1

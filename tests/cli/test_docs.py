@@ -1,0 +1,82 @@
+"""The pages of docs/ that speak of the command line say what is so."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from policylint.cli import main
+from policylint.cli.commands import COMMANDS
+from policylint.cli.lint import FORMATS
+from policylint.config import load
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def blocks(name: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)
+
+
+def test_the_index_of_rules_is_fresh() -> None:
+    fresh = CliRunner().invoke(main, ["rule", "-o", "markdown"]).stdout
+    assert page("rules.md") == fresh, "run: policylint rule -o markdown > docs/rules.md"
+
+
+def test_rules_for_programs() -> None:
+    content = json.loads(CliRunner().invoke(main, ["rule", "GWP101", "-o", "json"]).stdout)
+    assert content["version"] == "rules-v1"
+    assert (content["rules"][0]["id"], len(content["rules"])) == ("GWP101", 1)
+
+
+def test_every_key_of_the_configuration_is_described() -> None:
+    schema = json.loads((DOCS.parent / "schemas" / "config.json").read_text())
+    described = re.findall(r"^\| `([\w-]+)` \|", page("configuration.md"), re.MULTILINE)
+    assert [key for key in schema["properties"] if key not in described] == []
+
+
+def test_the_example_configurations_are_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".policylint.yaml").write_text(blocks("configuration.md", "yaml")[0])
+    (tmp_path / "pyproject.toml").write_text(blocks("configuration.md", "toml")[0])
+    assert load(".policylint.yaml").severity["GWP201"] == "error"
+    assert tomllib.loads((tmp_path / "pyproject.toml").read_text())
+    assert load("pyproject.toml").suppressions[0].path == "vendor/"
+    for name in (".policylint.yaml", "pyproject.toml"):
+        assert CliRunner().invoke(main, ["config", "show", "--config", name]).exit_code == 0
+
+
+def test_the_example_suppressions_are_understood() -> None:
+    from policylint.triage.comments import suppressions
+
+    (example,) = blocks("suppressing.md", "yaml")
+    found = suppressions("x", example.split("\n"))
+    covered = [(each.rules, each.first, each.last, each.expires) for each in found]
+    assert covered == [
+        (("GWP106",), 2, 13, "2027-01-31"),
+        (("GWP101",), 7, 12, ""),
+        (("GWP201", "GWP203"), 12, 12, ""),
+    ]
+
+
+def test_formats_and_commands_that_pages_name_exist() -> None:
+    for name in FORMATS[1:]:
+        assert f"`{name}`" in page("ci.md")
+    for file in DOCS.glob("*.md"):
+        for block in blocks(file.name, "sh"):
+            for command in re.findall(r"^policylint ([a-z]+)\b", block, re.MULTILINE):
+                assert command in COMMANDS, f"{file.name}: {command}"
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for file in DOCS.glob("*.md"):
+        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", file.read_text()):
+            assert (file.parent / target).exists(), f"{file.name}: {target}"

@@ -1,0 +1,38 @@
+"""What all tests share: golden files, and the flag that writes them anew (`pytest --update-golden`; read the diff)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Time limits per example say nothing on a shared machine. In CI the examples are the same in every run, so that a
+# failure can be had again; at a desk they are new each time, which is where they find something.
+settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+Golden = Callable[[str, str], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write golden files instead of comparing with them")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """`golden(name, text)`: the text must be what `golden/NAME` beside the test holds, byte for byte."""
+    directory = Path(request.path).parent / "golden"
+
+    def compare(name: str, text: str) -> None:
+        place = directory / name
+        if request.config.getoption("--update-golden"):
+            place.parent.mkdir(exist_ok=True)
+            place.write_bytes(text.encode())
+        assert place.exists(), f"no golden file {place}: run pytest --update-golden"
+        assert text == place.read_bytes().decode(), f"{place.name} differs: pytest --update-golden, then read the diff"
+
+    return compare

@@ -1,0 +1,77 @@
+"""Real commits (../shared/changes) give the answers that their README states, in every format."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.diff.history import MAKE, SHARED, run
+
+CHANGES = SHARED / "changes"
+pytestmark = pytest.mark.skipif(not CHANGES.is_dir(), reason="no ../shared/changes")
+
+
+def repository(tmp_path: Path, name: str) -> Path:
+    """Before and after as two commits."""
+    directory = tmp_path / name
+    directory.mkdir()
+    MAKE.git(directory, "init", "-q", "-b", "main")
+    for side in ("before", "after"):
+        for each in directory.iterdir():
+            if each.name != ".git":
+                shutil.rmtree(each) if each.is_dir() else each.unlink()
+        shutil.copytree(CHANGES / name / side, directory, dirs_exist_ok=True)
+        MAKE.git(directory, "add", "-A", "-f")
+        MAKE.git(directory, "commit", "-q", "-m", side, date="2026-01-01T00:00:00Z")
+    return directory
+
+
+def settings(route: dict[str, Any], change: str) -> list[str]:
+    return sorted(each["setting"] for each in route["settings"] if each["change"] == change)
+
+
+CASES = [
+    (
+        "route-policy-replaces-gateway-policy",
+        "HTTPRoute home-automation/home-assistant",
+        "changed",
+        ["compressor", "retry", "tcpKeepalive", "timeout"],
+        ["healthCheck"],
+        [],
+    ),
+    ("route-timeout-policy-added", "HTTPRoute ai/lattice", "changed", ["compression", "tcpKeepalive"], ["timeout"], []),
+    ("app-with-policy-added", "HTTPRoute default/calibre", "added", [], ["requestBuffer"], ["compression"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "route", "change", "gone", "come", "not_reached"), CASES, ids=lambda each: str(each)[:20]
+)
+def test_answer(
+    tmp_path: Path, name: str, route: str, change: str, gone: list[str], come: list[str], not_reached: list[str]
+) -> None:
+    directory = repository(tmp_path, name)
+    code, out, _ = run(directory, "diff", "HEAD~1..HEAD", "-o", "json-v1")
+    found = json.loads(out)
+    assert code == 0
+    (only,) = found["routes"]
+    assert (only["object"], only["change"]) == (route, change)
+    assert (settings(only, "removed"), settings(only, "added")) == (gone, come)
+    assert [each["setting"] for each in only["does_not_apply"]] == not_reached
+    new = [each for each in found["findings"] if each["state"] == "new"]
+    assert [(each["rule"], each["severity"]) for each in new] == [("GWP201", "note")]
+    assert found["summary"]["fixed"] == 0
+
+    for form in ("text", "concise", "markdown"):
+        shown = run(directory, "diff", "HEAD~1..HEAD", "-o", form)[1]
+        assert route.partition(" ")[2] in shown
+        assert all(each in shown for each in (*gone, *come, *not_reached))
+    sarif = json.loads(run(directory, "diff", "HEAD~1..HEAD", "-o", "sarif")[1])
+    (result,) = sarif["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("GWP201", "note")
+    assert run(directory, "diff", "HEAD~1..HEAD", "--exit-code")[0] == 1
+    assert run(directory, "diff", "HEAD..HEAD", "--exit-code")[0] == 0

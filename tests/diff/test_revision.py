@@ -1,0 +1,211 @@
+"""Git as a source: revisions, the index, clones of every kind, links, pointers, and what is said when one lacks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policylint.sources import SourceError, open_source
+from policylint.sources.git import LFS_POINTER, MISSING_BLOB, Repository, RevisionError
+from policylint.sources.revision import at_revision, staged
+from tests.diff.history import MAKE, commit, run
+
+History = tuple[Path, list[str]]
+CLASS = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: envoy}\n"
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_revision_lists_what_the_work_tree_does(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory, _ = history
+    for place in (directory, directory / "apps" / "shop"):
+        monkeypatch.chdir(place)
+        source, tree = (
+            at_revision(Repository("."), "HEAD"),
+            open_source([str(Path("../..") if place != directory else ".")]),
+        )
+        assert [(each.path, each.relative, each.read()) for each in source.files()] == [
+            (each.path, each.relative, each.read()) for each in tree.files()
+        ]
+        assert (source.root, source.problems) == (tree.root, tree.problems)
+
+
+def test_paths_narrow_down_and_single_files_count_whatever_their_name(inside: Path) -> None:
+    commit(inside, {"a/x.yaml": CLASS, "b/y.yaml": CLASS, "notes.txt": CLASS, "charts/c/Chart.yaml": "name: c\n"})
+    repository = Repository(".")
+    assert [each.path for each in at_revision(repository, "HEAD", ["a", "notes.txt"]).files()] == [
+        "a/x.yaml",
+        "notes.txt",
+    ]
+    assert at_revision(repository, "HEAD", ()).files() == []
+    assert at_revision(repository, "HEAD").skipped == {"Helm chart metadata": ["charts/c/Chart.yaml"]}
+    assert [each.path for each in at_revision(repository, "HEAD", exclude=["b"]).files()] == ["a/x.yaml"]
+
+
+def test_links_are_followed_inside_the_tree_only(inside: Path) -> None:
+    (inside / "real").mkdir()
+    for link, target in (
+        ("good.yaml", "real/kept"),
+        ("out.yaml", "../x.yaml"),
+        ("gone.yaml", "nothing"),
+        ("me.yaml", "me.yaml"),
+    ):
+        (inside / link).symlink_to(target)
+    commit(inside, {"real/kept": CLASS})
+    source = at_revision(Repository("."), "HEAD")
+    assert [(each.path, each.read().decode()) for each in source.files()] == [("good.yaml", CLASS)]
+    assert {(each.code, each.file) for each in source.problems} == {
+        ("broken-symlink", "gone.yaml"),
+        ("symlink-loop", "me.yaml"),
+    }
+    assert source.skipped == {"symbolic link out of the tree": ["out.yaml"]}
+
+
+def test_pointers_of_lfs_are_named(inside: Path) -> None:
+    commit(inside, {"big.yaml": POINTER})
+    (file,) = at_revision(Repository("."), "HEAD").files()
+    with pytest.raises(SourceError) as caught:
+        file.read()
+    assert caught.value.code == LFS_POINTER
+
+
+def test_submodules_are_noted(inside: Path) -> None:
+    other = inside / "other"
+    commit(other, {"x.yaml": CLASS})
+    main = inside / "main"
+    commit(main, {"y.yaml": CLASS})
+    MAKE.git(main, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "vendored")
+    commit(main, {})
+    source = at_revision(Repository(str(main)), "HEAD")
+    assert [each.relative for each in source.files()] == ["y.yaml"]
+    assert list(source.skipped) == ["submodule"]
+
+
+def test_the_index_is_what_is_staged(inside: Path) -> None:
+    commit(inside, {"x.yaml": CLASS})
+    (inside / "x.yaml").write_text(CLASS.replace("envoy", "staged"))
+    MAKE.git(inside, "add", "-A")
+    (inside / "x.yaml").write_text(CLASS.replace("envoy", "not-staged"))
+    (file,) = staged(Repository(".")).files()
+    assert b"{name: staged}" in file.read()
+
+
+@pytest.mark.parametrize("kind", ["bare", "worktree", "shallow", "packed"])
+def test_clones_of_every_kind_give_the_same_answer(history: History, tmp_path: Path, kind: str) -> None:
+    directory, ids = history
+    wanted = json.loads(run(directory, "diff", f"{ids[12]}..{ids[13]}", "-o", "json")[1])
+    place = tmp_path / "clone"
+    match kind:
+        case "bare":
+            MAKE.git(tmp_path, "clone", "-q", "--bare", str(directory), str(place))
+        case "worktree":
+            main = tmp_path / "main"
+            shutil.copytree(directory, main)
+            MAKE.git(main, "worktree", "add", "-q", "--detach", str(place), ids[0])
+        case "shallow":
+            MAKE.git(tmp_path, "clone", "-q", "--depth", "8", f"file://{directory}", str(place))
+        case _:
+            MAKE.git(tmp_path, "clone", "-q", str(directory), str(place))
+            MAKE.git(place, "gc", "-q")
+    code, out, _ = run(place, "diff", f"{ids[12]}..{ids[13]}", "-o", "json")
+    assert (code, json.loads(out)) == (1, wanted)
+
+
+def test_a_blob_that_a_partial_clone_lacks_is_a_warning(inside: Path) -> None:
+    origin = inside / "origin"
+    commit(origin, {"x.yaml": CLASS, "y.yaml": CLASS.replace("envoy", "other")})
+    MAKE.git(origin, "config", "uploadpack.allowFilter", "true")
+    MAKE.git(inside, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{origin}", "clone")
+    (one, other) = at_revision(Repository(str(inside / "clone")), "HEAD").files()
+    for file in (one, other):
+        with pytest.raises(SourceError) as caught:
+            file.read()
+        assert caught.value.code == MISSING_BLOB
+    code, out, _ = run(inside / "clone", "diff", "HEAD..HEAD", "--show", "unchanged")
+    assert code == 0
+    assert "GWP910" in out
+
+
+@pytest.mark.parametrize(
+    ("revision", "said"),
+    [
+        ("no-such", "cannot read revision 'no-such': unknown. In CI set fetch-depth: 0."),
+        ("no-such..HEAD", "cannot read revision 'no-such': unknown"),
+        ("HEAD...no-such", "cannot read revision 'no-such': unknown"),
+        ("HEAD~99..HEAD", "cannot read revision 'HEAD~99': unknown"),
+    ],
+)
+def test_an_unknown_revision_is_exit_code_2(history: History, revision: str, said: str) -> None:
+    code, out, err = run(history[0], "diff", revision)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_shallow_clone_is_told_how_deep_to_fetch(history: History, tmp_path: Path) -> None:
+    MAKE.git(tmp_path, "clone", "-q", "--depth", "1", f"file://{history[0]}", "clone")
+    code, _, err = run(tmp_path / "clone", "diff", "HEAD^1..HEAD")
+    assert code == 2
+    assert "cannot read revision 'HEAD^1': unknown. In CI set fetch-depth: 2, or 0 (have: HEAD only)." in err
+
+
+def test_other_mistakes(history: History, tmp_path: Path) -> None:
+    directory, _ = history
+    assert run(directory, "diff", "HEAD~1..HEAD", "no/such/path")[0] == 2
+    assert run(directory, "diff", "HEAD~1..HEAD", "--staged")[0] == 2
+    assert run(directory, "diff", "--rendered-before", "apps")[0] == 2
+    assert run(directory, "diff", "--hook")[0] == 2
+    assert "not a git repository" in run(tmp_path, "diff", "HEAD")[2]
+    with pytest.raises(RevisionError, match="not a git repository"):
+        Repository(str(tmp_path))
+
+
+def text_of(directory: Path, *arguments: str, **environment: str) -> str:
+    return run(directory, "diff", *arguments, **environment)[1]
+
+
+def test_forms_of_the_range(history: History, tmp_path: Path) -> None:
+    directory, ids = history
+    place = tmp_path / "clone"
+    MAKE.git(tmp_path, "clone", "-q", str(directory), str(place))
+    MAKE.git(place, "checkout", "-q", ids[1])
+    loses = "loses jwt from its Gateway"
+    assert loses in text_of(place, f"{ids[0]}..")
+    assert loses in text_of(place, f"{ids[0]}...{ids[1]}")
+    assert "no route changes" in text_of(place, f"{ids[1]}...{ids[0]}")
+    assert loses in text_of(place, ids[0])
+    assert "no route changes" in text_of(place)
+    assert loses in text_of(place, "--staged", ids[0])
+    assert loses in text_of(place, f"{ids[0]}..{ids[1]}", "apps", "infra", "clusters")
+    assert "3 routes" in text_of(place, "0" * 40 + f"..{ids[0]}") or "new route" in text_of(
+        place, "0" * 40 + f"..{ids[0]}"
+    )
+    hook = {"PRE_COMMIT_FROM_REF": ids[0], "PRE_COMMIT_TO_REF": ids[1]}
+    assert loses in text_of(place, "--hook", **hook)
+
+
+def test_work_tree_and_untracked_files_count(history: History, tmp_path: Path) -> None:
+    place = tmp_path / "clone"
+    MAKE.git(tmp_path, "clone", "-q", str(history[0]), str(place))
+    (place / "apps/shop/more.yaml").write_text(MAKE.route("more", "more.example.com", MAKE.rule("/", "cart")))
+    found: Any = json.loads(text_of(place, "-o", "json"))
+    assert [each["object"] for each in found["routes"]] == ["HTTPRoute shop/more"]
+    assert json.loads(text_of(place, "--staged", "-o", "json"))["routes"] == []
+
+
+def test_a_path_brings_what_its_roots_lead_to_on_both_sides(history: History, tmp_path: Path) -> None:
+    place = tmp_path / "clone"
+    MAKE.git(tmp_path, "clone", "-q", str(history[0]), str(place))
+    MAKE.git(place, "checkout", "-q", history[1][1])
+    assert "loses jwt from its Gateway" in text_of(place, "HEAD~1..HEAD", "clusters")
+    assert "loses jwt from its Gateway" in text_of(place, "HEAD~1", "clusters")
+    found: Any = json.loads(text_of(place, "HEAD", "clusters", "-o", "json"))
+    assert (found["routes"], found["objects"], found["changes"]) == ([], [], [])

@@ -1,0 +1,228 @@
+"""`explain` as its users see it: the parable, names, folds, formats, what is not attached, what deleting changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from policylint.cli import main
+from tests.conftest import Golden
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+BAKER, SHOP = "baker-parable", "envoy-gateway-shop"
+WORLD = Path(__file__).parent / "worlds"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_fixtures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paths are shown as seen from here, so that the golden files fit every checkout."""
+    monkeypatch.chdir(FIXTURES)
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(main, ["explain", *words], standalone_mode=False)
+
+
+def text(*words: str) -> str:
+    result = run(*words)
+    assert result.exception is None, repr(result.exception)
+    return str(result.output)
+
+
+def data(*words: str) -> dict[str, Any]:
+    said = json.loads(text(*words, "-o", "json"))
+    assert said["version"] == "explain-v1"
+    (one,) = said["explanations"]
+    found: dict[str, Any] = one
+    return found
+
+
+# The parable (GEP-713): «wait, you have to build tools to know if retries are turned on?»
+
+
+def test_the_developer_learns_where_the_retries_come_from(golden: Golden) -> None:
+    golden("baker-developer.txt", text("Deployment/baker/baker", "--field", "retry", BAKER))
+    (setting,) = data("Deployment/baker/baker", BAKER)["contexts"][0]["policies"][0]["settings"]
+    assert setting["policy"] == "RetryPolicy baker/retries-for-all"
+    assert setting["level"] == "namespace"
+    assert setting["location"]["file"].endswith("baker/retries.yaml") and setting["location"]["line"] == 13
+
+
+def test_the_admin_learns_whom_it_carries(golden: Golden) -> None:
+    golden("baker-admin.txt", text("RetryPolicy/baker/retries-for-all", BAKER))
+    workloads = data("RetryPolicy/baker/retries-for-all", BAKER)["without"]["workloads"]
+    assert workloads == ["Deployment baker/baker", "Deployment baker/oven", "StatefulSet baker/pantry"]
+
+
+def test_a_route(golden: Golden) -> None:
+    golden("checkout.txt", text("HTTPRoute/shop/checkout", SHOP))
+
+
+def test_a_policy_that_loses(golden: Golden) -> None:
+    golden("edge-jwt.txt", text("edge-jwt", SHOP))
+
+
+def test_a_policy_with_a_misspelt_target() -> None:
+    said = text("EnvoyExtensionPolicy/shop/headers", SHOP)
+    assert 'no HTTPRoute "chekout"' in said or "chekout" in said
+    assert "Reaches 1 of 1 route" in said and "error[GWP101]" in said
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HTTPRoute/shop/checkout",
+        "HTTPRoute/checkout",
+        "httproute/checkout",
+        "HTTPRoutes/checkout",
+        "HTTPRoute shop/checkout",
+        "HTTPRoute.gateway.networking.k8s.io/shop/checkout",
+        "shop/cart",
+    ],
+)
+def test_a_name_in_many_spellings(name: str) -> None:
+    if name == "shop/cart":
+        assert "2 objects are called" in str(run(name, SHOP).exception)
+    else:
+        assert text(name, SHOP).startswith("HTTPRoute shop/checkout")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("checkout",), '2 objects are called "checkout": Service/shop/checkout, HTTPRoute/shop/checkout'),
+        (("HTTPRoute/shop/chekout",), "did you mean HTTPRoute/shop/checkout"),
+        (("HTTPRoute/shop/check",), "did you mean HTTPRoute/shop/checkout"),
+        (("HTPRoute/checkout",), "did you mean Service/shop/checkout or HTTPRoute/shop/checkout"),
+        (("zzzzzz",), 'nothing is called "zzzzzz" here; it is Kind/namespace/name'),
+        (("HTTPRoute/checkout", "--rule", "7"), "has no '7'; it has pay, canary, all"),
+        (("HTTPRoute/checkout", "--without"), "HTTPRoute/shop/checkout is none"),
+        (("HTTPRoute/checkout", "--without", "Service/cart"), "wants a policy: Service/shop/cart is none"),
+        (("GWP299",), "no such rule: 'GWP299'"),
+    ],
+)
+def test_names_that_are_not_clear_are_helped(words: tuple[str, ...], complaint: str) -> None:
+    name, *rest = words
+    assert complaint in str(run(name, *rest[:1], *rest[1:], "-C", SHOP).exception)
+
+
+def test_a_wrong_name_exits_2() -> None:
+    assert CliRunner().invoke(main, ["explain", "zzz", SHOP]).exit_code == 2
+
+
+def test_a_rule_page() -> None:
+    assert text("gwp201").startswith("GWP201 parent-setting-dropped")
+
+
+# What is asked
+
+
+def test_a_rule_by_number_or_name() -> None:
+    one, other = data("HTTPRoute/checkout", "--rule", "2", SHOP), data("HTTPRoute/checkout#canary", SHOP)
+    assert one == other
+    assert one["object"] == "HTTPRouteRule shop/checkout#canary"
+    assert all("HTTPRouteRule shop/checkout#canary" in path for each in one["contexts"] for path in each["paths"])
+
+
+def test_a_field() -> None:
+    said = text("HTTPRoute/checkout", "--field", "jwt", SHOP)
+    assert "dropped by" in said and "rateLimit" not in said and "GWP201" in said
+    assert "no policy sets nonsense" in text("HTTPRoute/checkout", "--field", "nonsense", SHOP)
+    assert "requests 100" in text("HTTPRoute/checkout", "--field", "rateLimit.local", SHOP)
+
+
+def test_a_listener() -> None:
+    said = data("Gateway/infra/edge#https", SHOP)
+    assert said["object"] == "Listener infra/edge#https"
+    assert said["facts"][1]["value"].startswith("https: *.example.com:443 HTTPS, 2 routes") or said["facts"]
+
+
+def test_contexts_that_differ_are_shown_apart() -> None:
+    said = data("Gateway/edge", SHOP)
+    assert [each["where"] for each in said["contexts"]] == ["HTTPRoute shop/checkout", "HTTPRoute shop/cart"]
+
+
+def test_a_service_is_acted_on_by_what_its_requests_meet() -> None:
+    said = data("Service/cart", SHOP)
+    fields = {each["field"] for policy in said["contexts"][0]["policies"] for each in policy["settings"]}
+    assert {"jwt", "rateLimit", "lua"} <= fields
+
+
+def test_without_another_policy() -> None:
+    said = data("HTTPRoute/cart", "--without", "edge-jwt", SHOP)
+    assert said["without"]["changes"][0]["objects"] == ["HTTPRoute shop/cart"]
+    assert said["without"]["changes"][0]["settings"][0]["field"] == "jwt"
+    assert data("HTTPRoute/checkout", "--without", "edge-jwt", SHOP)["without"]["changes"] == []
+
+
+def test_the_winner_gone_gives_the_loser_back() -> None:
+    said = data("checkout-cors", SHOP)["without"]
+    changes = {each["field"]: each["change"] for each in said["changes"][0]["settings"]}
+    assert changes == {"cors": "-", "jwt": "+"}
+    assert said["policies"] == [
+        {"policy": "SecurityPolicy infra/edge-jwt", "before": "PartiallyEnforced", "after": "Enforced"}
+    ]
+
+
+# Formats
+
+
+def test_yaml_is_the_same_data() -> None:
+    said = yaml.safe_load(text("HTTPRoute/checkout", "-o", "yaml", SHOP))
+    assert said["explanations"][0] == data("HTTPRoute/checkout", SHOP)
+
+
+def test_markdown(golden: Golden) -> None:
+    golden("checkout.md", text("HTTPRoute/checkout", "-o", "markdown", SHOP))
+    assert "```diff" in text("edge-jwt", "-o", "markdown", SHOP)
+
+
+def test_what_manifests_hold_cannot_disturb(tmp_path: Path) -> None:
+    bad = yaml.safe_load((FIXTURES / "envoy-gateway-shop/shop/checkout-cors.yaml").read_text())
+    bad["spec"]["cors"] = {"allowOrigins": ["\x1b[31m|`evil`\n@team"]}
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(bad))
+    (tmp_path / "b.yaml").write_text((FIXTURES / "envoy-gateway-shop/shop/checkout.yaml").read_text())
+    (tmp_path / "c.yaml").write_text((FIXTURES / "envoy-gateway-shop/infra/gateway.yaml").read_text())
+    assert "\x1b" not in text("HTTPRoute/checkout", str(tmp_path))
+    said = text("HTTPRoute/checkout", "-o", "markdown", str(tmp_path))
+    assert "@team" not in said.replace("@&#8203;team", "")
+
+
+# A world of its own for what the fixtures do not have
+
+
+def test_unattached_policies_say_why() -> None:
+    said = {
+        each["policy"].partition("/")[2]: each["why"] for each in data("HTTPRoute/shop/pay", str(WORLD))["notAttached"]
+    }
+    assert said["younger"] == "refused: shop/older claimed it first"
+    assert said["typo"] == 'not attached: it names "payy"'
+    assert said["section"].startswith("not attached: ")
+
+
+def test_rules_that_differ_are_told_apart() -> None:
+    wheres = {each["where"]: len(each["policies"]) for each in data("HTTPRoute/shop/pay", str(WORLD))["contexts"]}
+    assert wheres == {"rule one": 1, "rule two": 2}
+
+
+def test_a_namespace_that_no_manifest_makes() -> None:
+    assert "(no manifest makes it)" in text("Namespace/shop", str(WORLD))
+
+
+def test_names_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.shell_completion import ShellComplete
+
+    (tmp_path / "routes.yaml").write_text((FIXTURES / "envoy-gateway-shop/shop/checkout.yaml").read_text())
+    monkeypatch.chdir(tmp_path)
+    found = ShellComplete(main, {}, "policylint", "_POLICYLINT_COMPLETE").get_completions(
+        ["explain"], "HTTPRoute/shop/c"
+    )
+    assert [each.value for each in found] == ["HTTPRoute/shop/checkout"]

@@ -1,0 +1,182 @@
+"""The hook in a real repository with the real pre-commit: what is judged is the commit, nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+import yaml
+
+from policylint.cli.hook import is_relevant
+from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
+
+ROOT = Path(__file__).parents[2]
+PRE_COMMIT = Path(sysconfig.get_path("scripts")) / "pre-commit"
+SOUND = POLICY.replace("chekout", "checkout")
+ATTACHED = f"{ROUTE}  rules: [{{backendRefs: [{{name: checkout, port: 80}}]}}]\n"
+
+pytestmark = pytest.mark.skipif(not PRE_COMMIT.is_file(), reason="pre-commit is not installed")
+
+
+class Repository:
+    """A repository with the hook installed; pre-commit's own files go to a place beside it."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place / "repo"
+        self.place.mkdir()
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE_COMMIT", "GITHUB"))
+        }
+        self.environment |= {
+            "PRE_COMMIT_HOME": str(place / "home"),
+            "HOME": str(place),
+            "PYTHONPATH": str(ROOT),
+            "GIT_AUTHOR_NAME": "a",
+            "GIT_AUTHOR_EMAIL": "a@example.com",
+            "GIT_COMMITTER_NAME": "a",
+            "GIT_COMMITTER_EMAIL": "a@example.com",
+        }
+        self.run("git", "init", "-q", "-b", "main")
+        # As shipped, but run by this Python instead of installed from a clone, which would need the network.
+        hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+        (hook,) = (each for each in hooks if each["id"] == "policylint")
+        assert hook["entry"].split() == ["policylint", "lint", "--hook"]
+        hook |= {"language": "system", "entry": f"{sys.executable} -m {hook['entry']}"}
+        config = {"repos": [{"repo": "local", "hooks": [hook]}]}
+        (self.place / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+
+    def run(self, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=self.place,
+            env=self.environment | more,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.place / f"{name}.yaml").write_text(text)
+
+    def commit(self) -> subprocess.CompletedProcess[str]:
+        return self.run("git", "commit", "-m", "x")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """All is well in it, and the hook is installed."""
+    made = Repository(tmp_path)
+    made.write(gateway=GATEWAY, route=ATTACHED, cors=SOUND, other=GATEWAY.replace("edge", "other"))
+    made.run("git", "add", "-A")
+    done = made.commit()
+    assert done.returncode == 0, done.stderr
+    installed = made.run(str(PRE_COMMIT), "install", "-t", "pre-commit", "-t", "pre-push")
+    assert installed.returncode == 0, installed.stdout + installed.stderr
+    return made
+
+
+def test_the_shipped_file_is_valid() -> None:
+    done = subprocess.run([PRE_COMMIT, "validate-manifest", ROOT / ".pre-commit-hooks.yaml"], check=False)
+    assert done.returncode == 0
+
+
+def test_a_commit_that_breaks_nothing_passes(repository: Repository) -> None:
+    repository.write(route=f"# more\n{ATTACHED}")
+    repository.run("git", "add", "-A")
+    done = repository.commit()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Passed" in done.stderr
+
+
+def test_a_commit_that_only_deletes_a_gateway_is_caught(repository: Repository) -> None:
+    repository.run("git", "rm", "-q", "gateway.yaml")
+    done = repository.commit()
+    assert done.returncode == 1
+    assert "GWP401" in done.stdout + done.stderr
+
+
+def test_untracked_and_unstaged_files_are_not_judged(repository: Repository) -> None:
+    repository.write(untracked=POLICY.replace("name: cors", "name: untracked"), route=f"# more\n{ATTACHED}")
+    repository.run("git", "add", "route.yaml")
+    repository.write(cors=POLICY)
+    done = repository.commit()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (repository.place / "cors.yaml").read_text() == POLICY
+
+
+def test_what_is_staged_is_judged_though_the_work_tree_is_sound(repository: Repository) -> None:
+    repository.write(cors=POLICY)
+    repository.run("git", "add", "cors.yaml")
+    repository.write(cors=SOUND)
+    done = repository.commit()
+    assert done.returncode == 1
+    assert "GWP101" in done.stdout + done.stderr
+
+
+def test_nothing_relevant_staged_is_nothing_to_say(repository: Repository) -> None:
+    repository.write(cors=POLICY)
+    repository.run("git", "add", "cors.yaml")
+    assert repository.run("git", "commit", "-q", "--no-verify", "-m", "broken").returncode == 0
+    (repository.place / "README.md").write_text("x\n")
+    repository.run("git", "add", "README.md")
+    assert repository.commit().returncode == 0, "the errors are not of this commit"
+
+
+def test_all_files_and_a_push_are_judged(repository: Repository, tmp_path: Path) -> None:
+    repository.run("git", "init", "-q", "--bare", str(tmp_path / "remote"))
+    repository.run("git", "remote", "add", "origin", str(tmp_path / "remote"))
+    assert repository.run("git", "push", "-q", "origin", "main").returncode == 0
+    repository.write(cors=POLICY)
+    repository.run("git", "add", "cors.yaml")
+    repository.run("git", "commit", "-q", "--no-verify", "-m", "broken")
+    done = repository.run(str(PRE_COMMIT), "run", "--all-files")
+    assert done.returncode == 1 and "GWP101" in done.stdout
+    repository.write(cors=SOUND)
+    repository.run("git", "add", "cors.yaml")
+    done = repository.run("git", "push", "origin", "main")
+    assert done.returncode != 0, "what is pushed counts, not the index"
+    assert "GWP101" in done.stdout + done.stderr
+
+
+def test_outside_of_a_repository(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "policylint", "lint", "--hook"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("policylint: not a git repository: ")
+
+
+def test_idle_runs_import_next_to_nothing(repository: Repository) -> None:
+    (repository.place / "README.md").write_text("x\n")
+    repository.run("git", "add", "README.md")
+    code = (
+        "import sys\nsys.argv = ['policylint', 'lint', '--hook']\nfrom policylint.cli import main\n"
+        "try:\n main()\nexcept SystemExit as end:\n print(end.code, sorted(sys.modules))"
+    )
+    done = repository.run(sys.executable, "-c", code)
+    code, _, modules = done.stdout.partition(" ")
+    assert code == "0"
+    assert not {"yaml", "json", "subprocess", "pathlib", "policylint.workspace"} & set(eval(modules))
+
+
+@pytest.mark.parametrize(
+    ("path", "relevant"),
+    [
+        ("a/b.yaml", True),
+        ("a.YML", True),
+        ("x.json", True),
+        ("apps/Kustomization", True),
+        ("pyproject.toml", True),
+        ("README.md", False),
+        ("yaml", False),
+        ("main.go", False),
+    ],
+)
+def test_what_is_relevant(path: str, relevant: bool) -> None:
+    assert is_relevant(path) is relevant

@@ -1,0 +1,213 @@
+"""agentgateway (design/implementations/kgateway-nginx-gloo.md §4): fields, locks, sections, expressions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.policy.cel import is_expression
+from policylint.policy.state import Effective, PolicyState
+from policylint.simulation import Simulation
+from policylint.workspace import open_workspace
+
+BASE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: agentgateway}
+spec: {controllerName: agentgateway.dev/agentgateway}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: default}
+spec:
+  gatewayClassName: agentgateway
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: default}
+spec:
+  parentRefs: [{name: gw}]
+  rules: [{name: pay, backendRefs: [{name: web, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: agentgateway.dev/v1alpha1
+kind: AgentgatewayBackend
+metadata: {name: llm, namespace: default}
+spec: {ai: {groups: [{providers: [{name: primary, openai: {}}]}]}}
+"""
+
+
+def simulate(path: Path, *parts: str) -> Simulation:
+    (path / "world.yaml").write_text("---\n".join((BASE, *parts)))
+    return open_workspace([str(path / "world.yaml")]).simulations[0]
+
+
+def policy(name: str, target: str, spec: str) -> str:
+    groups = {"Service": '""', "AgentgatewayBackend": "agentgateway.dev"}
+    kind, _, rest = target.partition("/")
+    name_of_target, _, section = rest.partition("#")
+    at = f", sectionName: {section!r}" if section else ""
+    group = groups.get(kind, "gateway.networking.k8s.io")
+    return f"""
+apiVersion: agentgateway.dev/v1alpha1
+kind: AgentgatewayPolicy
+metadata: {{name: {name}, namespace: default}}
+spec: {{targetRefs: [{{group: {group}, kind: {kind}, name: {name_of_target}{at}}}], {spec}}}
+"""
+
+
+def only(simulation: Simulation) -> Effective:
+    (result,) = {id(group.effective): group.effective for group in simulation.groups}.values()
+    return result
+
+
+def state(simulation: Simulation, name: str = "p") -> PolicyState:
+    return next(each for key, each in simulation.policies.items() if key.name == name)
+
+
+def words(simulation: Simulation, name: str = "p") -> dict[str, list[str]]:
+    return {str(each.ancestor): [one.reason for one in each.conditions] for each in state(simulation, name).ancestors}
+
+
+LOCK = "strategy: {inheritance: Override}, "
+
+
+def test_the_more_specific_field_replaces_the_broader(tmp_path: Path) -> None:
+    """Field by field inside the blocks; rate limits local and global are two."""
+    simulation = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", "traffic: {timeouts: {request: 9s}, rateLimit: {local: [{requests: 9}]}}"),
+        policy("shop", "HTTPRoute/shop", "traffic: {timeouts: {request: 1s}, rateLimit: {global: {domain: d}}}"),
+    )
+    result = only(simulation)
+    assert result.spec == {
+        "traffic": {
+            "timeouts": {"request": "1s"},
+            "rateLimit": {"local": [{"requests": 9}], "global": {"domain": "d"}},
+        }
+    }
+    assert [(each.pointer, each.policy.name, each.by[0].name) for each in result.lost] == [
+        (("traffic", "timeouts", "request"), "edge", "shop")
+    ]
+    assert state(simulation, "edge").verdict == "PartiallyEnforced"
+
+
+def test_override_locks_the_fields_that_it_sets(tmp_path: Path) -> None:
+    """strategy.inheritance Override: for traffic, and for those fields alone."""
+    simulation = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", LOCK + "traffic: {timeouts: {request: 9s}}, backend: {http: {version: HTTP1}}"),
+        policy(
+            "shop", "HTTPRoute/shop", "traffic: {timeouts: {request: 1s}, csrf: {}}, backend: {http: {version: HTTP2}}"
+        ),
+    )
+    owners = {"/".join(map(str, pointer)): owner.name for pointer, owner in only(simulation).owners.items()}
+    assert owners == {"traffic/timeouts/request": "edge", "traffic/csrf": "shop", "backend/http/version": "shop"}
+
+
+@pytest.mark.parametrize(
+    ("lock", "sources"), [("", ["edge", "listener", "shop"]), (LOCK, ["edge", "listener"])], ids=["open", "locked"]
+)
+def test_authorization_adds_up_until_a_lock(tmp_path: Path, lock: str, sources: list[str]) -> None:
+    rules = "traffic: {{authorization: {{policy: {{matchExpressions: ['{0}']}}}}}}"
+    simulation = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", rules.format("a")),
+        policy("listener", "Gateway/gw#http", lock + rules.format("b")),
+        policy("shop", "HTTPRoute/shop", rules.format("c")),
+    )
+    result = only(simulation)
+    assert [each.name for each in result.sources] == sources
+    assert {each.policy.name for each in result.lost} == {"edge", "listener", "shop"} - set(sources)
+
+
+def test_traffic_on_a_service_is_broader_than_on_a_route(tmp_path: Path) -> None:
+    """binds.rs: Service < Route; for the backend block the Service is the most specific."""
+    spec = "traffic: {{timeouts: {{request: {0}}}}}, backend: {{http: {{requestTimeout: {0}}}}}"
+    simulation = simulate(
+        tmp_path,
+        policy("route", "HTTPRoute/shop", spec.format("1s")),
+        policy("service", "Service/web", spec.format("2s")),
+    )
+    assert only(simulation).spec == {
+        "traffic": {"timeouts": {"request": "1s"}},
+        "backend": {"http": {"requestTimeout": "2s"}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("Service/web#80", True),
+        ("Service/web#9999", False),
+        ("AgentgatewayBackend/llm#primary", True),
+        ("AgentgatewayBackend/llm#other", False),
+        ("HTTPRoute/absent", False),
+    ],
+)
+def test_sections_of_backends_and_what_attaches_to_nothing(tmp_path: Path, target: str, found: bool) -> None:
+    """Ports by number, providers by name; the rest is summed up under StatusSummary."""
+    route = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: ai, namespace: default}
+spec:
+  parentRefs: [{name: gw}]
+  rules: [{backendRefs: [{group: agentgateway.dev, kind: AgentgatewayBackend, name: llm}]}]
+"""
+    simulation = simulate(tmp_path, route, policy("p", target, "backend: {http: {version: HTTP2}}"))
+    if found:
+        assert words(simulation) == {"Gateway default/gw": ["Valid", "Attached"]}
+    else:
+        assert words(simulation) == {"agentgateway.dev/StatusSummary": ["Valid", "Pending"]}
+        assert state(simulation).verdict == "TargetNotFound"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "traffic: {transformation: {request: {set: [{name: a, value: 'x_{{y}}'}]}}}",
+        "traffic: {extAuth: {backendRef: {name: absent, port: 1}}}",
+        "backend: {tls: {mtlsCertificateRef: [{name: absent}]}}",
+        "frontend: {accessLog: {filter: 'response.code >'}}",
+    ],
+)
+def test_what_does_not_resolve_makes_a_policy_partly_valid(tmp_path: Path, spec: str) -> None:
+    simulation = simulate(tmp_path, policy("p", "Gateway/gw", spec))
+    assert words(simulation) == {"Gateway default/gw": ["PartiallyValid"]}
+    assert state(simulation).verdict == "Enforced"
+
+
+def test_plain_values_are_no_expressions(tmp_path: Path) -> None:
+    """headerModifiers hold text where transformation holds CEL."""
+    spec = "traffic: {headerModifiers: {request: {set: [{name: a, value: 'not a {{cel'}]}}}"
+    assert words(simulate(tmp_path, policy("p", "Gateway/gw", spec))) == {"Gateway default/gw": ["Valid", "Attached"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "true",
+        "request.headers['x-a'] == \"b\" && !(jwt.sub in ['a', 'b'])",
+        "size(request.path) > 3 ? 'long' : r'\\short'",
+        "{'a': 1, 'b': [2.5e3, 0xFF, 7u]}.map(k, k)",
+        "google.protobuf.Duration{seconds: -1}",
+        "has(a.b) || a[0].c(1, )",
+        "a // the rest is a comment",
+    ],
+)
+def test_expressions(text: str) -> None:
+    assert is_expression(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a b", "a ==", "foo_{{bar}}", "'open", "if (a)", "a ? b", "[1, 2", "a.1", "$x", "a = b", "a..b"]
+)
+def test_no_expressions(text: str) -> None:
+    assert not is_expression(text)

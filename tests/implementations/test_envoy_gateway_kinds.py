@@ -1,0 +1,228 @@
+"""ClientTrafficPolicy, EnvoyPatchPolicy, BackendTLSPolicy at Envoy Gateway (Envoy Gateway semantics §6 and §7)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, shop, state, told
+from tests.topology.worlds import gateway, listener_set, route, service
+
+ACCEPTED = ["Accepted=True/Accepted"]
+INVALID = ["Accepted=False/Invalid"]
+USED = ["Accepted=True/Accepted", "ResolvedRefs=True/ResolvedRefs"]
+MERGING = (
+    CLASS.rstrip().rstrip("}")
+    + ", parametersRef: {group: gateway.envoyproxy.io, kind: EnvoyProxy, name: proxy, namespace: infra}}\n"
+    + """---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyProxy
+metadata: {name: proxy, namespace: infra}
+spec: {mergeGateways: true}
+"""
+)
+
+
+def listeners(*each: str) -> str:
+    """`name:port[:hostname]`, plaintext HTTP."""
+    found = []
+    for text in each:
+        name, port, *hostname = text.split(":")
+        found.append(
+            f"{{name: {name}, port: {port}, protocol: HTTP{f', hostname: {hostname[0]}' if hostname else ''}}}"
+        )
+    return f"[{', '.join(found)}]"
+
+
+def ctp(name: str, target: str, spec: str = "", **more: str) -> str:
+    return policy("CTP", name, target, spec, namespace="infra", **more)
+
+
+# §6 ClientTrafficPolicy
+
+
+def test_a_listeners_policy_takes_it_from_the_gateways() -> None:
+    simulation = shop(
+        CLASS,
+        gateway(listeners=listeners("a:80", "b:81")),
+        ctp("wide", "Gateway/edge", "http2: {}"),
+        ctp("one", "Gateway/edge#a", "http1: {http10: {}}"),
+    )
+    assert told(simulation, "wide") == {"Gateway infra/edge": [*ACCEPTED, "Overridden=True/Overridden"]}
+    assert message(simulation, "wide", "Overridden").endswith("overriding these sections [a]")
+    assert effective(simulation, "CTP", "Listener infra/edge#a")[1] == ["one"]
+    assert effective(simulation, "CTP", "Listener infra/edge#b")[1] == ["wide"]
+    assert state(simulation, "wide").verdict == "PartiallyEnforced"
+
+
+def test_a_listener_sets_policy_takes_its_listeners_from_the_gateways() -> None:
+    simulation = shop(
+        CLASS,
+        gateway(more="allowedListeners: {namespaces: {from: All}}"),
+        listener_set("extra", "infra", listeners("ex1:90", "ex2:91")),
+        ctp("wide", "Gateway/edge"),
+        ctp("set", "ListenerSet/extra"),
+    )
+    assert told(simulation, "set") == {"ListenerSet infra/extra": ACCEPTED}
+    assert message(simulation, "wide", "Overridden").endswith("overriding these sections [ex1 ex2]")
+
+
+def test_a_gateways_section_may_be_a_listener_of_its_listener_set() -> None:
+    simulation = shop(
+        CLASS,
+        gateway(more="allowedListeners: {namespaces: {from: All}}"),
+        listener_set("extra", "infra", listeners("x:90")),
+        ctp("one", "Gateway/edge#x"),
+    )
+    assert told(simulation, "one") == {"Gateway infra/edge#x": ACCEPTED}
+
+
+def test_plaintext_listeners_on_one_port_share_their_settings() -> None:
+    """A policy on one of them would act on the other, so it is Invalid; it keeps its scope and does nothing."""
+    simulation = shop(
+        CLASS,
+        gateway(listeners=listeners("a:80:a.example.com", "b:80:b.example.com")),
+        ctp("wide", "Gateway/edge", "http2: {}"),
+        ctp("one", "Gateway/edge#a", "http1: {http10: {}}"),
+    )
+    assert told(simulation, "one") == {"Gateway infra/edge#a": INVALID}
+    assert "(infra/edge/b) on the same port" in message(simulation, "one", "Accepted")
+    assert (state(simulation, "one").verdict, state(simulation, "one").groups) == ("Invalid", [])
+    assert "Overridden=True/Overridden" in told(simulation, "wide")["Gateway infra/edge"]
+
+
+def test_a_policy_on_the_whole_gateway_may_share_a_port() -> None:
+    simulation = shop(
+        CLASS, gateway(listeners=listeners("a:80:a.example.com", "b:80:b.example.com")), ctp("wide", "Gateway/edge")
+    )
+    assert told(simulation, "wide") == {"Gateway infra/edge": ACCEPTED}
+
+
+@pytest.mark.parametrize(("of_class", "expected"), [(CLASS, ACCEPTED), (MERGING, INVALID)])
+def test_merged_gateways_share_their_ports(of_class: str, expected: list[str]) -> None:
+    simulation = shop(
+        of_class,
+        gateway(listeners=listeners("a:80:a.example.com")),
+        gateway("second", listeners=listeners("b:80:b.example.com")),
+        ctp("wide", "Gateway/edge"),
+    )
+    assert told(simulation, "wide") == {"Gateway infra/edge": expected}
+
+
+def test_client_validation_over_http3_is_warned_of() -> None:
+    https = "[{name: https, port: 443, protocol: HTTPS, tls: {mode: Terminate}}]"
+    simulation = shop(
+        CLASS, gateway(listeners=https), ctp("mtls", "Gateway/edge", "http3: {}, tls: {clientValidation: {}}")
+    )
+    assert told(simulation, "mtls")["Gateway infra/edge"][1:] == ["Warning=True/UnsupportedHTTP3ClientValidation"]
+
+
+# §7 EnvoyPatchPolicy
+
+
+def patch(name: str, kind: str, target: str, spec: str = "type: JSONPatch") -> str:
+    field = f"targetRef: {{group: gateway.networking.k8s.io, kind: {kind}, name: {target}}}"
+    return policy("EnvoyPatchPolicy", name, "", spec, "infra", field=field)
+
+
+def test_patches_do_not_conflict() -> None:
+    simulation = shop(CLASS, gateway(), patch("a", "Gateway", "edge"), patch("b", "Gateway", "edge"))
+    assert told(simulation, "a") == told(simulation, "b") == {"Gateway infra/edge": ACCEPTED}
+
+
+def test_patches_of_merged_gateways_target_the_class() -> None:
+    simulation = shop(MERGING, gateway(), patch("a", "GatewayClass", "any"), patch("b", "Gateway", "edge"))
+    assert told(simulation, "a") == {"GatewayClass any": ACCEPTED}
+    assert told(simulation, "b") == {"GatewayClass edge": INVALID}
+
+
+def test_patches_of_a_class_whose_gateways_are_not_merged_are_met_with_silence() -> None:
+    simulation = shop(CLASS, gateway(), patch("a", "GatewayClass", "any"))
+    assert told(simulation, "a") == {}
+
+
+# §7 BackendTLSPolicy
+
+BACKEND = "rules: [{backendRefs: [{name: checkout, port: 80}]}]"
+
+
+def tls(
+    name: str, section: str = "", validation: str = "wellKnownCACertificates: System", target: str = "checkout"
+) -> str:
+    section = f", sectionName: {section}" if section else ""
+    return f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {{name: {name}, namespace: shop}}
+spec:
+  targetRefs: [{{group: "", kind: Service, name: {target}{section}}}]
+  validation: {{hostname: h, {validation}}}
+"""
+
+
+def test_a_backend_policy_has_the_parent_refs_of_the_routes_that_use_it() -> None:
+    parents = "[{name: edge, namespace: infra, sectionName: http}]"
+    simulation = shop(
+        CLASS, gateway(), route(parents=parents, more=BACKEND), service(), tls("used"), tls("idle", target="x")
+    )
+    assert told(simulation, "used") == {"Gateway infra/edge#http": USED}
+    assert told(simulation, "idle") == {}
+
+
+def test_the_class_says_who_judges_a_core_kind() -> None:
+    """No kind of Envoy Gateway's own is in the input; a class of another controller gives the generic ancestors."""
+    parents = "[{name: edge, namespace: infra, sectionName: http}]"
+    simulation = shop(
+        CLASS.replace("gateway.envoyproxy.io", "example.com"),
+        gateway(),
+        route(parents=parents, more=BACKEND),
+        service(),
+        tls("used"),
+    )
+    assert list(told(simulation, "used")) == ["Gateway infra/edge"]
+
+
+def test_a_policy_for_the_very_port_is_chosen_before_one_for_the_whole_service() -> None:
+    simulation = shop(CLASS, gateway(), route(more=BACKEND), service(), tls("a-whole"), tls("b-port", "http"))
+    assert told(simulation, "b-port") == {"Gateway infra/edge": USED}
+    assert told(simulation, "a-whole") == {}
+
+
+@pytest.mark.parametrize("backend", ["{name: checkout, port: 80, weight: 0}", "{name: checkout, port: 81}"])
+def test_a_backend_that_gets_no_traffic_uses_no_policy(backend: str) -> None:
+    simulation = shop(CLASS, gateway(), route(more=f"rules: [{{backendRefs: [{backend}]}}]"), service(), tls("idle"))
+    assert told(simulation, "idle") == {}
+
+
+def test_the_second_policy_for_one_target_conflicts_where_the_first_is_used() -> None:
+    simulation = shop(CLASS, gateway(), route(more=BACKEND), service(), tls("a"), tls("b"))
+    assert told(simulation, "b") == {"Gateway infra/edge": ["Accepted=False/Conflicted"]}
+    assert message(simulation, "b", "Accepted") == "Policy conflicts with BackendTLSPolicy shop/a."
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ('{group: "", kind: ConfigMap, name: none}', "InvalidCACertificateRef"),
+        ("{group: example.com, kind: Thing, name: x}", "InvalidKind"),
+    ],
+)
+def test_a_policy_without_a_usable_ca_is_not_accepted(reference: str, reason: str) -> None:
+    simulation = shop(
+        CLASS, gateway(), route(more=BACKEND), service(), tls("bad", validation=f"caCertificateRefs: [{reference}]")
+    )
+    assert told(simulation, "bad") == {
+        "Gateway infra/edge": ["Accepted=False/NoValidCACertificate", f"ResolvedRefs=False/{reason}"]
+    }
+    assert state(simulation, "bad").verdict == "Invalid"
+
+
+def test_an_authoriser_of_a_security_policy_uses_the_policy_too() -> None:
+    caller = policy(
+        "SP",
+        "caller",
+        "Gateway/edge",
+        "extAuth: {http: {backendRefs: [{name: checkout, namespace: shop, port: 80}]}}",
+        "infra",
+    )
+    simulation = shop(CLASS, gateway(), service(), caller, tls("used"))
+    assert told(simulation, "used") == {"SecurityPolicy infra/caller": USED}

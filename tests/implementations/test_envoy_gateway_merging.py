@@ -1,0 +1,226 @@
+"""What Envoy Gateway's policies come to: replacement, mergeType, layer 4 (Envoy Gateway semantics §4 and §5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.policy.state import holds
+from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, shop, state, told
+from tests.topology.worlds import gateway, listener_set, route, service
+
+RULES = "rules: [{name: pay, backendRefs: [{name: checkout, port: 80}]}, {backendRefs: [{name: checkout, port: 80}]}]"
+SHOP = (CLASS, gateway(), route(more=RULES), service())
+PAY = "HTTPRouteRule shop/checkout#pay"
+REST = "HTTPRouteRule shop/checkout#rule-2"
+
+
+def on_gateway(kind: str, spec: str, name: str = "wide", section: str = "") -> str:
+    return policy(kind, name, f"Gateway/edge{section}", spec, namespace="infra")
+
+
+def on_route(kind: str, spec: str, name: str = "narrow", section: str = "") -> str:
+    return policy(kind, name, f"HTTPRoute/checkout{section}", spec)
+
+
+def test_without_merge_type_the_route_policy_replaces_the_gateways_whole() -> None:
+    """§4: adding CORS to a route takes the Gateway's JWT away from it."""
+    simulation = shop(
+        *SHOP, on_gateway("SP", "jwt: {optional: true, providers: [{name: a}]}"), on_route("SP", "cors: {}")
+    )
+    assert effective(simulation, "SP", PAY) == (
+        {"cors": {}},
+        ["narrow"],
+        ["jwt/optional of wide by narrow", "jwt/providers of wide by narrow"],
+    )
+    assert state(simulation, "wide").verdict == "Overridden"
+    assert [each.name for each in state(simulation, "wide").by] == ["narrow"]
+
+
+def test_an_empty_policy_opts_a_route_out() -> None:
+    """§4: a route that has any policy of the kind is skipped by broader ones."""
+    simulation = shop(*SHOP, on_gateway("SP", "cors: {maxAge: 1s}"), on_route("SP", ""))
+    assert effective(simulation, "SP", PAY) == ({}, [], ["cors/maxAge of wide by narrow"])
+
+
+def test_a_rule_policy_leaves_the_other_rules_to_the_route_policy() -> None:
+    simulation = shop(
+        *SHOP, on_route("BTP", "timeout: {http: {requestTimeout: 9s}}"), on_route("BTP", "retry: {}", "pay", "#pay")
+    )
+    assert effective(simulation, "BTP", PAY) == (
+        {"retry": {}},
+        ["pay"],
+        ["timeout/http/requestTimeout of narrow by pay"],
+    )
+    assert effective(simulation, "BTP", REST)[1] == ["narrow"]
+
+
+@pytest.mark.parametrize("merge_type", ["StrategicMerge", "JSONMerge"])
+def test_merge_type_patches_the_route_policy_onto_the_gateways(merge_type: str) -> None:
+    """§5: child values win, object by object; what only the parent sets stays, and says whose it is."""
+    simulation = shop(
+        *SHOP,
+        on_gateway("BTP", "timeout: {tcp: {connectTimeout: 5s}, http: {requestTimeout: 9s}}, retry: {numRetries: 3}"),
+        on_route("BTP", f"mergeType: {merge_type}, timeout: {{http: {{requestTimeout: 1s}}}}"),
+    )
+    spec, sources, lost = effective(simulation, "BTP", PAY)
+    assert spec == {
+        "timeout": {"tcp": {"connectTimeout": "5s"}, "http": {"requestTimeout": "1s"}},
+        "retry": {"numRetries": 3},
+    }
+    assert sources == ["narrow", "wide"]
+    assert lost == ["timeout/http/requestTimeout of wide by narrow"]
+    origins = state(simulation, "wide").groups[0].effective.origins()
+    assert {name: {key.name for key in keys} for name, keys in origins.items()} == {
+        "retry": {"wide"},
+        "timeout": {"narrow", "wide"},
+    }
+
+
+def test_a_null_is_a_field_that_is_not_set() -> None:
+    """The controller merges typed objects: null takes nothing away from the parent."""
+    simulation = shop(
+        *SHOP, on_gateway("BTP", "retry: {numRetries: 3}"), on_route("BTP", "mergeType: JSONMerge, retry: null")
+    )
+    assert effective(simulation, "BTP", PAY) == ({"retry": {"numRetries": 3}}, ["wide"], [])
+
+
+@pytest.mark.parametrize(
+    ("merge_type", "types", "sources"),
+    [("StrategicMerge", ["Gzip", "Brotli"], ["narrow", "wide"]), ("JSONMerge", ["Brotli"], ["narrow"])],
+)
+def test_keyed_lists_join_in_a_strategic_merge_and_replace_in_a_json_merge(
+    merge_type: str, types: list[str], sources: list[str]
+) -> None:
+    """§5: compressor is keyed by type."""
+    simulation = shop(
+        *SHOP,
+        on_gateway("BTP", "compressor: [{type: Gzip, minContentLength: 1}]"),
+        on_route("BTP", f"mergeType: {merge_type}, compressor: [{{type: Brotli}}]"),
+    )
+    spec, found, _ = effective(simulation, "BTP", PAY)
+    assert [each["type"] for each in spec["compressor"]] == types
+    assert found == sources
+
+
+def test_items_of_one_key_merge_field_by_field() -> None:
+    simulation = shop(
+        *SHOP,
+        on_gateway(
+            "BTP", "compressor: [{type: Brotli}, {type: Gzip, minContentLength: 1, gzip: {level: 1, window: 9}}]"
+        ),
+        on_route("BTP", "mergeType: StrategicMerge, compressor: [{type: Gzip, gzip: {level: 5}}]"),
+    )
+    spec, sources, lost = effective(simulation, "BTP", PAY)
+    assert spec["compressor"] == [
+        {"type": "Brotli"},
+        {"type": "Gzip", "minContentLength": 1, "gzip": {"level": 5, "window": 9}},
+    ]
+    assert sources == ["narrow", "wide"]
+    assert "compressor/1/gzip/level of wide by narrow" in lost
+
+
+def test_both_rate_limits_stand_side_by_side() -> None:
+    """§5: the controller merges translated limits, whose names hold their policy, so none replaces another."""
+    rules = "rateLimit: {global: {rules: [{limit: {requests: %d, unit: Hour}}]}}"
+    simulation = shop(*SHOP, on_gateway("BTP", rules % 9), on_route("BTP", "mergeType: StrategicMerge, " + rules % 1))
+    spec, sources, lost = effective(simulation, "BTP", PAY)
+    assert [each["limit"]["requests"] for each in spec["rateLimit"]["global"]["rules"]] == [9, 1]
+    assert (sources, lost) == (["narrow", "wide"], [])
+
+
+def test_the_parent_is_the_nearest_policy_of_each_listener() -> None:
+    """§5: a listener's own policy stands in for the Gateway's; only one level is merged."""
+    more = "protocol: HTTP, allowedRoutes: {namespaces: {from: All}}"
+    two = f"[{{name: a, port: 80, {more}}}, {{name: b, port: 81, {more}}}]"
+    simulation = shop(
+        CLASS,
+        gateway(listeners=two),
+        route(more=RULES),
+        service(),
+        on_gateway("SP", "jwt: {optional: true}"),
+        on_gateway("SP", "csrf: {additionalOrigins: []}", "listener", "#a"),
+        on_route("SP", "mergeType: StrategicMerge, cors: {maxAge: 1s}"),
+    )
+    assert effective(simulation, "SP", "Listener infra/edge#a")[:2] == (
+        {"csrf": {"additionalOrigins": []}, "cors": {"maxAge": "1s"}},
+        ["listener", "narrow"],
+    )
+    assert effective(simulation, "SP", "Listener infra/edge#b")[1] == ["narrow", "wide"]
+    assert told(simulation, "narrow") == {
+        "Gateway infra/edge#a": ["Merged=True/Merged"],
+        "Gateway infra/edge#b": ["Merged=True/Merged"],
+        "Gateway infra/edge": ["Accepted=True/Accepted"],
+    }
+    assert message(simulation, "wide", "Merged").endswith("for these routes: [shop/checkout]")
+    assert "routes" not in message(simulation, "wide", "Overridden")
+
+
+def test_a_route_policy_is_no_parent_of_a_rule_policy() -> None:
+    """§5: the rule's policy merges with the Gateway's, past the route's."""
+    simulation = shop(
+        *SHOP,
+        on_gateway("SP", "jwt: {optional: true}"),
+        on_route("SP", "csrf: {additionalOrigins: []}"),
+        on_route("SP", "mergeType: JSONMerge, cors: {maxAge: 1s}", "pay", "#pay"),
+    )
+    spec, sources, lost = effective(simulation, "SP", PAY)
+    assert spec == {"jwt": {"optional": True}, "cors": {"maxAge": "1s"}}
+    assert sources == ["pay", "wide"]
+    assert lost == ["csrf/additionalOrigins of narrow by pay wide"]
+
+
+def test_a_merge_without_parent_is_the_policy_alone() -> None:
+    simulation = shop(*SHOP, on_route("SP", "mergeType: StrategicMerge, cors: {maxAge: 1s}"))
+    assert effective(simulation, "SP", PAY) == ({"cors": {"maxAge": "1s"}}, ["narrow"], [])
+    assert told(simulation, "narrow") == {"Gateway infra/edge": ["Accepted=True/Accepted"]}
+
+
+def test_below_a_listener_set_its_policy_beats_the_gateways() -> None:
+    """§4: rule > route > ListenerSet listener > ListenerSet > Gateway."""
+    more = "allowedListeners: {namespaces: {from: All}}"
+    listeners = "[{name: x, port: 90, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]"
+    parents = "[{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra}]"
+    simulation = shop(
+        CLASS,
+        gateway(more=more),
+        listener_set("extra", "shop", listeners),
+        route(parents=parents, more=RULES),
+        service(),
+        on_gateway("SP", "jwt: {optional: true}"),
+        policy("SP", "set", "ListenerSet/extra", "cors: {maxAge: 1s}"),
+    )
+    assert effective(simulation, "SP", PAY)[1:] == (["set"], ["jwt/optional of wide by set"])
+    assert message(simulation, "wide", "Overridden").endswith("for these listenersets: [shop/extra]")
+
+
+def test_on_layer_4_a_field_left_out_is_taken_from_the_broader_policy() -> None:
+    """§4: BackendTrafficPolicy on TCP, TLS and UDP routes; each top-level field whole."""
+    tcp = "[{name: tcp, port: 9, protocol: TCP, allowedRoutes: {namespaces: {from: All}}}]"
+    backend = "rules: [{name: only, backendRefs: [{name: checkout, port: 80}]}]"
+    simulation = shop(
+        CLASS,
+        gateway(listeners=tcp),
+        route(kind="TCPRoute", more=backend),
+        service(),
+        on_gateway("BTP", "timeout: {tcp: {connectTimeout: 5s}}, tcpKeepalive: {probes: 3}"),
+        policy("BTP", "narrow", "TCPRoute/checkout", "tcpKeepalive: {idleTime: 1s}"),
+    )
+    spec, sources, lost = effective(simulation, "BTP", "TCPRoute shop/checkout")
+    assert spec == {"tcpKeepalive": {"idleTime": "1s"}, "timeout": {"tcp": {"connectTimeout": "5s"}}}
+    assert (sources, lost) == (["narrow", "wide"], ["tcpKeepalive/probes of wide by narrow"])
+
+
+def test_every_lost_leaf_says_where_it_is_written() -> None:
+    simulation = shop(
+        *SHOP,
+        on_gateway("BTP", "compressor: [{type: Gzip, gzip: {level: 1}}], retry: {numRetries: 3}"),
+        on_route(
+            "BTP", "mergeType: StrategicMerge, compressor: [{type: Gzip, gzip: {level: 5}}], retry: {numRetries: 1}"
+        ),
+    )
+    wide = state(simulation, "wide")
+    (group,) = {id(each): each for each in wide.groups if each.effective.lost}.values()
+    for each in group.effective.lost:
+        assert each.location.pointer == ("spec", *each.pointer)
+        assert holds(wide.policy.body, each.location.pointer)
+        assert each.replaced

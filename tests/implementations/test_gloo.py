@@ -1,0 +1,156 @@
+"""Gloo Gateway's options (design/implementations/kgateway-nginx-gloo.md §3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.policy.state import Effective
+from policylint.simulation import Simulation
+from policylint.workspace import open_workspace
+
+BASE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: default}
+spec:
+  gatewayClassName: gloo-gateway
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: top, namespace: default, annotations: {delegation.gateway.solo.io/enable-policy-overrides: TOP}}
+spec:
+  parentRefs: [{name: gw}]
+  rules: [{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: middle}]}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: middle, namespace: default, annotations: {delegation.gateway.solo.io/enable-policy-overrides: MIDDLE}}
+spec: {rules: [{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: leaf}]}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: leaf, namespace: default}
+spec: {rules: [{name: own, backendRefs: [{name: web, port: 80}]}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {ports: [{port: 80}]}
+"""
+
+
+def simulate(path: Path, *parts: str, top: str = "none", middle: str = "none") -> Simulation:
+    base = BASE.replace("TOP", repr(top)).replace("MIDDLE", repr(middle))
+    (path / "world.yaml").write_text("---\n".join((base, *parts)))
+    return open_workspace([str(path / "world.yaml")]).simulations[0]
+
+
+def option(name: str, target: str, options: str, *, kind: str = "RouteOption", created: str = "") -> str:
+    kind_of_target, _, rest = target.partition("/")
+    name_of_target, _, section = rest.partition("#")
+    at = f", sectionName: {section}" if section else ""
+    stamp = f", creationTimestamp: {created!r}" if created else ""
+    return f"""
+apiVersion: gateway.solo.io/v1
+kind: {kind}
+metadata: {{name: {name}, namespace: default{stamp}}}
+spec:
+  targetRefs: [{{group: gateway.networking.k8s.io, kind: {kind_of_target}, name: {name_of_target}{at}}}]
+  options: {{{options}}}
+"""
+
+
+def only(simulation: Simulation) -> Effective:
+    (group,) = simulation.groups
+    return group.effective
+
+
+def test_zero_values_count_as_unset(tmp_path: Path) -> None:
+    """§3: false, 0, the empty string and the empty list, as in Go; an empty message does not."""
+    simulation = simulate(
+        tmp_path,
+        option("a", "HTTPRoute/leaf", "appendXForwardedHost: false, timeout: '', tags: [], faults: {}"),
+        option("b", "HTTPRoute/leaf", "appendXForwardedHost: true, timeout: 5s, tags: [x], faults: {abort: {}}"),
+    )
+    result = only(simulation)
+    assert result.spec == {"options": {"appendXForwardedHost": True, "timeout": "5s", "tags": ["x"], "faults": {}}}
+    assert {str(each.pointer[1]): each.policy.name for each in result.lost} == {"faults": "b"}
+
+
+def test_the_older_option_keeps_a_field_whole(tmp_path: Path) -> None:
+    """§3: sorted by creation, then name; a later one fills only what is unset."""
+    simulation = simulate(
+        tmp_path,
+        option(
+            "young", "HTTPRoute/leaf", "faults: {delay: {percentage: 1}}, timeout: 1s", created="2026-01-02T00:00:00Z"
+        ),
+        option("old", "HTTPRoute/leaf", "faults: {abort: {httpStatus: 500}}", created="2026-01-01T00:00:00Z"),
+    )
+    result = only(simulation)
+    assert result.spec == {"options": {"faults": {"abort": {"httpStatus": 500}}, "timeout": "1s"}}
+    assert [(each.pointer, each.policy.name, each.by[0].name) for each in result.lost] == [
+        (("options", "faults", "delay", "percentage"), "young", "old")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("top", "middle", "owner"),
+    [
+        ("none", "none", "top"),
+        ("none", "*", "top"),
+        ("TIMEOUT, faults", "none", "middle"),
+        ("*", "timeout", "leaf"),
+        ("", "", "top"),
+    ],
+)
+def test_every_parent_of_a_chain_says_what_it_leaves_to_its_children(
+    tmp_path: Path, top: str, middle: str, owner: str
+) -> None:
+    """§3, delegation: the parent wins but for the fields that its annotation frees, at each step of the chain."""
+    simulation = simulate(
+        tmp_path,
+        option("top", "HTTPRoute/top", "timeout: 9s"),
+        option("middle", "HTTPRoute/middle", "timeout: 5s, prefixRewrite: /middle"),
+        option("leaf", "HTTPRoute/leaf", "timeout: 1s, hostRewrite: leaf"),
+        top=top,
+        middle=middle,
+    )
+    result = only(simulation)
+    assert result.owners["options", "timeout"].name == owner
+    assert result.owners["options", "prefixRewrite"].name == "middle"
+    assert result.owners["options", "hostRewrite"].name == "leaf"
+
+
+def test_of_listener_options_the_first_alone_applies(tmp_path: Path) -> None:
+    """§3: section before whole; the others are lost whole, even where they set other fields."""
+    simulation = simulate(
+        tmp_path,
+        option("whole", "Gateway/gw", "perConnectionBufferLimitBytes: 1", kind="ListenerOption"),
+        option("section", "Gateway/gw#http", "proxyProtocol: {}", kind="ListenerOption"),
+    )
+    (result,) = {id(group.effective): group.effective for group in simulation.groups}.values()
+    assert result.spec == {"options": {"proxyProtocol": {}}}
+    verdicts = {key.name: state.verdict for key, state in simulation.policies.items()}
+    assert verdicts == {"whole": "Overridden", "section": "Enforced"}
+
+
+def test_virtual_host_options_are_all_merged(tmp_path: Path) -> None:
+    """§3: the section first, then what the Gateway's options add."""
+    simulation = simulate(
+        tmp_path,
+        option("whole", "Gateway/gw", "cors: {}, stats: {}", kind="VirtualHostOption"),
+        option("section", "Gateway/gw#http", "cors: {allowOrigin: [a]}", kind="VirtualHostOption"),
+    )
+    assert only(simulation).origins() == {"options": sorted(key for key in simulation.policies)}
+    assert only(simulation).spec == {"options": {"cors": {"allowOrigin": ["a"]}, "stats": {}}}
+
+
+def test_options_elsewhere_have_no_target(tmp_path: Path) -> None:
+    """§3: only options in the namespace of their target are read."""
+    elsewhere = option("far", "HTTPRoute/leaf", "timeout: 1s").replace("namespace: default", "namespace: far")
+    simulation = simulate(tmp_path, elsewhere.replace("name: leaf", "name: leaf, namespace: default"))
+    (state,) = simulation.policies.values()
+    assert state.verdict == "TargetNotFound"

@@ -1,0 +1,219 @@
+"""The statuses that istiod writes (design/implementations/istio.md §1 and §8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.simulation import Simulation
+from tests.implementations.test_istio import (
+    AMBIENT,
+    USES,
+    WAYPOINT,
+    deployment,
+    gateway,
+    policy,
+    service,
+    simulated,
+    state,
+    to,
+)
+from tests.topology.worlds import conditions
+
+CLASS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: istio}
+spec: {controllerName: istio.io/gateway-controller}
+"""
+
+
+def flat(found: Simulation, name: str = "one") -> list[str]:
+    return conditions(state(found, name).conditions)
+
+
+def per_ancestor(found: Simulation, name: str) -> list[str]:
+    return [
+        f"{each.ancestor.key.path}{'#' + each.ancestor.section if each.ancestor.section else ''} {condition}"
+        for each in state(found, name).ancestors
+        for condition in conditions(each.conditions)
+    ]
+
+
+def test_several_targets_make_one_condition() -> None:
+    bound = "{kind: Service, name: cart}"
+    for refs, wanted in [
+        (bound, "WaypointAccepted=True/Accepted"),
+        (f"{bound}, {{kind: Service, name: nobody}}", "WaypointAccepted=True/PartiallyInvalid"),
+        ("{kind: Service, name: nobody}", "WaypointAccepted=False/TargetNotFound"),
+        ("{kind: Service, name: nobody}, {kind: Service, name: none}", "WaypointAccepted=False/Invalid"),
+    ]:
+        one = policy("AuthorizationPolicy", "one", f"targetRefs: [{refs}]")
+        found = simulated(USES, WAYPOINT, service(), one)
+        assert flat(found) == [wanted]
+    message = state(found, "one").conditions[0].message
+    assert message == "Invalid targetRefs: Service:foo/nobody, Service:foo/none"
+
+
+def test_an_ingress_gateway_enforces_what_the_condition_denies() -> None:
+    found = simulated(AMBIENT, gateway(), policy("AuthorizationPolicy", "one", to("Gateway", "edge")))
+    assert flat(found) == ["WaypointAccepted=False/TargetNotFound"]
+    assert state(found, "one").verdict == "Enforced"
+
+
+def test_a_class_must_be_the_waypoints() -> None:
+    target = to("GatewayClass", "istio")
+    found = simulated(WAYPOINT, CLASS, policy("AuthorizationPolicy", "one", target, "istio-system"))
+    assert flat(found) == ["WaypointAccepted=False/Invalid"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "condition"),
+    [
+        ("", "True/Accepted"),
+        ("rules: [{from: [{source: {namespaces: [a]}}], when: [{key: source.ip, values: [a]}]}]", "True/Accepted"),
+        ("rules: [{to: [{operation: {paths: [/a], ports: ['80']}}]}]", "True/UnsupportedValue"),
+        ("rules: [{when: [{key: 'request.headers[a]', values: [b]}]}]", "True/UnsupportedValue"),
+        ("action: AUDIT, rules: [{}]", "False/UnsupportedValue"),
+        ("action: CUSTOM, provider: {name: x}, rules: [{}]", "False/UnsupportedValue"),
+    ],
+)
+def test_without_targets_ztunnel_reports(spec: str, condition: str) -> None:
+    assert flat(simulated(AMBIENT, deployment(), policy("AuthorizationPolicy", "one", spec))) == [
+        f"ZtunnelAccepted={condition}"
+    ]
+
+
+def test_without_ambient_mode_nothing_is_reported() -> None:
+    assert flat(simulated(deployment(), policy("AuthorizationPolicy", "one"))) == []
+
+
+# §8 Gateway API's policies on backends.
+
+
+def backend_tls(name: str, refs: str, validation: str = "wellKnownCACertificates: System", more: str = "") -> str:
+    return f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {{name: {name}, namespace: foo{more}}}
+spec: {{targetRefs: [{refs}], validation: {{hostname: a.b, {validation}}}}}
+"""
+
+
+CART = "{group: '', kind: Service, name: cart}"
+GONE = "{group: '', kind: Service, name: gone}"
+ENTRY = """
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: ext, namespace: foo}
+spec: {hosts: [ext.example.com, '*.wild.example.com'], ports: [{name: tls, number: 443}]}
+"""
+
+
+def test_the_fault_of_one_target_stays_on_all_that_follow() -> None:
+    """The quirk of BackendTLSPolicyCollection: conditions are cloned shallowly."""
+    found = simulated(CLASS, service(), backend_tls("one", f"{GONE}, {CART}"))
+    assert per_ancestor(found, "one") == [
+        "foo/gone Accepted=False/TargetNotFound",
+        "foo/gone ResolvedRefs=True/ResolvedRefs",
+        "foo/cart Accepted=False/TargetNotFound",
+        "foo/cart ResolvedRefs=True/ResolvedRefs",
+    ]
+
+
+def test_a_port_of_a_service_entry_is_a_section() -> None:
+    refs = "{group: networking.istio.io, kind: ServiceEntry, name: ext, sectionName: %s}"
+    found = simulated(CLASS, ENTRY, backend_tls("good", refs % "tls"), backend_tls("bad", refs % "nope"))
+    assert per_ancestor(found, "good")[0] == "foo/ext#tls Accepted=True/Accepted"
+    assert per_ancestor(found, "bad")[0] == "foo/ext#nope Accepted=False/TargetNotFound"
+
+
+@pytest.mark.parametrize(
+    ("validation", "wanted"),
+    [
+        ("wellKnownCACertificates: Mine", ["Accepted=False/Invalid", "ResolvedRefs=True/ResolvedRefs"]),
+        (
+            "caCertificateRefs: [{group: '', kind: ConfigMap, name: gone}]",
+            ["Accepted=False/NoValidCACertificate", "ResolvedRefs=False/InvalidCACertificateRef"],
+        ),
+        (
+            "caCertificateRefs: [{group: '', kind: Secret, name: gone}]",
+            ["Accepted=False/NoValidCACertificate", "ResolvedRefs=False/InvalidKind"],
+        ),
+    ],
+)
+def test_a_ca_that_is_not_valid(validation: str, wanted: list[str]) -> None:
+    found = simulated(CLASS, service(), backend_tls("one", CART, validation))
+    assert per_ancestor(found, "one") == [f"foo/cart {each}" for each in wanted]
+
+
+def test_an_annotation_takes_a_policy_out() -> None:
+    ignored = backend_tls("a", CART, more=", annotations: {istio.io/ignore-policy-attachment: 'true'}")
+    found = simulated(CLASS, service(), ignored, backend_tls("b", CART))
+    assert per_ancestor(found, "a")[0] == "foo/cart Accepted=False/IgnoredByIstio"
+    assert per_ancestor(found, "b")[0] == "foo/cart Accepted=True/Accepted"
+
+
+ROUTE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: r, namespace: foo}
+spec: {parentRefs: [%s], rules: [{backendRefs: [%s]}]}
+"""
+
+
+def test_gateways_that_route_to_the_backend_are_ancestors_whether_granted_or_not() -> None:
+    route = ROUTE.replace("namespace: foo", "namespace: bar")
+    found = simulated(
+        CLASS,
+        gateway(namespace="bar"),
+        service(),
+        route % ("{name: edge}", "{name: cart, namespace: foo, port: 80}"),
+        backend_tls("one", CART),
+    )
+    ancestors = [(str(each.ancestor), each.controller) for each in state(found, "one").ancestors]
+    assert ancestors == [
+        ("Service foo/cart", "istio.io/mesh-controller"),
+        ("Gateway bar/edge", "istio.io/gateway-controller"),
+    ]
+
+
+def test_traffic_policies_of_one_service_add_up_the_oldest_first() -> None:
+    traffic = """
+apiVersion: gateway.networking.x-k8s.io/v1alpha1
+kind: XBackendTrafficPolicy
+metadata: {name: %s, namespace: foo}
+spec: {targetRefs: [{group: '', kind: Service, name: cart}], %s}
+"""
+    session, retry = "sessionPersistence: {sessionName: %s}", "retryConstraint: {budget: {percent: 1}}"
+    found = simulated(CLASS, service(), traffic % ("a", session % "a"), traffic % ("b", f"{session % 'b'}, {retry}"))
+    (group,) = found.groups
+    assert group.effective.spec == {
+        "sessionPersistence": {"sessionName": "a"},
+        "retryConstraint": {"budget": {"percent": 1}},
+    }
+    assert state(found, "b").verdict == "PartiallyEnforced"
+    assert [each.name for each in state(found, "b").by] == ["a"]
+    assert per_ancestor(found, "b") == ["foo/cart Accepted=True/Accepted"]
+
+
+# Route parents.
+
+
+@pytest.mark.parametrize(
+    ("backends", "wanted"),
+    [
+        ("{name: cart, port: 80}", "True/ResolvedRefs"),
+        ("{name: gone, port: 80}, {name: x, kind: Bucket}", "False/InvalidKind"),
+        ("{group: networking.istio.io, kind: Hostname, name: ext.example.com, port: 443}", "True/ResolvedRefs"),
+        ("{group: networking.istio.io, kind: Hostname, name: a.wild.example.com, port: 443}", "True/ResolvedRefs"),
+        (
+            "{group: networking.istio.io, kind: Hostname, name: cart.foo.svc.cluster.local, port: 80}",
+            "True/ResolvedRefs",
+        ),
+        ("{group: networking.istio.io, kind: Hostname, name: other.example.com, port: 443}", "False/BackendNotFound"),
+    ],
+)
+@pytest.mark.parametrize("parent", ["{name: edge}", "{kind: Service, group: '', name: cart}"])
+def test_resolved_refs_of_routes(parent: str, backends: str, wanted: str) -> None:
+    found = simulated(CLASS, gateway(), service(), ENTRY, ROUTE % (parent, backends))
+    assert f"ResolvedRefs={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)

@@ -1,0 +1,309 @@
+"""kgateway (design/implementations/kgateway-nginx-gloo.md §2): fields, weights, delegation, what is lost to whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policylint.checks.synthetic_rule_name import check
+from policylint.policy.state import Effective
+from policylint.simulation import Simulation
+from policylint.workspace import open_workspace
+
+BASE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: kgateway}
+spec: {controllerName: kgateway.dev/kgateway}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: default}
+spec:
+  gatewayClassName: kgateway
+  listeners:
+    - {name: http, port: 80, protocol: HTTP}
+    - {name: https, port: 443, protocol: HTTPS, hostname: safe.example.com, tls: {mode: Terminate}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: default}
+spec:
+  parentRefs: [{name: gw, sectionName: http}]
+  rules:
+    - name: pay
+      filters: FILTERS
+      backendRefs: [{name: web, port: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {ports: [{port: 80}]}
+"""
+CHAIN = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: parent, namespace: default, annotations: {kgateway.dev/inherited-policy-priority: PRIORITY}}
+spec:
+  parentRefs: [{name: gw, sectionName: https}]
+  rules: [{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child}]}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: child, namespace: default}
+spec: {rules: [{name: own, backendRefs: [{name: web, port: 80}]}]}
+"""
+
+
+def simulate(path: Path, *parts: str, filters: str = "[]") -> Simulation:
+    (path / "world.yaml").write_text("---\n".join((BASE.replace("FILTERS", filters), *parts)))
+    return open_workspace([str(path / "world.yaml")]).simulations[0]
+
+
+def policy(name: str, target: str, spec: str, *, weight: str = "", kind: str = "TrafficPolicy") -> str:
+    annotations = f", annotations: {{kgateway.dev/policy-weight: {weight!r}}}" if weight else ""
+    kind_of_target, _, rest = target.partition("/")
+    name_of_target, _, section = rest.partition("#")
+    at = f", sectionName: {section}" if section else ""
+    reference = (
+        f"targetRefs: [{{group: gateway.networking.k8s.io, kind: {kind_of_target}, name: {name_of_target}{at}}}], "
+        if target
+        else ""
+    )
+    return f"""
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: {kind}
+metadata: {{name: {name}, namespace: default{annotations}}}
+spec: {{{reference}{spec}}}
+"""
+
+
+def at(simulation: Simulation, node: str) -> Effective:
+    """The effective policy of the context that ends at a rule or listener."""
+    (found,) = [
+        group.effective for group in simulation.groups for path in group.contexts() if str(path[-1]).endswith(node)
+    ]
+    return found
+
+
+def owned(result: Effective) -> dict[str, list[str]]:
+    return {field: [each.name for each in owners] for field, owners in result.origins().items()}
+
+
+def lost(result: Effective) -> set[tuple[str, str, str]]:
+    return {("/".join(map(str, each.pointer)), each.policy.name, each.by[0].name) for each in result.lost}
+
+
+def said(simulation: Simulation, name: str) -> tuple[str, list[str], list[str]]:
+    """The verdict, by whom, and the reasons of all conditions."""
+    state = next(state for key, state in simulation.policies.items() if key.name == name)
+    reasons = sorted({condition.reason for each in state.ancestors for condition in each.conditions})
+    return state.verdict, [each.name for each in state.by], reasons
+
+
+def test_filters_come_before_rule_policies_before_route_policies(tmp_path: Path) -> None:
+    """§2.2: one level; each adds the fields that are not yet set, whole."""
+    filters = (
+        "[{type: ExtensionRef, extensionRef: {group: gateway.kgateway.dev, kind: TrafficPolicy, name: by-filter}}]"
+    )
+    simulation = simulate(
+        tmp_path,
+        policy("by-filter", "", "timeouts: {request: 1s}"),
+        policy("on-rule", "HTTPRoute/shop#pay", "timeouts: {request: 2s}, cors: {allowOrigins: [rule]}"),
+        policy("on-route", "HTTPRoute/shop", "cors: {allowOrigins: [route]}, csrf: {percentageEnabled: 3}"),
+        filters=filters,
+    )
+    result = at(simulation, "shop#pay")
+    assert result.spec == {
+        "timeouts": {"request": "1s"},
+        "cors": {"allowOrigins": ["rule"]},
+        "csrf": {"percentageEnabled": 3},
+    }
+    assert owned(result) == {"timeouts": ["by-filter"], "cors": ["on-rule"], "csrf": ["on-route"]}
+    assert lost(result) == {
+        ("timeouts/request", "on-rule", "by-filter"),
+        ("cors/allowOrigins", "on-route", "on-rule"),
+    }
+    assert said(simulation, "by-filter") == ("Enforced", [], ["Merged", "Valid"])
+
+
+def test_the_weight_sorts_inside_one_list_only(tmp_path: Path) -> None:
+    """§2.2: a heavy policy on the route beats its likes, not the policy on the rule."""
+    simulation = simulate(
+        tmp_path,
+        policy("a-light", "HTTPRoute/shop", "timeouts: {request: 1s}, retry: {attempts: 1}"),
+        policy("b-heavy", "HTTPRoute/shop", "timeouts: {request: 2s}, retry: {attempts: 2}", weight="9"),
+        policy("on-rule", "HTTPRoute/shop#pay", "retry: {attempts: 3}"),
+    )
+    assert at(simulation, "shop#pay").spec == {"timeouts": {"request": "2s"}, "retry": {"attempts": 3}}
+    assert said(simulation, "a-light") == ("Overridden", ["b-heavy", "on-rule"], ["Overridden", "Valid"])
+
+
+def test_rate_limits_local_and_global_are_two_fields(tmp_path: Path) -> None:
+    """trafficpolicy/merge.go: mergeLocalRateLimit and mergeGlobalRateLimit."""
+    simulation = simulate(
+        tmp_path,
+        policy("a", "HTTPRoute/shop", "rateLimit: {local: {tokenBucket: {maxTokens: 1}}}"),
+        policy("b", "HTTPRoute/shop", "rateLimit: {global: {descriptors: []}, local: {tokenBucket: {maxTokens: 2}}}"),
+    )
+    assert at(simulation, "shop#pay").spec == {
+        "rateLimit": {"local": {"tokenBucket": {"maxTokens": 1}}, "global": {"descriptors": []}}
+    }
+
+
+def test_a_route_never_overrides_a_gateway_policy_in_the_status(tmp_path: Path) -> None:
+    """§2.2: per filter Envoy takes the most specific configuration, without a word in the status."""
+    simulation = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", "timeouts: {request: 9s}, csrf: {percentageEnabled: 1}"),
+        policy("shop", "HTTPRoute/shop", "timeouts: {request: 1s}"),
+    )
+    result = at(simulation, "shop#pay")
+    assert owned(result) == {"csrf": ["edge"], "timeouts": ["shop"]}
+    assert lost(result) == {("timeouts/request", "edge", "shop")}
+    assert said(simulation, "edge") == ("PartiallyEnforced", ["shop"], ["Attached", "Valid"])
+
+
+def test_a_section_takes_a_listener_with_tls_from_the_gateway(tmp_path: Path) -> None:
+    """§2.2 and «made precise»: a listener with TLS has one route config, in which both stand; without TLS a section is
+    a virtual host below the Gateway's.
+
+    The condition says Overridden as soon as one target is lost (§2.5); the verdict counts what survives anywhere.
+    """
+    on_https = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", "timeouts: {request: 9s}"),
+        policy("section", "Gateway/gw#https", "timeouts: {request: 1s}"),
+    )
+    assert said(on_https, "edge") == ("PartiallyEnforced", ["section"], ["Overridden", "Valid"])
+    on_http = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", "timeouts: {request: 9s}"),
+        policy("section", "Gateway/gw#http", "timeouts: {request: 1s}"),
+    )
+    assert said(on_http, "edge") == ("PartiallyEnforced", ["section"], ["Attached", "Valid"])
+
+
+@pytest.mark.parametrize(
+    ("priority", "action", "cidrs", "timeout"),
+    [
+        ("ShallowMergePreferChild", "deny", ["child"], "1s"),
+        ("nonsense", "deny", ["child"], "1s"),
+        ("ShallowMergePreferParent", "deny", ["parent"], "9s"),
+        ("DeepMergePreferChild", "deny", ["child", "parent"], "1s"),
+        ("DeepMergePreferParent", "deny", ["parent", "child"], "9s"),
+    ],
+)
+def test_delegation(tmp_path: Path, priority: str, action: str, cidrs: list[str], timeout: str) -> None:
+    """§2.3: the annotation of the parent decides; deep only for acl, extAuth, extProc and transformation."""
+    acl = "acl: {{defaultAction: deny, rules: [{{action: allow, cidrs: [{0}]}}]}}, timeouts: {{request: {1}}}"
+    simulation = simulate(
+        tmp_path,
+        CHAIN.replace("PRIORITY", priority),
+        policy("of-parent", "HTTPRoute/parent", acl.format("parent", "9s") + ", csrf: {percentageEnabled: 1}"),
+        policy("of-child", "HTTPRoute/child", acl.format("child", "1s")),
+    )
+    spec: Any = at(simulation, "child#own").spec
+    assert spec["acl"]["defaultAction"] == action
+    assert [each["cidrs"][0] for each in spec["acl"]["rules"]] == cidrs
+    assert spec["timeouts"] == {"request": timeout}
+    assert spec["csrf"] == {"percentageEnabled": 1}, "what the child leaves unset comes from the parent in any case"
+
+
+def test_two_providers_of_external_authorization_become_a_list(tmp_path: Path) -> None:
+    """§2.3: a deep merge of extAuth runs both providers, the preferred one first."""
+    extension = """
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: GatewayExtension
+metadata: {name: NAME, namespace: default}
+spec: {extAuth: {grpcService: {backendRef: {name: web, port: 80}}}}
+"""
+    simulation = simulate(
+        tmp_path,
+        extension.replace("NAME", "one"),
+        extension.replace("NAME", "two"),
+        CHAIN.replace("PRIORITY", "DeepMergePreferParent"),
+        policy("of-parent", "HTTPRoute/parent", "extAuth: {extensionRef: {name: one}}"),
+        policy("of-child", "HTTPRoute/child", "extAuth: {extensionRef: {name: two}}"),
+    )
+    result = at(simulation, "child#own")
+    assert result.spec == {"extAuth": [{"extensionRef": {"name": "one"}}, {"extensionRef": {"name": "two"}}]}
+    assert owned(result) == {"extAuth": ["of-child", "of-parent"]}
+    assert not result.lost
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param("extAuth: {extensionRef: {name: absent}}", id="GatewayExtension"),
+        pytest.param("basicAuth: {secretRef: {name: absent}}", id="Secret"),
+        pytest.param("apiKeyAuth: {secretSelector: {matchLabels: {app: absent}}}", id="Secrets by label"),
+    ],
+)
+def test_what_refers_to_nothing_is_left_out_of_the_merge(tmp_path: Path, spec: str) -> None:
+    """§2.2, last item: Accepted=False/Invalid and Attached=False/Pending."""
+    simulation = simulate(tmp_path, policy("broken", "HTTPRoute/shop", f"{spec}, timeouts: {{request: 1s}}"))
+    assert said(simulation, "broken") == ("Invalid", [], ["Invalid", "Pending"])
+    assert simulation.groups == []
+
+
+def test_listener_policies_are_merged_inside_default_and_per_port(tmp_path: Path) -> None:
+    """§2.4: http settings one by one; `perPort` by port."""
+    simulation = simulate(
+        tmp_path,
+        policy(
+            "a",
+            "Gateway/gw",
+            "default: {httpSettings: {idleTimeout: 1s}}, perPort: [{port: 443, listener: {proxyProtocol: {}}}]",
+            kind="ListenerPolicy",
+        ),
+        policy(
+            "b",
+            "Gateway/gw",
+            "default: {httpSettings: {idleTimeout: 2s, maxHeadersCount: 9}},"
+            " perPort: [{port: 443, listener: {perConnectionBufferLimitBytes: 5}}]",
+            kind="ListenerPolicy",
+        ),
+    )
+    result = at(simulation, "gw#https")
+    assert result.spec == {
+        "default": {"httpSettings": {"idleTimeout": "1s", "maxHeadersCount": 9}},
+        "perPort": [{"port": 443, "listener": {"proxyProtocol": {}, "perConnectionBufferLimitBytes": 5}}],
+    }
+    assert lost(result) == {("default/httpSettings/idleTimeout", "b", "a")}
+    assert said(simulation, "a")[2] == ["Merged", "Valid"]
+
+
+def test_a_backend_tls_policy_takes_tls_away(tmp_path: Path) -> None:
+    """§2.4: the `tls` of a BackendConfigPolicy is ignored, the rest stands."""
+    tls = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: btp, namespace: default}
+spec:
+  targetRefs: [{group: "", kind: Service, name: web}]
+  validation: {hostname: web, wellKnownCACertificates: System}
+"""
+    config = policy("bcp", "Service/web", "tls: {sni: mine}, connectTimeout: 1s", kind="BackendConfigPolicy")
+    simulation = simulate(
+        tmp_path, tls, config.replace("gateway.networking.k8s.io, kind: Service", '"", kind: Service')
+    )
+    (result,) = [group.effective for group in simulation.groups if group.kind.kind == "BackendConfigPolicy"]
+    assert result.spec == {"connectTimeout": "1s"}
+    assert lost(result) == {("tls/sni", "bcp", "btp")}
+    assert said(simulation, "bcp")[0] == "PartiallyEnforced"
+    assert said(simulation, "bcp")[2] == ["Attached", "ConflictedWithBackendTLSPolicy", "Valid"]
+
+
+def test_a_policy_that_a_filter_names_hangs_on_no_rule_number(tmp_path: Path) -> None:
+    """A filter stands in its rule and moves with it, so that GWP110 has nothing to say of an unnamed rule."""
+    filters = "[{type: ExtensionRef, extensionRef: {group: gateway.kgateway.dev, kind: DirectResponse, name: gone}}]"
+    gone = policy("gone", "", "status: 410", kind="DirectResponse")
+    world = BASE.replace("- name: pay\n      filters: FILTERS", f"- filters: {filters}")
+    (tmp_path / "world.yaml").write_text(f"{world}---\n{gone}")
+    simulation = open_workspace([str(tmp_path / "world.yaml")]).simulations[0]
+    assert at(simulation, "shop#rule-1").spec == {"status": 410}
+    assert said(simulation, "gone") == ("Enforced", [], ["Attached", "Valid"])
+    assert not list(check(simulation))

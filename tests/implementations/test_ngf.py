@@ -1,0 +1,274 @@
+"""NGINX Gateway Fabric (design/implementations/kgateway-nginx-gloo.md §1): what the score does not compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policylint.policy.state import Effective
+from policylint.simulation import Simulation
+from policylint.workspace import open_workspace
+
+BASE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: nginx}
+spec:
+  controllerName: gateway.nginx.org/nginx-gateway-controller
+  PARAMETERS
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: default}
+spec:
+  gatewayClassName: nginx
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: default}
+spec:
+  parentRefs: [{name: gw}]
+  hostnames: [shop.example.com]
+  rules: [{backendRefs: [{name: web, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: idle, namespace: default}
+spec: {ports: [{port: 80}]}
+"""
+
+
+def simulate(path: Path, *parts: str, parameters: str = "") -> Simulation:
+    (path / "world.yaml").write_text("---\n".join((BASE.replace("PARAMETERS", parameters), *parts)))
+    return open_workspace([str(path / "world.yaml")]).simulations[0]
+
+
+def policy(kind: str, name: str, target: str, spec: str, created: str = "") -> str:
+    kind_of_target, _, name_of_target = target.partition("/")
+    group = "core" if kind_of_target == "Service" else "gateway.networking.k8s.io"
+    reference = f"{{group: {group}, kind: {kind_of_target}, name: {name_of_target}}}"
+    field = f"targetRef: {reference}" if kind == "ClientSettingsPolicy" else f"targetRefs: [{reference}]"
+    stamp = f", creationTimestamp: {created!r}" if created else ""
+    return f"""
+apiVersion: gateway.nginx.org/v1alpha1
+kind: {kind}
+metadata: {{name: {name}, namespace: default{stamp}}}
+spec: {{{field}, {spec}}}
+"""
+
+
+def verdict(simulation: Simulation, name: str) -> tuple[str, list[str]]:
+    state = next(state for key, state in simulation.policies.items() if key.name == name)
+    return state.verdict, [each.name for each in state.by]
+
+
+def accepted(simulation: Simulation, name: str) -> dict[str, tuple[str, str]]:
+    """Per ancestor the reasons of Accepted and Programmed."""
+    state = next(state for key, state in simulation.policies.items() if key.name == name)
+    found = {}
+    for each in state.ancestors:
+        reasons = {condition.type: condition.reason for condition in each.conditions}
+        found[str(each.ancestor)] = (reasons["Accepted"], reasons["Programmed"])
+    return found
+
+
+def effective(simulation: Simulation, kind: str) -> Effective:
+    (group,) = [group for group in simulation.groups if group.kind.kind == kind]
+    return group.effective
+
+
+def owned(result: Effective) -> dict[str, str]:
+    return {"/".join(map(str, pointer)): owner.name for pointer, owner in result.owners.items()}
+
+
+def lost(result: Effective) -> dict[str, tuple[str, list[str]]]:
+    return {
+        "/".join(map(str, each.pointer)): (each.policy.name, [winner.name for winner in each.by])
+        for each in result.lost
+    }
+
+
+def test_a_route_replaces_its_gateway_by_directive(tmp_path: Path) -> None:
+    """§1.4: the lowest NGINX context that has a directive counts; keepalive_timeout is one with both of its values."""
+    simulation = simulate(
+        tmp_path,
+        policy(
+            "ClientSettingsPolicy",
+            "edge",
+            "Gateway/gw",
+            "body: {maxSize: 1m, timeout: 5s}, keepAlive: {timeout: {server: 10s, header: 9s}}",
+        ),
+        policy(
+            "ClientSettingsPolicy",
+            "shop",
+            "HTTPRoute/shop",
+            "body: {maxSize: 9m}, keepAlive: {timeout: {server: 1s}}",
+        ),
+    )
+    result = effective(simulation, "ClientSettingsPolicy")
+    assert result.spec == {"body": {"maxSize": "9m", "timeout": "5s"}, "keepAlive": {"timeout": {"server": "1s"}}}
+    assert owned(result) == {
+        "body/maxSize": "shop",
+        "body/timeout": "edge",
+        "keepAlive/timeout/server": "shop",
+    }
+    assert lost(result) == {
+        "body/maxSize": ("edge", ["shop"]),
+        "keepAlive/timeout/header": ("edge", ["shop"]),
+        "keepAlive/timeout/server": ("edge", ["shop"]),
+    }
+    assert verdict(simulation, "edge") == ("PartiallyEnforced", ["shop"])
+    assert verdict(simulation, "shop") == ("Enforced", [])
+
+
+def test_rate_limits_on_one_target_add_up(tmp_path: Path) -> None:
+    """§1.3: rules never conflict; every rule has its own owner."""
+    rule = "rateLimit: {{local: {{rules: [{{rate: {}, key: $binary_remote_addr}}]}}}}"
+    simulation = simulate(
+        tmp_path,
+        policy("RateLimitPolicy", "a", "HTTPRoute/shop", rule.format("1r/s")),
+        policy("RateLimitPolicy", "b", "HTTPRoute/shop", rule.format("2r/s")),
+    )
+    result = effective(simulation, "RateLimitPolicy")
+    rules: Any = result.spec["rateLimit"]["local"]["rules"]
+    assert [each["rate"] for each in rules] == ["1r/s", "2r/s"]
+    assert owned(result) == {"rateLimit/local/rules/0": "a", "rateLimit/local/rules/1": "b"}
+    assert result.origins() == {"rateLimit": sorted(result.sources)}
+
+
+def test_who_loses_on_one_target_is_off_on_all(tmp_path: Path) -> None:
+    """§1.3: the verdict is on the policy; and who is off is in nobody's way."""
+    both = """
+apiVersion: gateway.nginx.org/v1alpha1
+kind: UpstreamSettingsPolicy
+metadata: {name: b-both, namespace: default}
+spec:
+  targetRefs: [{group: core, kind: Service, name: web}, {group: core, kind: Service, name: idle}]
+  zoneSize: 2m
+"""
+    route = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: other, namespace: default}
+spec:
+  parentRefs: [{name: gw}]
+  hostnames: [other.example.com]
+  rules: [{backendRefs: [{name: idle, port: 80}]}]
+"""
+    simulation = simulate(
+        tmp_path,
+        route,
+        both,
+        policy("UpstreamSettingsPolicy", "a-first", "Service/web", "zoneSize: 1m"),
+        policy("UpstreamSettingsPolicy", "c-last", "Service/idle", "zoneSize: 3m"),
+    )
+    assert verdict(simulation, "a-first") == ("Enforced", [])
+    assert verdict(simulation, "b-both") == ("Conflicted", ["a-first"])
+    assert verdict(simulation, "c-last") == ("Enforced", [])
+    assert accepted(simulation, "b-both") == {"Gateway default/gw": ("Conflicted", "Overridden")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "valid"),
+    [
+        ("ClientSettingsPolicy", "body: {maxSize: 10m}", True),
+        ("ClientSettingsPolicy", "body: {maxSize: ten}", False),
+        ("ClientSettingsPolicy", "body: {maxSize: '${SIZE}'}", True),
+        ("ClientSettingsPolicy", "keepAlive: {timeout: {header: 5s}}", False),
+        ("ProxySettingsPolicy", "buffering: {bufferSize: 8k, busyBuffersSize: 8k}", False),
+        ("ProxySettingsPolicy", "buffering: {buffers: {number: 4, size: 8k}, busyBuffersSize: 16k}", True),
+        ("ProxySettingsPolicy", "buffering: {buffers: {number: 4, size: 8k}, busyBuffersSize: 24k}", False),
+        ("RateLimitPolicy", "rateLimit: {local: {rules: [{rate: 10r/h, key: a}]}}", False),
+    ],
+)
+def test_values_that_nginx_could_not_read(tmp_path: Path, kind: str, spec: str, valid: bool) -> None:
+    """§1.1 Validate(): sizes, durations, rates; an invalid policy is reported on its target."""
+    simulation = simulate(tmp_path, policy(kind, "p", "HTTPRoute/shop", spec))
+    assert verdict(simulation, "p")[0] == ("Enforced" if valid else "Invalid")
+    expected = ("Accepted", "Programmed") if valid else ("Invalid", "Reconciling")
+    assert accepted(simulation, "p") == {"HTTPRoute default/shop": expected}
+
+
+def test_routes_with_one_location_keep_policies_away(tmp_path: Path) -> None:
+    """§1.2: a rule without matches is the path `/`; headers do not tell routes apart."""
+    twin = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: twin, namespace: default}
+spec:
+  parentRefs: [{name: gw}]
+  hostnames: [shop.example.com]
+  rules:
+    - matches: [{path: {type: PathPrefix, value: /}, headers: [{name: x-canary, value: "1"}]}]
+      backendRefs: [{name: web, port: 80}]
+"""
+    simulation = simulate(tmp_path, twin, policy("ClientSettingsPolicy", "p", "HTTPRoute/shop", "body: {maxSize: 1m}"))
+    assert verdict(simulation, "p") == ("Invalid", ["twin"])
+    assert accepted(simulation, "p") == {"HTTPRoute default/shop": ("TargetConflict", "Reconciling")}
+
+
+def test_a_service_without_routes_is_no_target(tmp_path: Path) -> None:
+    """§1.1, item 2."""
+    simulation = simulate(tmp_path, policy("UpstreamSettingsPolicy", "p", "Service/idle", "zoneSize: 1m"))
+    assert verdict(simulation, "p") == ("TargetNotFound", [])
+    assert accepted(simulation, "p") == {}
+
+
+@pytest.mark.parametrize(
+    ("proxy", "verdict_", "reason"),
+    [
+        ("telemetry: {exporter: {endpoint: 'otel:4317'}}", "Enforced", "Accepted"),
+        (
+            "telemetry: {exporter: {endpoint: 'otel:4317'}, disabledFeatures: [DisableTracing]}",
+            "Invalid",
+            "NginxProxyConfigNotSet",
+        ),
+        ("ipFamily: dual", "Invalid", "NginxProxyConfigNotSet"),
+    ],
+)
+def test_tracing_needs_telemetry(tmp_path: Path, proxy: str, verdict_: str, reason: str) -> None:
+    """§1.5: in the NginxProxy of the class, or of the Gateway over it."""
+    nginx = f"""
+apiVersion: gateway.nginx.org/v1alpha2
+kind: NginxProxy
+metadata: {{name: np, namespace: default}}
+spec: {{{proxy}}}
+"""
+    simulation = simulate(
+        tmp_path,
+        nginx,
+        policy("ObservabilityPolicy", "p", "HTTPRoute/shop", "tracing: {strategy: parent}").replace(
+            "v1alpha1", "v1alpha2"
+        ),
+        parameters="parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: np, namespace: default}",
+    )
+    assert verdict(simulation, "p")[0] == verdict_
+    assert accepted(simulation, "p")["HTTPRoute default/shop"][0] == reason
+
+
+def test_a_policy_for_gateways_and_routes_at_once_is_refused(tmp_path: Path) -> None:
+    """The CRDs' CEL rule on targetRefs."""
+    mixed = policy("ProxySettingsPolicy", "p", "Gateway/gw", "timeout: {read: 5s}").replace(
+        "name: gw}", "name: gw}, {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}"
+    )
+    assert verdict(simulate(tmp_path, mixed), "p") == ("Invalid", [])
+
+
+@pytest.mark.parametrize(
+    ("controller", "ours"), [("gateway.envoyproxy.io/gatewayclass-controller", False), ("example.org/own", True)]
+)
+def test_gateways_of_other_controllers_are_not_ours_to_report_on(tmp_path: Path, controller: str, ours: bool) -> None:
+    """§1.1, item 1: a reference to what NGF does not own is passed over; an unknown controller may be ours."""
+    spec = policy("ClientSettingsPolicy", "p", "Gateway/gw", "body: {maxSize: 1m}")
+    world = BASE.replace("PARAMETERS", "").replace("gateway.nginx.org/nginx-gateway-controller", controller)
+    (tmp_path / "world.yaml").write_text(f"{world}---\n{spec}")
+    found = accepted(open_workspace([str(tmp_path / "world.yaml")]).simulations[0], "p")
+    assert found == ({"Gateway default/gw": ("Accepted", "Programmed")} if ours else {})

@@ -1,0 +1,133 @@
+"""Verdicts, claims and order: who is in force, who is refused by whom, and what hangs on an order nobody states."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.simulation import Simulation
+from tests.policy.conftest import World, color
+
+OLD, NEW = "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
+
+
+def verdicts(simulation: Simulation) -> dict[str, tuple[str, list[str]]]:
+    return {key.name: (state.verdict, [each.name for each in state.by]) for key, state in simulation.policies.items()}
+
+
+@pytest.mark.parametrize(
+    ("policies", "label", "expected"),
+    [
+        pytest.param(
+            color("gw", "Gateway/g", "color: red") + color("route", "HTTPRoute/r", "color: blue"),
+            "Inherited",
+            {"gw": ("Overridden", ["route"]), "route": ("Enforced", [])},
+            id="atomic defaults: the more specific policy replaces the other",
+        ),
+        pytest.param(
+            color("gw", "Gateway/g", "color: red") + color("rule", "HTTPRoute/r#first", "color: blue"),
+            "Inherited",
+            {"gw": ("PartiallyEnforced", ["rule"]), "rule": ("Enforced", [])},
+            id="on one rule only: partially",
+        ),
+        pytest.param(
+            color("gw", "Gateway/g", "overrides: {color: red}") + color("route", "HTTPRoute/r", "color: blue"),
+            "Inherited",
+            {"gw": ("Enforced", []), "route": ("Overridden", ["gw"])},
+            id="atomic overrides",
+        ),
+        pytest.param(
+            color("a", "Service/s", "color: red", NEW) + color("b", "Service/s", "color: blue", OLD),
+            "Direct",
+            {"a": ("Conflicted", ["b"]), "b": ("Enforced", [])},
+            id="direct: the oldest keeps the target",
+        ),
+        pytest.param(
+            color("b", "Service/s", "color: red") + color("a", "Service/s", "color: blue"),
+            "Direct",
+            {"a": ("Enforced", []), "b": ("Conflicted", ["a"])},
+            id="direct, equal age: first by namespace and name",
+        ),
+        pytest.param(
+            color("whole", "Gateway/g", "color: red") + color("section", "Gateway/g#one", "color: blue"),
+            "Direct",
+            {"section": ("Enforced", []), "whole": ("PartiallyEnforced", ["section"])},
+            id="direct: another section is another target, and takes it",
+        ),
+        pytest.param(
+            color("gone", "HTTPRoute/missing", "color: red"),
+            "Inherited",
+            {"gone": ("TargetNotFound", [])},
+            id="no such object",
+        ),
+        pytest.param(
+            color("nowhere", "HTTPRoute/r#rule-2", "color: red"),
+            "Inherited",
+            {"nowhere": ("TargetNotFound", [])},
+            id="an unnamed rule cannot be targeted",
+        ),
+        pytest.param(
+            color("both", "Gateway/g", "defaults: {color: red}, overrides: {color: blue}"),
+            "Inherited",
+            {"both": ("Invalid", [])},
+            id="defaults and overrides at once",
+        ),
+        pytest.param(
+            color("odd", "Gateway/g", "defaults: {strategy: shuffle, color: red}"),
+            "Inherited",
+            {"odd": ("Invalid", [])},
+            id="a strategy that the kind does not have",
+        ),
+    ],
+)
+def test_verdicts(world: World, policies: str, label: str, expected: dict[str, tuple[str, list[str]]]) -> None:
+    assert verdicts(world(policies, label=label)) == expected
+
+
+def test_one_dangling_entry_of_several_is_seen_and_the_rest_judged(world: World) -> None:
+    """A controller would say Accepted (kgateway-dev/kgateway#11160)."""
+    policy = color("p", "HTTPRoute/r", "color: red").replace(
+        "[{", "[{group: gateway.networking.k8s.io, kind: HTTPRoute, name: typo}, {", 1
+    )
+    simulation = world(policy)
+    assert verdicts(simulation) == {"p": ("PartiallyEnforced", [])}
+    (state,) = simulation.policies.values()
+    assert [(target.problem, target.resolution.state) for target in state.targets] == [
+        ("not-found", "missing"),
+        ("", "found"),
+    ]
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_merge_that_hangs_on_creation_order_says_so_only_where_the_order_is_not_stated(
+    world: World, stated: bool
+) -> None:
+    simulation = world(
+        color("a", "HTTPRoute/r", "color: red", OLD if stated else "")
+        + color("b", "HTTPRoute/r", "color: blue", NEW if stated else "")
+    )
+    assert verdicts(simulation) == {"a": ("Overridden", ["b"]), "b": ("Enforced", [])}
+    assert [(each.winner.name, each.otherwise.name) for each in simulation.order_dependent] == (
+        [] if stated else [("b", "a")]
+    )
+
+
+def test_policies_with_equal_settings_do_not_depend_on_their_order(world: World) -> None:
+    simulation = world(color("a", "HTTPRoute/r", "color: red") + color("b", "HTTPRoute/r", "color: red"))
+    assert simulation.order_dependent == []
+
+
+def test_the_2023_edition_lets_the_oldest_win_per_field_and_knows_the_objects_own_values(world: World) -> None:
+    policies = color("a", "HTTPRoute/r", "color: red, shade: dark", OLD) + color(
+        "b", "HTTPRoute/r", "color: blue, size: 1", NEW
+    )
+    simulation = world(policies, semantics="gep-713-2023")
+    assert verdicts(simulation) == {"a": ("Enforced", []), "b": ("PartiallyEnforced", ["a"])}
+    own = world(policies, semantics="gep-713-2023", topology=_route_with("shade: light"))
+    assert verdicts(own)["a"] == ("PartiallyEnforced", ["b", "r"])
+    assert {dict(group.effective.spec)["shade"] for group in own.groups} == {"light"}
+
+
+def _route_with(field: str) -> str:
+    from tests.policy.conftest import TOPOLOGY
+
+    return TOPOLOGY.replace("spec:\n  parentRefs: [{name: g}]", f"spec:\n  {field}\n  parentRefs: [{{name: g}}]")

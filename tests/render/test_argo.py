@@ -1,0 +1,180 @@
+"""What Argo CD deploys, and what top-level overlays are when nothing else says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, codes, deployed, workspace
+
+HERE = "{server: 'https://kubernetes.default.svc', namespace: web}"
+
+
+def application(name: str, source: str, destination: str = HERE) -> str:
+    return (
+        f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}, namespace: argocd}}\n"
+        f"spec:\n  source: {source}\n  destination: {destination}\n"
+    )
+
+
+def application_set(generator: str, path: str, destination: str = HERE) -> str:
+    return (
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: set, namespace: argocd}\nspec:\n"
+        f"  generators:\n  - {generator}\n  template:\n    metadata: {{name: '{path}'}}\n"
+        f"    spec:\n      source: {{path: '{path}'}}\n      destination: {destination}\n"
+    )
+
+
+APP = {"apps/shop/route.yaml": ROUTE, "apps/other/service.yaml": SERVICE.replace("name: shop", "name: other")}
+
+
+def test_the_destination_fills_in_but_never_overwrites(tmp_path: Path) -> None:
+    placed = SERVICE.replace("name: shop", "name: shop\n  namespace: own")
+    files = {**APP, "apps/shop/service.yaml": placed, "argo/app.yaml": application("a", "{path: apps/shop}")}
+    assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["HTTPRoute web/shop", "Service own/shop"]}
+
+
+def test_subdirectories_only_where_asked(tmp_path: Path) -> None:
+    flat = {**APP, "argo/app.yaml": application("a", "{path: apps}")}
+    assert deployed(workspace(tmp_path / "flat", flat)) == {"in-cluster": []}
+    deep = {**APP, "argo/app.yaml": application("a", "{path: apps, directory: {recurse: true}}")}
+    assert deployed(workspace(tmp_path / "deep", deep)) == {"in-cluster": ["HTTPRoute web/shop", "Service web/other"]}
+
+
+def test_one_cluster_is_one_environment_however_many_directories(tmp_path: Path) -> None:
+    files = {
+        **APP,
+        "argo/a.yaml": application("a", "{path: apps/shop}", "{name: in-cluster, namespace: one}"),
+        "argo/b.yaml": application("b", "{path: apps/other}", HERE),
+        "argo/c.yaml": application("c", "{path: apps/other}", "{server: 'https://edge.example.com', namespace: web}"),
+    }
+    assert deployed(workspace(tmp_path, files)) == {
+        "edge.example.com": ["Service web/other"],
+        "in-cluster": ["HTTPRoute one/shop", "Service web/other"],
+    }
+
+
+def test_kustomize_options_of_an_application(tmp_path: Path) -> None:
+    source = "{path: apps/shop, kustomize: {namespace: k, namePrefix: p-, commonLabels: {a: b}}}"
+    files = {
+        **APP,
+        "apps/shop/kustomization.yaml": "resources: [route.yaml]\n",
+        "argo/app.yaml": application("a", source),
+    }
+    found = workspace(tmp_path, files)
+    assert deployed(found) == {"in-cluster": ["HTTPRoute k/p-shop"]}
+    route = found.simulations[0].world.of_kind("gateway.networking.k8s.io", "HTTPRoute")[0]
+    assert route.labels == {"a": "b"}
+
+
+def test_an_application_of_applications(tmp_path: Path) -> None:
+    files = {
+        **APP,
+        "root.yaml": application("root", "{path: argo}"),
+        "argo/a.yaml": application("a", "{path: apps/shop}"),
+        "argo/deeper/unreached.yaml": application("b", "{path: apps/other}"),
+    }
+    assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["HTTPRoute web/shop"]}
+
+
+FIRST = "{list: {elements: [{k: 1, a: shop}, {k: 2, a: x}]}}"
+GENERATORS = {
+    "list": ("list: {elements: [{app: shop}, {app: other}]}", "apps/{{ app }}"),
+    "list of a Go template": ("list: {elements: [{app: shop}, {app: other}]}", "apps/{{ .app }}"),
+    "directories": ("git: {directories: [{path: apps/*}]}", "{{ path }}"),
+    "directories but one": (
+        "git: {directories: [{path: 'apps/*'}, {path: apps/none, exclude: true}]}",
+        "{{ .path.path }}",
+    ),
+    "segments": ("git: {directories: [{path: apps/*}]}", "{{ path[0] }}/{{ index .path.segments 1 }}"),
+    "files": ("git: {files: [{path: '**/config.json'}]}", "apps/{{ app.name }}"),
+    "matrix": (
+        "matrix: {generators: [{list: {elements: [{d: apps}]}}, {list: {elements: [{a: shop}, {a: other}]}}]}",
+        "{{d}}/{{a}}",
+    ),
+    "merge": (
+        f"merge: {{mergeKeys: [k], generators: [{FIRST}, {{list: {{elements: [{{k: 2, a: other}}]}}}}]}}",
+        "apps/{{ a }}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("generator", "path"), GENERATORS.values(), ids=GENERATORS)
+def test_generators(tmp_path: Path, generator: str, path: str) -> None:
+    files = {
+        **APP,
+        "argo/set.yaml": application_set(generator, path),
+        "settings/one/config.json": '{"app": {"name": "shop"}}',
+        "settings/two/config.json": '{"app": {"name": "other"}}',
+    }
+    assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["HTTPRoute web/shop", "Service web/other"]}
+
+
+def test_what_a_generator_asks_the_cluster_for_stays_symbolic(tmp_path: Path) -> None:
+    found = workspace(
+        tmp_path, {**APP, "argo/set.yaml": application_set("clusters: {}", "apps/shop", "{server: '{{ server }}'}")}
+    )
+    assert deployed(found) == {"each-cluster": ["HTTPRoute default/shop"]}
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("{repoURL: 'https://charts.example.com', chart: something}", "chart"),
+        ("{repoURL: 'https://git.example.com/else', path: gone}", "remote-base"),
+        ("{path: ../../out}", "remote-base"),
+    ],
+)
+def test_what_is_noted(tmp_path: Path, source: str, code: str) -> None:
+    files = {**APP, "argo/app.yaml": application("a", source), "argo/b.yaml": application("b", "{path: apps/other}")}
+    assert codes(workspace(tmp_path, files)) == [code]
+
+
+def test_applications_of_other_repositories_decide_nothing_here(tmp_path: Path) -> None:
+    """Rendered output may hold Applications, too."""
+    files = {"all.yaml": f"{ROUTE}---\n{application('a', '{repoURL: x, path: else}')}"}
+    assert [each.world.name for each in workspace(tmp_path, files).simulations] == ["default"]
+
+
+def test_routes_of_an_app_template_application(tmp_path: Path) -> None:
+    values = (
+        "{controllers: {a: {}}, service: {app: {ports: {http: {port: 80}}}}, route: {app: {parentRefs: [{name: e}]}}}"
+    )
+    source = f"{{repoURL: x, chart: app-template, helm: {{valuesObject: {values}}}}}"
+    found = workspace(tmp_path, {"argo/app.yaml": application("player", source)})
+    assert deployed(found) == {"in-cluster": ["HTTPRoute web/player", "Service web/player"]}
+
+
+BASE = {"base/kustomization.yaml": KUSTOMIZATION + "resources: [route.yaml]\n", "base/route.yaml": ROUTE}
+OVERLAY = KUSTOMIZATION + "resources: [../../base]\n"
+
+
+def test_overlays_of_one_base_are_environments(tmp_path: Path) -> None:
+    files = {**BASE, **{f"overlays/{name}/kustomization.yaml": OVERLAY for name in ("prod", "test")}}
+    assert deployed(workspace(tmp_path, files)) == {name: ["HTTPRoute default/shop"] for name in ("prod", "test")}
+
+
+def test_overlays_of_one_name_belong_together(tmp_path: Path) -> None:
+    files = {}
+    for app in ("a", "b"):
+        files[f"{app}/base/kustomization.yaml"] = KUSTOMIZATION + "resources: [route.yaml]\n"
+        files[f"{app}/base/route.yaml"] = ROUTE.replace("name: shop", f"name: {app}")
+        for name in ("prod", "test"):
+            files[f"{app}/overlays/{name}/kustomization.yaml"] = OVERLAY
+    both = ["HTTPRoute default/a", "HTTPRoute default/b"]
+    assert deployed(workspace(tmp_path, files)) == {"prod": both, "test": both}
+
+
+def test_kustomizations_with_nothing_in_common_are_deployed_side_by_side(tmp_path: Path) -> None:
+    files = {
+        "a/kustomization.yaml": KUSTOMIZATION + "resources: [route.yaml]\n",
+        "a/route.yaml": ROUTE,
+        "b/kustomization.yaml": KUSTOMIZATION + "namespace: b\nresources: [service.yaml]\n",
+        "b/service.yaml": SERVICE,
+        "plain/service.yaml": SERVICE,
+        "b/unused.yaml": ROUTE.replace("name: shop", "name: unused"),
+    }
+    found = workspace(tmp_path, files)
+    assert deployed(found) == {"default": ["HTTPRoute default/shop", "Service b/shop", "Service default/shop"]}
+    assert [str(key) for key in found.simulations[0].world.orphans] == ["HTTPRoute ?/unused"]

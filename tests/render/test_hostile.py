@@ -1,0 +1,124 @@
+"""Input that is wrong on purpose: one note each, and the rest is rendered all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.render.trees import KUSTOMIZATION, ROUTE, kustomizer
+
+ON_ROUTES = "resources: [route.yaml]\npatches:\n- target: {kind: HTTPRoute}\n  patch:"
+BROKEN = {
+    "a resource that includes its parent": ("resources: [route.yaml, ../..]\n", "cycle"),
+    "a resource that is itself": ("resources: [route.yaml, .]\n", "cycle"),
+    "a path out of the repository": ("resources: [route.yaml, ../../../../../etc/passwd]\n", "outside"),
+    "an absolute path": ("resources: [route.yaml, /etc/passwd]\n", "outside"),
+    "a file that is not there": ("resources: [route.yaml, gone.yaml]\n", "missing-file"),
+    "a remote base": ("resources: [route.yaml, 'https://example.com/a//b?ref=main']\n", "remote-base"),
+    "a patch whose object is not there": (
+        "resources: [route.yaml]\npatches:\n- patch: '{apiVersion: v1, kind: Service, metadata: {name: x}}'\n",
+        "patch-without-target",
+    ),
+    "a JSON patch without a target": (
+        'resources: [route.yaml]\npatches:\n- patch: \'[{"op": "remove", "path": "/spec"}]\'\n',
+        "patch-without-target",
+    ),
+    "a patch that does not apply": (
+        ON_ROUTES + ' \'[{"op": "replace", "path": "/spec/nothing/0", "value": 1}]\'\n',
+        "patch-not-applied",
+    ),
+    "a patch that is no operation": (
+        "resources: [route.yaml]\npatches:\n- target: {kind: HTTPRoute}\n  patch: '[1]'\n",
+        "patch-not-applied",
+    ),
+    "a patch that is no YAML": (
+        "resources: [route.yaml]\npatches:\n- target: {kind: HTTPRoute}\n  patch: '{'\n",
+        "patch-not-read",
+    ),
+    "a patch file that is not there": ("resources: [route.yaml]\npatches:\n- path: gone.yaml\n", "missing-file"),
+    "a component that is not there": ("resources: [route.yaml]\ncomponents: [../gone]\n", "missing-file"),
+    "a replacement without a source": (
+        "resources: [route.yaml]\nreplacements:\n- source: {kind: Secret}\n  targets: [{select: {kind: HTTPRoute}}]\n",
+        "replacement-not-applied",
+    ),
+    "a transformer": ("resources: [route.yaml]\ntransformers: [t.yaml]\n", "not-covered"),
+}
+
+
+@pytest.mark.parametrize(("kustomization", "code"), BROKEN.values(), ids=BROKEN)
+def test_one_note_and_the_run_goes_on(tmp_path: Path, kustomization: str, code: str) -> None:
+    files = {
+        "kustomization.yaml": KUSTOMIZATION + "resources: [a/app]\n",
+        "a/app/kustomization.yaml": KUSTOMIZATION + kustomization,
+        "a/app/route.yaml": ROUTE,
+    }
+    built = kustomizer(tmp_path, files).build("")
+    assert [note.code for note in built.journal.notes] == [code]
+    assert [str(each) for each in built.manifests] == ["HTTPRoute shop"]
+
+
+@pytest.mark.parametrize(
+    "kustomization",
+    [
+        "resources: 5\n",
+        "resources: [{}, [], 1, null, '']\n",
+        "patches: [1, {}, {patch: 5}, {target: 5, patch: x}]\nresources: [route.yaml]\n",
+        "labels: [1, {pairs: 5}]\ncommonLabels: 5\nresources: [route.yaml]\n",
+        "configMapGenerator: [1, {name: 5}, {name: a, literals: 5, files: [{}]}]\n",
+        "replacements: [1, {source: 5, targets: 5}]\nresources: [route.yaml]\n",
+        "namespace: [a]\nnamePrefix: {}\nresources: [route.yaml]\n",
+        "[]",
+        "5",
+    ],
+)
+def test_nonsense_is_survived(tmp_path: Path, kustomization: str) -> None:
+    files = {"app/kustomization.yaml": kustomization, "app/route.yaml": ROUTE}
+    kustomizer(tmp_path, files).build("app")
+
+
+def test_a_chain_of_a_thousand_bases_ends_in_a_note(tmp_path: Path) -> None:
+    files = {f"k{n}/kustomization.yaml": f"resources: [../k{n + 1}]\n" for n in range(1000)}
+    files["k1000/kustomization.yaml"] = "resources: []\n"
+    built = kustomizer(tmp_path, files).build("k0")
+    assert [note.code for note in built.journal.notes] == ["too-deep"]
+
+
+def test_bases_that_double_at_every_level_are_cut_off(tmp_path: Path) -> None:
+    files = {f"k{n}/kustomization.yaml": f"resources: [../k{n + 1}, ../k{n + 1}]\n" for n in range(30)}
+    files |= {"k30/kustomization.yaml": "resources: [route.yaml]\n", "k30/route.yaml": ROUTE}
+    assert {note.code for note in kustomizer(tmp_path, files).build("k0").journal.notes} == {"too-many"}
+
+
+def test_a_symbolic_link_out_of_the_tree_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text(ROUTE)
+    tree = tmp_path / "tree"
+    source = kustomizer(tree, {"kustomization.yaml": "resources: [link.yaml]\n", "x.yaml": ROUTE})
+    (tree / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+    assert source.build("").manifests == []
+
+
+def test_components_that_multiply_are_cut_off(tmp_path: Path) -> None:
+    files = {f"k{n}/kustomization.yaml": f"components: [../k{n + 1}, ../k{n + 1}]\n" for n in range(30)}
+    files["k30/kustomization.yaml"] = "resources: []\n"
+    assert {note.code for note in kustomizer(tmp_path, files).build("k0").journal.notes} == {"too-many"}
+
+
+def test_bases_that_all_include_each_other_end(tmp_path: Path) -> None:
+    everyone = ", ".join(f"../k{n}" for n in range(12))
+    files = {f"k{n}/kustomization.yaml": f"resources: [{everyone}]\n" for n in range(12)}
+    assert "cycle" in {note.code for note in kustomizer(tmp_path, files).build("k0").journal.notes}
+
+
+@pytest.mark.parametrize("names", [[f"n{number}" for number in range(60)], ["again"] * 1000], ids=["wide", "deep"])
+def test_a_patch_that_copies_itself_ends(tmp_path: Path, names: list[str]) -> None:
+    operations = "".join(f"    - {{op: copy, from: /spec, path: /spec/{name}}}\n" for name in names)
+    patch = f"resources: [route.yaml]\npatches:\n- target: {{kind: HTTPRoute}}\n  patch: |\n{operations}"
+    files = {"kustomization.yaml": patch, "route.yaml": ROUTE}
+    assert [note.code for note in kustomizer(tmp_path, files).build("").journal.notes] == ["patch-not-applied"]
+
+
+def test_a_slow_pattern_is_not_tried(tmp_path: Path) -> None:
+    patch = "resources: [route.yaml]\npatches:\n- target: {name: '(s+)+x'}\n  patch: '[{op: remove, path: /spec}]'\n"
+    files = {"kustomization.yaml": patch, "route.yaml": ROUTE.replace("name: shop", f"name: {'s' * 200}")}
+    assert len(kustomizer(tmp_path, files).build("").manifests) == 1

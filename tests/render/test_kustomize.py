@@ -1,0 +1,170 @@
+"""The built-in kustomize: what comes out, and where each value is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, kustomizer, spot
+
+ON_ROUTES = "- target: {kind: HTTPRoute}\n  patch: "
+PORT = "{apiVersion: v1, kind: Service, metadata: {name: shop}, spec: {ports: [{name: tls, port: 443}]}}"
+FILES = {"app/route.yaml": ROUTE, "app/service.yaml": SERVICE}
+
+
+def build(tmp_path: Path, kustomization: str, **more: str) -> dict[str, dict[str, object]]:
+    """Kind → body of what `app/` makes with a kustomization."""
+    files = {**FILES, **more, "app/kustomization.yaml": KUSTOMIZATION + kustomization}
+    return {each.kind: each.body for each in kustomizer(tmp_path, files).build("app").manifests}
+
+
+RESOURCES = "resources: [route.yaml, service.yaml]\n"
+
+
+def test_resources_are_shared_not_copied(tmp_path: Path) -> None:
+    built = kustomizer(tmp_path, {**FILES, "app/kustomization.yaml": RESOURCES}).build("app").manifests
+    assert [each.body is each.trace.document.value for each in built] == [True, True]  # type: ignore[attr-defined]
+
+
+def test_namespace_overwrites_and_points_into_the_kustomization(tmp_path: Path) -> None:
+    files = {
+        "app/kustomization.yaml": KUSTOMIZATION + "namespace: shop\nresources: [route.yaml, class.yaml, ns.yaml]\n",
+        "app/route.yaml": ROUTE.replace("name: shop", "name: shop\n  namespace: elsewhere"),
+        "app/class.yaml": "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: envoy}\n",
+        "app/ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: not-used}\n",
+    }
+    built = {each.kind: each for each in kustomizer(tmp_path, files).build("app").manifests}
+    assert {kind: (each.namespace, each.name) for kind, each in built.items()} == {
+        "HTTPRoute": ("shop", "shop"),
+        "GatewayClass": ("", "envoy"),
+        "Namespace": ("", "shop"),
+    }
+    assert spot(built["HTTPRoute"], tmp_path, "metadata", "namespace") == "app/kustomization.yaml:3"
+    assert spot(built["HTTPRoute"], tmp_path, "spec", "rules") == "app/route.yaml:11"
+
+
+@pytest.mark.parametrize(
+    ("patch", "pointer", "line"),
+    [
+        ("- path: patch.yaml\n", ("spec", "hostnames"), "app/patch.yaml:6"),
+        ("- path: patch.yaml\n", ("spec", "parentRefs"), "app/route.yaml:8"),
+        (
+            f"{ON_ROUTES}|\n    - op: add\n      path: /spec/hostnames/0\n      value: b.example.com\n",
+            ("spec", "hostnames", 0),
+            "app/kustomization.yaml:9",
+        ),
+        (
+            "- target: {kind: HTTPRoute}\n  patch: |\n    - op: remove\n      path: /spec/rules/0\n",
+            ("spec", "rules", 0, "name"),
+            "app/route.yaml:11",
+        ),
+    ],
+    ids=["set by a patch file", "beside a patch", "set by an inline operation", "moved by an operation"],
+)
+def test_a_patched_value_is_located_where_a_person_would_change_it(
+    tmp_path: Path, patch: str, pointer: tuple[str | int, ...], line: str
+) -> None:
+    body = (
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata:\n  name: shop\nspec:\n  hostnames: [b]\n"
+    )
+    files = {**FILES, "app/patch.yaml": body}
+    files["app/kustomization.yaml"] = f"{KUSTOMIZATION}resources: [route.yaml]\npatches:\n{patch}"
+    route = kustomizer(tmp_path, files).build("app").manifests[0]
+    assert spot(route, tmp_path, *pointer) == line
+
+
+V1 = "gateway.networking.k8s.io/v1"
+THREE = f"{{apiVersion: {V1}, kind: HTTPRoute, metadata: {{name: NAME}}, spec: {{rules: [{{name: three}}]}}}}"
+PATCHES = {
+    "core lists are merged by their key, the patch's items first": (
+        f"patchesStrategicMerge:\n- |\n  {PORT}\n",
+        "Service",
+        ["tls", "http"],
+    ),
+    "lists of custom resources are replaced": (
+        f"patches:\n- patch: |\n    {THREE.replace('NAME', 'shop')}\n",
+        "HTTPRoute",
+        ["three"],
+    ),
+    "a name in a patch with a target does not count": (
+        f"patches:\n- target: {{kind: HTTP.*, name: sh.*}}\n  patch: |\n    {THREE.replace('NAME', '_')}\n",
+        "HTTPRoute",
+        ["three"],
+    ),
+    "patchesJson6902 come last": (
+        f'patchesJson6902:\n{ON_ROUTES}\'[{{"op": "remove", "path": "/spec/rules/1"}}]\'\n',
+        "HTTPRoute",
+        ["one"],
+    ),
+    "a label selector that does not match": (
+        f'patches:\n{ON_ROUTES.replace("}", ", labelSelector: a=b}")}\'[{{"op": "remove", "path": "/spec"}}]\'\n',
+        "HTTPRoute",
+        ["one", "two"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("patch", "kind", "expected"), PATCHES.values(), ids=PATCHES)
+def test_patches(tmp_path: Path, patch: str, kind: str, expected: list[str]) -> None:
+    spec = build(tmp_path, RESOURCES + patch)[kind]["spec"]
+    assert isinstance(spec, dict)
+    assert [each["name"] for each in spec["ports" if kind == "Service" else "rules"]] == expected
+
+
+def test_a_patch_may_delete_an_object(tmp_path: Path) -> None:
+    patch = "patches:\n- patch: |\n    {apiVersion: v1, kind: Service, metadata: {name: shop}, $patch: delete}\n"
+    assert set(build(tmp_path, RESOURCES + patch)) == {"HTTPRoute"}
+
+
+def test_prefixes_follow_references_that_kustomize_knows_and_leave_those_of_routes_alone(tmp_path: Path) -> None:
+    files = {
+        "app/kustomization.yaml": KUSTOMIZATION
+        + "namePrefix: p-\nnameSuffix: -s\nresources: [route.yaml, service.yaml, ingress.yaml]\n",
+        "app/route.yaml": ROUTE.replace("- name: one", "- backendRefs: [{name: shop, port: 80}]"),
+        "app/service.yaml": SERVICE,
+        "app/ingress.yaml": "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec:\n"
+        "  defaultBackend: {service: {name: shop}}\n",
+    }
+    source = kustomizer(tmp_path, files)
+    built = {each.kind: each for each in source.build("app").manifests}
+    assert {each.name for each in built.values()} <= {"p-shop-s", "p-i-s"}
+    assert built["HTTPRoute"].body["spec"]["rules"][0]["backendRefs"][0]["name"] == "shop"
+
+
+def test_labels_reach_selectors_only_where_asked(tmp_path: Path) -> None:
+    labelled = build(tmp_path, RESOURCES + "labels:\n- pairs: {a: b}\n- pairs: {c: d}\n  includeSelectors: true\n")
+    assert labelled["HTTPRoute"]["metadata"] == {"name": "shop", "labels": {"a": "b", "c": "d"}}
+    assert labelled["Service"]["spec"]["selector"] == {"app": "shop", "c": "d"}  # type: ignore[index]
+
+
+def test_a_component_changes_what_its_parent_has(tmp_path: Path) -> None:
+    component = (
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n- target: {kind: HTTPRoute}\n"
+        '  patch: \'[{"op": "replace", "path": "/spec/hostnames", "value": [c.example.com]}]\'\n'
+    )
+    built = build(tmp_path, RESOURCES + "components: [../part]\n", **{"part/kustomization.yaml": component})
+    assert built["HTTPRoute"]["spec"]["hostnames"] == ["c.example.com"]  # type: ignore[index]
+
+
+def test_a_generated_name_ends_in_the_hash_kustomize_gives_it(tmp_path: Path) -> None:
+    made = build(tmp_path, "configMapGenerator:\n- name: cm\n  files: [v.yaml]\n", **{"app/v.yaml": "a: 1\n"})
+    assert made["ConfigMap"]["metadata"] == {"name": "cm-5fk5tt6tgt"}
+
+
+def test_a_replacement_copies_a_field(tmp_path: Path) -> None:
+    entry = (
+        "replacements:\n- source: {kind: Service, name: shop, fieldPath: 'spec.ports.[name=http].port'}\n"
+        "  targets:\n  - select: {kind: HTTPRoute}\n    fieldPaths: [spec.rules.*.port]\n    options: {create: true}"
+    )
+    rules = build(tmp_path, RESOURCES + entry)["HTTPRoute"]["spec"]["rules"]  # type: ignore[index]
+    assert rules == [{"name": "one", "port": 80}, {"name": "two", "port": 80}]
+
+
+def test_two_overlays_of_one_base_do_not_see_each_other(tmp_path: Path) -> None:
+    overlay = KUSTOMIZATION + "namespace: {}\nresources: [../app]\n"
+    files = {**FILES, "app/kustomization.yaml": RESOURCES}
+    files |= {f"{name}/kustomization.yaml": overlay.format(name) for name in ("one", "two")}
+    source = kustomizer(tmp_path, files)
+    found = {name: {each.namespace for each in source.build(name).manifests} for name in ("one", "app", "two")}
+    assert found == {"one": {"one"}, "app": {""}, "two": {"two"}}

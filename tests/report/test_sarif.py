@@ -1,0 +1,136 @@
+"""SARIF: valid by the schema, and by what GitHub asks for besides (design/conventions.md §1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policylint.report import Report, write
+from policylint.report.sarif import MOST_RESULTS, left_out
+from tests.report.sample import CORS, at, clean, findings, sample
+
+SCHEMA = Path(__file__).parents[3] / "shared" / "sarif" / "sarif-schema-2.1.0.json"
+
+
+def run(report: Report) -> dict[str, Any]:
+    content = json.loads(write("sarif", report))
+    assert content["$schema"] and content["version"] == "2.1.0"
+    (only,) = content["runs"]
+    return dict(only)
+
+
+@pytest.mark.skipif(not SCHEMA.exists(), reason="../shared is not here")
+@pytest.mark.parametrize("report", [sample(), clean()], ids=["findings", "clean"])
+def test_valid_by_the_schema(report: Report) -> None:
+    import jsonschema
+
+    jsonschema.Draft4Validator(json.loads(SCHEMA.read_text())).validate(json.loads(write("sarif", report)))
+
+
+def test_clean_run_has_results_and_all_rules() -> None:
+    found = run(clean())
+    assert found["results"] == []
+    assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == ["GWP101", "GWP201", "GWP203", "GWP910"]
+
+
+def test_rules_do_not_depend_on_results() -> None:
+    assert run(sample())["tool"] == run(clean())["tool"]
+
+
+def test_every_rule_has_what_github_needs() -> None:
+    for rule in run(sample())["tool"]["driver"]["rules"]:
+        for texts in (rule["shortDescription"]["text"], rule["fullDescription"]["text"]):
+            assert 0 < len(texts) <= 1024
+        assert rule["help"]["text"] and rule["help"]["markdown"]
+        assert len(rule["name"]) <= 255
+        assert rule["defaultConfiguration"]["level"] in ("error", "warning", "note")
+        properties = rule["properties"]
+        assert len(properties["tags"]) <= 10
+        assert properties["precision"] in ("very-high", "high", "medium", "low")
+        if "security" in properties["tags"]:
+            assert isinstance(properties["security-severity"], str)
+            assert 0.0 < float(properties["security-severity"]) <= 10.0
+        else:
+            assert properties["problem.severity"] in ("error", "warning", "recommendation")
+
+
+def test_every_result_has_what_github_needs() -> None:
+    found = run(sample())
+    rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
+    assert found["columnKind"] == "unicodeCodePoints"
+    for result in found["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        region = location["physicalLocation"]["region"]
+        assert region["startLine"] == region["endLine"] >= 1
+        assert 1 <= region["startColumn"] < region["endColumn"]
+        uri = location["physicalLocation"]["artifactLocation"]["uri"]
+        assert re.fullmatch(r"[A-Za-z0-9._~!$&'()*+,;=@%/-]+", uri)
+        assert not uri.startswith(("/", "./", "..")) and ":" not in uri
+        prints = result["partialFingerprints"]
+        assert re.fullmatch(r"[0-9a-f]{1,16}:[1-9]\d*", prints["primaryLocationLineHash"])
+        assert prints["policylint/v1"]
+        assert "suppressions" not in result
+
+
+def test_what_has_no_file_is_left_out() -> None:
+    assert len(run(sample())["results"]) == len(findings()) - 1
+
+
+def test_related_locations_are_linked() -> None:
+    result = run(sample())["results"][0]
+    numbers = [each["id"] for each in result["relatedLocations"]]
+    assert numbers == [1]
+    assert all(f"]({number})" in result["message"]["text"] for number in numbers)
+
+
+def test_manifests_cannot_make_links() -> None:
+    texts = [each["message"]["text"] for each in run(sample())["results"]]
+    assert any("[here\\](https://example.com)" in text for text in texts)
+
+
+def test_category_is_the_root() -> None:
+    assert run(sample())["automationDetails"]["id"] == "policylint/clusters-prod/"
+    assert run(sample(paths=()))["automationDetails"]["id"] == "policylint/"
+
+
+def test_two_findings_of_a_rule_on_one_line_have_hashes_of_their_own() -> None:
+    first = findings()[0]
+    second = first._replace(field="basicAuth", message="HTTPRoute shop/checkout loses basicAuth")
+    hashes = [
+        each["partialFingerprints"]["primaryLocationLineHash"]
+        for each in run(sample(findings=[first, second]))["results"]
+    ]
+    assert len(set(hashes)) == 2
+    assert hashes[0].endswith(":1") and hashes[1].endswith(":2")
+
+
+def test_different_rules_on_one_line_keep_githubs_hash() -> None:
+    first = findings()[0]
+    hashes = {
+        each["partialFingerprints"]["primaryLocationLineHash"]
+        for each in run(sample(findings=[first, first._replace(rule="GWP203")]))["results"]
+    }
+    assert len(hashes) == 1
+
+
+def test_too_many_keeps_the_worst_and_says_so() -> None:
+    note = findings()[3]
+    error = findings()[1]._replace(location=at(CORS, "spec"))
+    report = sample(findings=[*[note] * MOST_RESULTS, error])
+    found = run(report)
+    assert len(found["results"]) == MOST_RESULTS
+    assert sum(each["level"] == "error" for each in found["results"]) == 1
+    (notice,) = found["invocations"][0]["toolExecutionNotifications"]
+    assert str(MOST_RESULTS + 1) in notice["message"]["text"]
+    assert left_out(report) == 1
+
+
+def test_file_that_is_gone_has_no_line_hash() -> None:
+    found = run(sample(source_lines=lambda _: []))
+    assert all("primaryLocationLineHash" not in each["partialFingerprints"] for each in found["results"])

@@ -1,0 +1,120 @@
+"""Hostnames: matching, intersection and the index of clashes (request-precedence.md §1)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policylint.model import ResourceKey
+from policylint.topology.hostnames import (
+    HostnameIndex,
+    covers,
+    intersect,
+    matches,
+    meet,
+    patterns,
+    specificity,
+)
+
+LABELS = st.sampled_from(["a", "b", "c"])
+HOSTS = st.lists(LABELS, min_size=1, max_size=4).map(".".join)
+PATTERNS = st.one_of(HOSTS, HOSTS.map("*.{}".format), st.just(""))
+LISTS = st.lists(PATTERNS, min_size=1, max_size=4)
+UNIVERSE = [".".join(labels) for size in range(1, 6) for labels in product("abc", repeat=size)]
+
+
+@pytest.mark.parametrize(
+    ("host", "pattern", "matched"),
+    [
+        ("example.com", "example.com", True),
+        ("example.com", "*.example.com", False),
+        ("a.example.com", "*.example.com", True),
+        ("a.b.example.com", "*.example.com", True),
+        (".example.com", "*.example.com", False),
+        ("aexample.com", "*.example.com", False),
+        ("a.example.com", "b.example.com", False),
+        ("anything", "", True),
+        ("anything", "*", True),
+        ("a.example.com:8080", "a.example.com", True),
+        ("A.Example.COM", "a.example.com", True),
+    ],
+)
+def test_a_host_under_a_pattern(host: str, pattern: str, matched: bool) -> None:
+    assert matches(host, pattern) is matched
+
+
+@pytest.mark.parametrize(
+    ("listener", "route", "common"),
+    [
+        ([], [], ("",)),
+        (["very.specific.com"], [], ("very.specific.com",)),
+        ([], ["*.specific.com"], ("*.specific.com",)),
+        (["very.specific.com"], ["*.specific.com", "non.matching.com"], ("very.specific.com",)),
+        (
+            ["*.wildcard.io"],
+            ["foo.bar.wildcard.io", "wildcard.io", "*.foo.wildcard.io"],
+            ("*.foo.wildcard.io", "foo.bar.wildcard.io"),
+        ),
+        (["*.example.com"], ["*.example.com"], ("*.example.com",)),
+        (["a.example.com"], ["b.example.com"], ()),
+    ],
+)
+def test_the_intersection_of_listener_and_route(listener: list[str], route: list[str], common: tuple[str, ...]) -> None:
+    assert intersect(listener, route) == common
+
+
+def test_what_is_no_hostname_is_left_out() -> None:
+    assert patterns([None, 3, "A.b", {}]) == ("a.b",)
+    assert patterns([None]) == ("",)
+
+
+def test_exact_names_are_more_specific_than_wildcards_than_nothing() -> None:
+    ordered = ["", "*.com", "*.example.com", "*.a.example.com", "example.com"]
+    assert sorted(ordered, key=specificity) == ordered
+
+
+@given(PATTERNS, PATTERNS)
+def test_meeting_is_symmetric(one: str, other: str) -> None:
+    assert meet(one, other) == meet(other, one)
+
+
+@given(PATTERNS)
+def test_meeting_itself_changes_nothing(pattern: str) -> None:
+    assert meet(pattern, pattern) == pattern
+
+
+@given(PATTERNS, PATTERNS)
+def test_what_is_common_is_covered_by_both(one: str, other: str) -> None:
+    common = meet(one, other)
+    assert common is None or (covers(one, common) and covers(other, common))
+
+
+@given(PATTERNS, PATTERNS)
+def test_meeting_agrees_with_trying_every_host(one: str, other: str) -> None:
+    both = [host for host in UNIVERSE if matches(host, one) and matches(host, other)]
+    common = meet(one, other)
+    assert both == ([] if common is None else [host for host in UNIVERSE if matches(host, common)])
+
+
+@given(LISTS, LISTS)
+def test_lists_intersect_symmetrically_and_as_sets_of_hosts(some: list[str], others: list[str]) -> None:
+    common = intersect(some, others)
+    assert common == intersect(others, some)
+    assert common == intersect(common, common) or not common
+    for host in UNIVERSE[:120]:
+        in_both = any(matches(host, each) for each in some) and any(matches(host, each) for each in others)
+        assert in_both == any(matches(host, each) for each in common)
+
+
+@given(LISTS, PATTERNS)
+def test_the_index_finds_an_owner_exactly_when_some_pattern_meets(held: list[str], asked: str) -> None:
+    index = HostnameIndex()
+    for number, each in enumerate(held):
+        index.add(each, ResourceKey("", "HTTPRoute", "n", str(number)))
+    owner = index.owner(asked)
+    meeting = [number for number, each in enumerate(held) if meet(each, asked) is not None]
+    assert (owner is not None) == bool(meeting)
+    assert owner is None or int(owner.name) in meeting

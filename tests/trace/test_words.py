@@ -1,0 +1,243 @@
+"""What trace says around the answer: nearest misses, what came second, notes, refusals, checks, the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from policylint.cli import main
+from policylint.trace import RequestError, Tracer, from_url, request
+from policylint.workspace import open_workspace
+from tests.conftest import Golden
+
+WORLDS = Path(__file__).parent / "worlds"
+SHOP = Path(__file__).parents[2] / "fixtures" / "envoy-gateway-shop"
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(main, ["trace", *words], standalone_mode=False)
+
+
+def text(*words: str) -> str:
+    result = run(*words)
+    assert result.exception is None, result.exception
+    return str(result.output)
+
+
+@pytest.fixture(scope="module")
+def precedence() -> Tracer:
+    return Tracer(open_workspace([str(WORLDS / "precedence.yaml")]).simulations[0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "loser", "why"),
+    [
+        ({"host": "paths.test", "path": "/abc/def"}, "longer", "PathPrefix /abc/def comes after Exact"),
+        ({"host": "paths.test", "path": "/abc/def/g"}, "prefix", "PathPrefix /abc is shorter"),
+        ({"host": "cond.test", "path": "/p", "method": "POST"}, "plain", "it has no method match"),
+        ({"host": "cond.test", "path": "/p", "headers": {"x-one": "1"}}, "plain", "no header matches against 1"),
+        ({"host": "cond.test", "path": "/p?q=1&r=2"}, "query", "1 query match against 2"),
+        ({"host": "cond.test", "path": "/same"}, "second", "it comes later in the route"),
+        ({"host": "age.test"}, "rule-1", "the other route is older"),
+        ({"host": "name.test"}, "rule-1", "shop/a-name comes first by name (no creation time is stated)"),
+        (
+            {"host": "www.example.com", "path": "/longer"},
+            "rule-1",
+            "hostname *.example.com is less specific than www.example.com",
+        ),
+    ],
+)
+def test_what_came_second(precedence: Tracer, asked: dict[str, Any], loser: str, why: str) -> None:
+    trace = precedence.trace(request(asked))
+    assert (loser, why) in [(each.rule.section, each.because) for each in trace.considered]
+
+
+def test_an_order_that_nobody_states_is_noted(precedence: Tracer) -> None:
+    trace = precedence.trace(request({"host": "name.test"}))
+    assert any("no manifest says which is" in note for note in trace.notes)
+    assert not any("no manifest" in note for note in precedence.trace(request({"host": "age.test"})).notes)
+
+
+@pytest.mark.parametrize(
+    ("asked", "nearest", "needs"),
+    [
+        ({"host": "cond.test", "path": "/hre"}, "header-regex", ("header v ~ v[12]",)),
+        ({"host": "cond.test", "path": "/get", "method": "PUT"}, "only-get", ("method GET",)),
+        ({"host": "cond.test", "path": "/twic", "headers": {"x-a": "1"}}, "twice", ("PathPrefix /twice",)),
+    ],
+)
+def test_a_404_names_the_nearest_rule(
+    precedence: Tracer, asked: dict[str, Any], nearest: str, needs: tuple[str, ...]
+) -> None:
+    trace = precedence.trace(request(asked))
+    assert trace.outcome.status == 404
+    assert (trace.nearest[0].node.section, trace.nearest[0].needs) == (nearest, needs)
+
+
+def test_a_route_that_is_not_attached_is_the_nearest(precedence: Tracer) -> None:
+    trace = precedence.trace(request({"host": "any.test", "port": 8080}))
+    assert trace.nearest[0].node.key.name == "refused"
+    assert "allows only its own namespace" in trace.nearest[0].needs[0]
+
+
+def test_a_port_without_a_listener_names_those_there_are() -> None:
+    assert "refused: nothing listens on port 80; https is" not in text("GET", "http://shop.example.com/", str(SHOP))
+    assert "needs port 443, protocol HTTPS" in text("GET", "http://shop.example.com/", str(SHOP))
+
+
+def test_the_page(golden: Golden) -> None:
+    golden("canary.txt", text("GET", "https://shop.example.com/checkout", "-H", "x-canary: 1", str(SHOP)))
+
+
+def test_the_page_of_a_404(golden: Golden) -> None:
+    golden("missing.txt", text("GET", "https://shop.example.com/checkut", str(SHOP)))
+
+
+def test_json_is_a_list_of_one() -> None:
+    said = json.loads(text("GET", "https://shop.example.com/checkout", "-o", "json", str(SHOP)))
+    assert said["version"] == "trace-v1"
+    (one,) = said["requests"]
+    assert one["listener"] == "Listener infra/edge#https"
+    assert one["outcome"] == {"backends": {"Service shop/checkout": 1.0}}
+    assert one["considered"] == []
+    assert {each["kind"] for each in one["policies"]} == {"BackendTrafficPolicy", "SecurityPolicy"}
+
+
+def test_the_policies_are_those_of_simulate() -> None:
+    from policylint.report.identity import Names
+    from policylint.report.simulation_v1 import sections
+    from policylint.report.trace_v1 import entry
+
+    workspace = open_workspace([str(SHOP)])
+    simulation = workspace.simulations[0]
+    names = Names(simulation.world.resources)
+    trace = Tracer(simulation).trace(from_url("GET", "https://shop.example.com/checkout"))
+    path = names.path(trace.path)
+    effective = next(entries for name, entries in sections(workspace.simulations) if name == "effective")
+    theirs = {each["kind"]: each["spec"] for each in effective if each["path"][: len(path)] == path}
+    assert {each["kind"]: each["spec"] for each in entry(trace, names)["policies"]} == theirs
+
+
+def test_mesh_from_the_command_line() -> None:
+    said = text("GET", "http://cart.shop/v2", "--from", "Deployment/third/x", str(WORLDS / "mesh.yaml"))
+    assert "HTTPRoute shop/producer, rule 1" in said and "reaches shop/cart-v2" in said
+
+
+def test_grpc_from_the_command_line() -> None:
+    said = text("grpc", "http://grpc.test/pkg.Items/Get", str(WORLDS / "precedence.yaml"))
+    assert "GRPCRoute shop/calls, rule by-both" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"hots": "x"}, "no field 'hots' (did you mean 'host'?)"),
+        ({"scheme": "ftp"}, "scheme 'ftp' is none of"),
+        ({"port": "x"}, "port 'x' is not a number"),
+        ([], "a request is a mapping"),
+        ({"headers": ["x"]}, "headers is a mapping"),
+    ],
+)
+def test_what_cannot_be_asked(given: Any, complaint: str) -> None:
+    with pytest.raises(RequestError) as error:
+        request(given)
+    assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "what is asked?"),
+        (("GET", "http://x/", "-H", "nocolon", str(SHOP)), "is not a header"),
+        (("GET", "http://x:abc/", str(SHOP)), "is not a URL"),
+        (
+            ("GET", "https://x/", "--gateway", "edg", str(SHOP)),
+            "there is no Gateway 'edg' (did you mean Gateway infra/edge?)",
+        ),
+        (("--requests", "nowhere.yaml", str(SHOP)), "cannot read 'nowhere.yaml'"),
+        (
+            ("GET", "http://cart/", "--from", "Deployment/shop/web", "--to", "Service/shop/kart", str(SHOP)),
+            "did you mean",
+        ),
+    ],
+)
+def test_wrong_usage(words: tuple[str, ...], complaint: str) -> None:
+    result = run(*words)
+    assert complaint in str(result.exception)
+
+
+def test_check_passes_and_fails(tmp_path: Path) -> None:
+    file = tmp_path / "requests.yaml"
+    good = {
+        "scheme": "https",
+        "host": "shop.example.com",
+        "path": "/checkout",
+        "expect": {"backend": "Service shop/checkout"},
+    }
+    file.write_text(json.dumps([good]))
+    result = run("--requests", str(file), "--check", str(SHOP))
+    assert (result.return_value, result.output) == (0, "1 of 1 requests do what is expected\n")
+    file.write_text(json.dumps([good, {**good, "expect": {"status": 404}}, {**good, "expect": {}}]))
+    result = run("--requests", str(file), "--check", str(SHOP))
+    assert result.return_value == 1
+    assert "status: expected 404, got 200" in result.output
+    assert "1 of 2 requests do what is expected, 1 without `expect`" in result.output
+
+
+def test_check_needs_something_expected(tmp_path: Path) -> None:
+    file = tmp_path / "requests.yaml"
+    file.write_text("[{host: shop.example.com, expect: {bakend: x}}]")
+    assert "did you mean 'backend'?" in str(run("--requests", str(file), "--check", str(SHOP)).exception)
+    file.write_text("[{host: shop.example.com}]")
+    assert "--check needs" in str(run("--requests", str(file), "--check", str(SHOP)).exception)
+    file.write_text("{a: b}")
+    assert "a list of requests is wanted" in str(run("--requests", str(file), str(SHOP)).exception)
+
+
+def test_two_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import subprocess
+
+    def git(*words: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True, capture_output=True
+        )
+
+    for file in ("infra/gateway.yaml", "infra/edge-jwt.yaml", "shop/checkout.yaml"):
+        (tmp_path / Path(file).name).write_text((SHOP / file).read_text())
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    (tmp_path / "checkout-cors.yaml").write_text((SHOP / "shop/checkout-cors.yaml").read_text())
+    monkeypatch.chdir(tmp_path)
+    url = "https://shop.example.com/checkout"
+    said = text("GET", url, "--at", "main..")
+    assert "Result: reaches shop/checkout, unauthenticated." in said
+    assert "On main: reaches shop/checkout, jwt required." in said
+    assert "Result: reaches shop/checkout, jwt required." in text("GET", url, "--at", "main")
+    data = json.loads(text("GET", url, "--at", "main..", "-o", "json"))
+    assert (data["revision"], len(data["before"])) == ("main", 1)
+    assert "On HEAD: reaches shop/checkout, jwt required, by the same rule and policies." in text(
+        "GET", url, "--at", "HEAD..main"
+    )
+    assert "unknown" in str(run("GET", url, "--at", "nope").exception)
+    assert "takes REV or A..B" in str(run("GET", url, "--at", "a...b").exception)
+
+
+def test_variables_in_hostnames_may_be_anything(tmp_path: Path) -> None:
+    world = (WORLDS / "precedence.yaml").read_text().replace("paths.test", '"paths.${DOMAIN}"')
+    (tmp_path / "world.yaml").write_text(world)
+    tracer = Tracer(open_workspace([str(tmp_path)]).simulations[0])
+    trace = tracer.trace(request({"host": "paths.shop.org", "path": "/abc"}))
+    assert trace.rule is not None and trace.rule.section == "prefix"
+    assert trace.notes == ("paths.${domain} is taken to be paths.shop.org: nothing in the tree fills in its variable",)
+    assert tracer.trace(request({"host": "path.shop.org", "path": "/abc"})).outcome.status == 404
+
+
+def test_a_host_that_no_route_serves_names_the_likeliest(precedence: Tracer) -> None:
+    trace = precedence.trace(request({"host": "path.test", "path": "/abc"}))
+    assert trace.outcome.reason == "no route of this listener serves host path.test"
+    assert (trace.nearest[0].node.key.name, trace.nearest[0].needs) == ("paths", ("host paths.test",))

@@ -1,0 +1,99 @@
+"""The baseline: written sorted and without line numbers, used by `lint --baseline`, stale entries reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from policylint.cli import main
+from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("GITHUB_ACTIONS", "POLICYLINT_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "gateway.yaml").write_text(GATEWAY)
+    (tmp_path / "route.yaml").write_text(ROUTE)
+    (tmp_path / "cors.yaml").write_text(POLICY)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(main, list(arguments))
+    assert "Traceback" not in result.output and "internal error" not in result.output, result.output
+    return result
+
+
+def test_accepted_findings_are_not_reported_wherever_they_move(tree: Path) -> None:
+    assert run("lint").exit_code == 1
+    assert run("baseline").stdout == "1 finding accepted in .policylint-baseline.json\n"
+    lines = (tree / ".policylint-baseline.json").read_text().splitlines()
+    assert (lines[0], len(lines), lines[-1]) == ('{"version": "baseline-v1", "findings": [', 3, "]}")
+    (tree / "cors.yaml").write_text(f"# moved\n\n{POLICY}")
+    result = run("lint", "--baseline")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "1 in the baseline" in result.stdout
+    assert json.loads(run("lint", "--baseline", "-o", "json").stdout)["summary"]["baseline"] == 1
+    assert run("lint").exit_code == 1, "only when asked for"
+
+
+def test_new_findings_and_stale_entries_are_reported(tree: Path) -> None:
+    run("baseline")
+    (tree / "cors.yaml").write_text(POLICY.replace("chekout", "chekour"))
+    result = run("lint", "--baseline", "-o", "concise")
+    assert result.exit_code == 1
+    assert "chekour" in result.stdout
+    assert result.stderr.splitlines()[0] == (
+        "policylint: 1 stale entry in .policylint-baseline.json; `policylint baseline` drops it"
+    )
+    assert "stale: GWP101 " in result.stderr
+    assert "stale" not in run("lint", "--baseline", "--select", "GWP4").stderr
+
+
+def test_the_same_findings_give_the_same_bytes(tree: Path) -> None:
+    (tree / "more.yaml").write_text("---\n".join(POLICY.replace("name: cors", f"name: c{n}") for n in range(5)))
+    run("baseline")
+    first = (tree / ".policylint-baseline.json").read_bytes()
+    (tree / "more.yaml").rename(tree / "a.yaml")
+    run("baseline")
+    assert (tree / ".policylint-baseline.json").read_bytes() == first
+    found = json.loads(first)["findings"]
+    assert found == sorted(found, key=lambda each: (each["rule"], each["resources"], each["message"]))
+
+
+def test_the_configuration_may_name_it(tree: Path) -> None:
+    (tree / "ci").mkdir()
+    (tree / ".policylint.yaml").write_text("baseline: ci/known.json\n")
+    assert run("lint").exit_code == 2, "it is wanted and not there"
+    assert run("baseline").stdout == "1 finding accepted in ci/known.json\n"
+    assert run("lint").exit_code == 0
+    assert run("lint", "--no-baseline").exit_code == 1
+
+
+def test_suppressed_findings_are_not_accepted(tree: Path) -> None:
+    (tree / "cors.yaml").write_text(POLICY.replace("chekout", "chekout # policylint: ignore[GWP101] reason"))
+    assert run("baseline").stdout == "0 findings accepted in .policylint-baseline.json\n"
+    assert run("lint", "--baseline").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot read baseline '.policylint-baseline.json': no such file or directory; `policylint baseline`"),
+        ("{", ".policylint-baseline.json: not JSON"),
+        ("[]", ".policylint-baseline.json: not a baseline that this version can read"),
+        ('{"version": "baseline-v1", "findings": [{"rule": "x"}]}', "an entry lacks its fingerprint"),
+    ],
+)
+def test_a_baseline_that_cannot_be_used(tree: Path, content: str | None, message: str) -> None:
+    if content is not None:
+        (tree / ".policylint-baseline.json").write_text(content)
+    result = run("lint", "--baseline")
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""What children run in: an installed tool has its modules compiled, so what forbids to keep that is left out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
@@ -36,7 +39,7 @@ def run_child(command: Sequence[str], ok: Sequence[int] = (0,)) -> Spent:
     """
     null = os.open(os.devnull, os.O_RDWR)
     streams = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
-    child = os.posix_spawnp(command[0], list(command), os.environ, file_actions=streams)
+    child = os.posix_spawnp(command[0], list(command), ENVIRONMENT, file_actions=streams)
     os.close(null)
     _, status, usage = os.wait4(child, 0)
     code = os.waitstatus_to_exitcode(status)

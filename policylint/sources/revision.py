@@ -8,7 +8,6 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Final
 
 from policylint.sources.git import FILE, LINK, SUBMODULE, Entry, Repository, RevisionError
@@ -99,7 +98,13 @@ class Revision:
         entry = self._target(place, shown)
         if entry is None:
             raise SourceError(NOT_FOUND, "no such file or directory", shown)
-        return SourceFile(shown, _printable(place), 0, partial(self._repository.blob, entry, shown))
+        return SourceFile(shown, self, (place, entry))
+
+    def relative(self, place: tuple[str, Entry], shown: str) -> str:  # noqa: ARG002 - as every Holder
+        return _printable(place[0])
+
+    def data(self, place: tuple[str, Entry], shown: str) -> bytes:
+        return self._repository.blob(place[1], shown)
 
     def below(self, path: str) -> str:
         """The path below the root of a path as a user gives it; "" for the root itself, `..` for what is outside."""
@@ -154,12 +159,7 @@ class Revision:
         for path in links:
             self._follow(path, chosen)
         for path, entry in chosen.items():
-            file = SourceFile(
-                self._show(path),
-                _printable(path),
-                0,
-                partial(self._repository.blob, entry, self._show(path)),
-            )
+            file = SourceFile(self._show(path), self, (path, entry))
             if not path.lower().endswith(".json") or self._is_json_manifest(file):
                 yield file
 

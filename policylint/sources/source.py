@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 # Codes are part of the tool's output: never renamed, never reused. Those also found in documents/ mean the same there.
 NOT_FOUND: Final = "not-found"
@@ -35,17 +34,33 @@ class SourceProblem(NamedTuple):
     file: str
 
 
-class SourceFile(NamedTuple):
+class Holder(Protocol):
+    """What gives files their bytes. A file knows only its place there: thousands of them are kept."""
+
+    def relative(self, place: Any, shown: str) -> str:
+        """The path of a place below the source's root; `shown` where it is outside."""
+
+    def data(self, place: Any, shown: str) -> bytes:
+        """The bytes at a place. Raises SourceError."""
+
+
+class SourceFile:
     """One file of a source.
 
     `path` is the path as shown: posix, relative to where the user stands. `relative` is the path below the source's
     root, which SARIF and CODEOWNERS want; the same as `path` where the file is outside it.
     """
 
-    path: str
-    relative: str
-    size: int
-    opener: Callable[[], bytes]
+    __slots__ = ("_holder", "_place", "path")
+
+    def __init__(self, path: str, holder: Holder, place: Any) -> None:
+        self.path = path
+        self._holder = holder
+        self._place = place
+
+    @property
+    def relative(self) -> str:
+        return self._holder.relative(self._place, self.path)
 
     def read(self) -> bytes:
         """The file's bytes.
@@ -53,7 +68,7 @@ class SourceFile(NamedTuple):
         Raises:
             SourceError: it is gone, unreadable, over MAX_BYTES, or not a regular file.
         """
-        return self.opener()
+        return self._holder.data(self._place, self.path)
 
 
 class Source(Protocol):

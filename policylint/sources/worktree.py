@@ -1,14 +1,13 @@
 """The work tree: directories and single files as they are on disk now, and stdin."""
 
 # Paths stay strings with os.path here: thousands are listed, `a/../b` must be shown as given, and pathlib is slower.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH114, PTH118, PTH120
+# ruff: noqa: PTH109, PTH110, PTH112, PTH113, PTH114, PTH118, PTH120
 
 from __future__ import annotations
 
 import fnmatch
 import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Final
 
 from policylint.sources.listing import git_files, git_root, walk
@@ -32,11 +31,11 @@ class WorkTree:
         self._problems: list[SourceProblem] = []
         self._skipped: dict[str, list[str]] = {}
         self._real_directories: dict[str, str] = {}
-        self._absolute_directories: dict[str, str] = {}
         self._judged_from: dict[str, tuple[str, str]] = {}
         self._charts: dict[str, bool] = {}
         self._streams: dict[str, bytes] = {}
         self._root: str | None = None
+        self._here = os.getcwd()  # files are read from here, wherever the process has gone since
         self._find_root()
 
     @property
@@ -195,12 +194,6 @@ class WorkTree:
             known = self._real_directories[directory] = os.path.realpath(directory)
         return known
 
-    def _absolute_directory(self, directory: str) -> str:
-        known = self._absolute_directories.get(directory)
-        if known is None:
-            known = self._absolute_directories[directory] = os.path.abspath(directory)
-        return known
-
     def _is_chart(self, directory: str) -> bool:
         known = self._charts.get(directory)
         if known is None:
@@ -225,15 +218,22 @@ class WorkTree:
             return self._stream(place)
         if not place:
             raise SourceError(NOT_FOUND, "no such file or directory", shown)
-        size = check_regular(place, shown)
-        absolute = self._placed(place, self._absolute_directory)
-        relative = shown
-        if self._root is not None:
-            root = self._root
-            real = self._placed(place, self._real_directory)
-            if _is_inside(real, root):
-                relative = _printable(real[len(root) :].strip(os.sep))
-        return SourceFile(shown, relative, size, partial(read_regular, absolute, shown))
+        check_regular(place, shown)
+        return SourceFile(shown, self, shown if place == shown else place)
+
+    def relative(self, place: str, shown: str) -> str:
+        if self._root is None or place in self._streams:
+            return shown
+        real = self._placed(place, self._real_directory)
+        if not _is_inside(real, self._root):
+            return shown
+        relative = _printable(real[len(self._root) :].strip(os.sep))
+        return shown if relative == shown else relative
+
+    def data(self, place: str, shown: str) -> bytes:
+        if place in self._streams:
+            return self._streams[place]
+        return read_regular(os.path.join(self._here, place), shown)
 
     def _stream(self, path: str) -> SourceFile:
         """A stream can be read but once: what came is kept."""
@@ -245,8 +245,7 @@ class WorkTree:
             except SourceError as error:
                 self._problem(error)
                 self._streams[shown] = b""
-        data = self._streams[shown]
-        return SourceFile(shown, shown, len(data), lambda: data)
+        return SourceFile(shown, self, shown)
 
     def _problem(self, error: SourceError) -> None:
         self._problems.append(SourceProblem(error.code, error.message, error.file))

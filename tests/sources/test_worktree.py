@@ -173,7 +173,7 @@ def test_stdin() -> None:
     code = (
         "from policylint.sources import open_source\n"
         "s = open_source(['-'])\n"
-        "print([(f.path, f.size, f.read()) for f in s.files()], s.root, s.text('<stdin>'), s.problems)"
+        "print([(f.path, f.read()) for f in s.files()], s.root, s.text('<stdin>'), s.problems)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -182,7 +182,7 @@ def test_stdin() -> None:
         check=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
-    assert done.stdout.decode().strip() == "[('<stdin>', 5, b'a: 1\\n')] None ['a: 1', ''] []"
+    assert done.stdout.decode().strip() == "[('<stdin>', b'a: 1\\n')] None ['a: 1', ''] []"
 
 
 def test_process_substitution() -> None:

@@ -81,13 +81,16 @@ class Workspace:
         """The lines of a file for snippets; empty when it cannot be read any more."""
         return self._source.text(file)
 
-    def findings(self, select: set[str] | None = None) -> list[Finding]:
-        """All findings, worst places first by file; the same finding of several environments once, with their names."""
+    def findings(self, select: set[str] | None = None, *, spent: dict[str, float] | None = None) -> list[Finding]:
+        """All findings, worst places first by file; the same finding of several environments once, with their names.
+
+        `spent` takes the seconds that each rule took, over all environments.
+        """
         from policylint.checks import run
 
         folded: dict[Finding, list[str]] = {}
         for simulation in self.simulations:
-            for finding in run(simulation, select=select):
+            for finding in run(simulation, select=select, spent=spent):
                 folded.setdefault(finding, []).append(simulation.world.name)
         named = [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in folded.items()]
         return sorted(named, key=lambda each: (each.location.sort_key(), each.rule, each.message))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -78,10 +79,16 @@ _HANGING_ON_KINDS = ("GWP1", "GWP2")
 """Families with rules that rest on how a kind of policy behaves."""
 
 
-def run(simulation: Simulation, *, select: Collection[str] | None = None) -> Iterator[Finding]:
-    """What the selected rules (default: all) have to say about one environment, sorted by place."""
+def run(
+    simulation: Simulation, *, select: Collection[str] | None = None, spent: dict[str, float] | None = None
+) -> Iterator[Finding]:
+    """What the selected rules (default: all) have to say about one environment, sorted by place.
+
+    `spent` takes, by rule, the seconds that each one that had something to look at took; they are added up.
+    """
     found: list[Finding] = []
     for rule in sorted(RULES.keys() - ON_REQUEST if select is None else RULES.keys() & set(select)):
+        begin = 0.0 if spent is None else perf_counter()
         if _has_material(rule, simulation):
             findings = import_module(f"policylint.checks.{RULES[rule]}").check(simulation)
             if rule[:4] in _HANGING_ON_KINDS:
@@ -89,6 +96,8 @@ def run(simulation: Simulation, *, select: Collection[str] | None = None) -> Ite
 
                 findings = (hedged(each, simulation) for each in findings)
             found.extend(map(_assumed, findings) if simulation.world.movable and rule[:4] in _DEPLOYED else findings)
+            if spent is not None:
+                spent[rule] = spent.get(rule, 0.0) + perf_counter() - begin
     found.sort(key=lambda each: (*each.location.sort_key(), each.rule, each.message))
     return iter(found)
 

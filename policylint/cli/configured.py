@@ -3,7 +3,7 @@
 Options of the command line win over the file, the file over the defaults.
 """
 
-# ruff: noqa: PTH100, PTH118 - strings as seen from here; pathlib is not imported for most runs
+# ruff: noqa: PTH100, PTH113, PTH118 - strings as seen from here; pathlib is not imported for most runs
 
 from __future__ import annotations
 
@@ -86,6 +86,17 @@ def given(found: Settings) -> Given | None:
             return matches(below(path))
 
     return Given(excluded, found.assume, found.namespaces, found.kinds, found.places, found.implementations)
+
+
+def snapshot(found: Settings) -> str | None:
+    """The dump of the cluster that the file names.
+
+    Raises:
+        ConfigurationError: it is not there.
+    """
+    if found.snapshot and not os.path.isfile(found.snapshot):
+        raise ConfigurationError(f"{found.at('snapshot')}: no such file: {found.snapshot!r}")
+    return found.snapshot or None
 
 
 class below_directory:  # noqa: N801 - a function with a memory

@@ -45,6 +45,7 @@ def judge(
     strict: bool = False,
     with_ignores: bool = True,
     whole: bool = True,
+    spent: dict[str, float] | None = None,
 ) -> Judged:
     """Ask the rules and sort what they say.
 
@@ -52,8 +53,9 @@ def judge(
         chosen: the ids of the rules that run, None for all.
         with_ignores: heed suppressions.
         whole: whether everything is looked at: in a part of a repository a suppression may seem unused that is not.
+        spent: takes the seconds that each rule took.
     """
-    findings = workspace.findings(chosen)
+    findings = workspace.findings(chosen, spent=spent)
     if settings.assume:  # what is assumed is known in part only: it is not judged itself
         findings = [each for each in findings if each.location.document is not settings.places]
     suppressed: Sequence[Suppressed] = ()

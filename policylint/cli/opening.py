@@ -64,7 +64,7 @@ def opened(
         more["stated"] = stated
     if names := click.get_current_context().meta.get(configured.ENVIRONMENTS):
         more["env"] = names
-    if how := click.get_current_context().meta.get(configured.RENDER):
+    if how := click.get_current_context().meta.get(configured.RENDER) or settings.render:
         more["render"] = how
     if source is not None:
         more["source"] = source
@@ -77,8 +77,9 @@ def opened(
             raise click.UsageError(f"no such file or directory: {path!r}")
     try:
         edition = semantics or settings.semantics
+        dump = snapshot or configured.snapshot(settings)
         with progress("reading and simulating"):
-            return open_workspace(paths, semantics=edition, snapshot=snapshot, strict=strict, **more)
+            return open_workspace(paths, semantics=edition, snapshot=dump, strict=strict, **more)
     except UsageError as error:
         if settings.kinds and (number := configured.kind_at_fault(str(error))) is not None:
             raise configured.ConfigurationError(f"{settings.at('kinds', number)}: {error}") from None

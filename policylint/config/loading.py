@@ -111,6 +111,8 @@ def _settings(content: Mapping[str, Any], places: Places | None, file: str, dire
         implementations=content.get("implementations", {}),
         locked=tuple(content.get("locked", ())),
         baseline=place(content["baseline"]) if "baseline" in content else "",
+        render=(content["render"] or "off") if "render" in content else "",
+        snapshot=place(content["snapshot"]) if "snapshot" in content else "",
         places=places,
     )
 

@@ -53,6 +53,8 @@ class Settings(NamedTuple):
         implementations: settings of controllers that no manifest states, by implementation and name.
         locked: rules that files cannot suppress.
         baseline: its file as seen from here, "" for none.
+        render: how to find out what is deployed, "" for the default.
+        snapshot: a dump of the cluster as seen from here, "" for none.
         places: where in the file a value is written; None without a file.
     """
 
@@ -74,6 +76,8 @@ class Settings(NamedTuple):
     implementations: Mapping[str, Mapping[str, Any]] = {}
     locked: tuple[str, ...] = ()
     baseline: str = ""
+    render: str = ""
+    snapshot: str = ""
     places: Places | None = None
 
     def at(self, *pointer: str | int) -> str:

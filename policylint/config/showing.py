@@ -47,6 +47,8 @@ def values(settings: Settings) -> Iterator[tuple[str, Any]]:
     yield "implementations", settings.implementations
     yield "locked", list(settings.locked)
     yield "baseline", settings.baseline or None
+    yield "render", settings.render or "auto"
+    yield "snapshot", settings.snapshot or None
 
 
 def _ignored(settings: Settings) -> list[Any]:

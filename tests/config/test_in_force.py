@@ -182,3 +182,43 @@ def test_what_config_show_prints_is_a_configuration() -> None:
     assert [line.partition("  # ")[0] for line in again.splitlines()] == [
         line.partition("  # ")[0] for line in shown.splitlines()
     ]
+
+
+KUSTOMIZATION = "resources: [gateway.yaml, shop/route.yaml]\n"
+
+
+def test_render_is_that_of_the_option(tree: Path) -> None:
+    """Nothing deploys shop/cors.yaml: only with `off` are files taken as they are."""
+    (tree / "kustomization.yaml").write_text(KUSTOMIZATION)
+    assert "GWP101" not in dict(rules(config="{}\n"))
+    assert "GWP101" in dict(rules(config="render: 'off'\n"))
+    assert "GWP101" in dict(rules(config="render: off\n")), "which YAML reads as false"
+    assert "GWP101" not in dict(rules("--render", "builtin", config="render: off\n")), "the option wins"
+    shown = run("config", "show").stdout
+    assert "render: \"off\"" in shown and ".policylint.yaml:1:9" in shown
+
+
+def test_snapshot_is_that_of_the_option(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tree / "cluster").mkdir()
+    (tree / "cluster" / "dump.yaml").write_text(ROUTE.replace("checkout", "chekout"))
+    (tree / "empty.yaml").write_text("{}\n")
+    assert "GWP101" not in dict(rules(config="snapshot: cluster/dump.yaml\nexclude: [/cluster/]\n"))
+    assert "GWP101" in dict(rules("--snapshot", "empty.yaml")), "the option wins"
+    monkeypatch.chdir(tree / "shop")
+    assert "GWP101" not in dict(rules()), "its path starts at the directory of the file"
+
+
+@pytest.mark.usefixtures("tree")
+def test_what_is_wrong_with_render_and_snapshot_is_said_with_its_place() -> None:
+    result = run("lint", config="paths: [shop]\nsnapshot: nowhere.yaml\n")
+    assert (result.exit_code, result.stderr) == (2, "policylint: .policylint.yaml:2:11: no such file: 'nowhere.yaml'\n")
+    result = run("lint", config="render: kubctl\n")
+    assert result.exit_code == 2
+    assert result.stderr.startswith('policylint: .policylint.yaml:1:9: render cannot be "kubctl" (did you mean "kubectl"?)')
+
+
+def test_the_schema_knows_every_way_to_render() -> None:
+    from policylint.workspace import RENDERERS
+
+    schema = json.loads((ROOT / "schemas" / "config.json").read_text())
+    assert {*schema["properties"]["render"]["enum"]} == {*RENDERERS, False}

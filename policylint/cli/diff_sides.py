@@ -116,8 +116,8 @@ class _Enlarged(Workspace):
         self.simulations = [each for each in simulations if each.world.name in there]
         self._more = more
 
-    def findings(self, select: set[str] | None = None) -> list[Finding]:
-        found = [*super().findings(select), *self._more]
+    def findings(self, select: set[str] | None = None, *, spent: dict[str, float] | None = None) -> list[Finding]:
+        found = [*super().findings(select, spent=spent), *self._more]
         return sorted(found, key=lambda each: (each.location.sort_key(), each.rule, each.message))
 
 

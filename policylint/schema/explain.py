@@ -1,4 +1,4 @@
-"""What is wrong with an object that its schema refuses: jsonschema's errors, turned into words for people."""
+"""What is wrong with an object that its schema refuses: errors by jsonschema's names, turned into words."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from policylint.documents import Pointer
 from policylint.model import is_symbolic
 from policylint.schema.checker import without_nulls
+from policylint.schema.plain import NotPlainError, errors
 
 MOST = 20
 """Faults of one object that are told."""
@@ -44,15 +45,22 @@ class Fault(NamedTuple):
 
 def explain(schema: Mapping[str, Any], value: Any) -> list[Fault]:
     """What is wrong with a value, in reading order; what a variable may still put right is left out."""
-    import jsonschema
-
-    validator = jsonschema.Draft202012Validator(_prepared(schema))
     found: dict[Pointer, Fault] = {}  # one per place: an empty name is too short, and matches no pattern either
-    for error in validator.iter_errors(without_nulls(value, schema)):
+    for error in _errors(schema, without_nulls(value, schema)):
         for fault in _faults(error):
             if fault.pointer not in found or found[fault.pointer].code == "pattern":
                 found[fault.pointer] = fault
     return sorted(found.values(), key=lambda each: [(isinstance(step, str), step) for step in each.pointer])[:MOST]
+
+
+def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:
+    """What is wrong in the names of jsonschema, which is asked where the fault is not plain to see."""
+    try:
+        return list(errors(schema, value))
+    except NotPlainError:
+        import jsonschema
+
+        return list(jsonschema.Draft202012Validator(_prepared(schema)).iter_errors(value))
 
 
 _PREPARED: dict[int, tuple[Mapping[str, Any], Any]] = {}

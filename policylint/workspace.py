@@ -301,7 +301,7 @@ def _with_snapshot(objects: list[Resource], path: str, cluster_scoped: frozenset
 def _coverage(loaded: Loaded, simulations: Sequence[Simulation]) -> Coverage:
     return Coverage(
         files=loaded.files,
-        documents=len(loaded.documents) + len(loaded.unread),
+        documents=len(loaded.documents) + len(loaded.unread) + loaded.idle_documents,
         unread=len(loaded.unread),
         skipped=dict(sorted(loaded.skipped.items())),
         not_rendered=tuple(dict.fromkeys(each for simulation in simulations for each in simulation.world.not_rendered)),

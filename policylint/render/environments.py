@@ -18,10 +18,10 @@ from policylint.render.kustomize import Kustomizer, manifests_of
 from policylint.render.notes import Gap, Journal
 from policylint.render.objects import is_kustomization_file, patch_files
 from policylint.render.overlays import overlays
-from policylint.render.reading import Loaded
+from policylint.render.reading import KUSTOMIZATION_FILES, Loaded
 from policylint.render.releases import released
 from policylint.render.trace import Manifest
-from policylint.render.tree import KUSTOMIZATION_FILES, Tree, join
+from policylint.render.tree import Tree, join
 from policylint.render.unresolved import unresolved
 from policylint.sources import Source
 from policylint.sources.worktree import WorkTree

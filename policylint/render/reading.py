@@ -34,6 +34,10 @@ _VARIABLES = re.compile(rb"substituteFrom:(?:\s*(?:- |#)?[^\n]*\n){1,12}")
 _NAME = re.compile(rb"name: *[\"']?([\w.-]+)")
 
 
+KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_TELLING = frozenset({"apiVersion", "kind", "instance"})
+
+
 class Loaded(NamedTuple):
     """Everything read from a source.
 
@@ -48,6 +52,8 @@ class Loaded(NamedTuple):
         paths: every file by its path as shown, with its path below the source's root.
         with_variables: files (as shown) in which `${` stands somewhere.
         mentioning: files (as shown) in which the word `policylint` stands: they may hold suppressions.
+        idle: files (as shown) without any object: values, dashboards, patches. They are read again when something
+            names them, and not kept until then; `idle_documents` counts what is in them.
     """
 
     documents: list[Document]
@@ -60,6 +66,8 @@ class Loaded(NamedTuple):
     paths: dict[str, str]
     with_variables: frozenset[str]
     mentioning: frozenset[str] = frozenset()
+    idle: frozenset[str] = frozenset()
+    idle_documents: int = 0
 
 
 def load(
@@ -97,6 +105,8 @@ def load(
     files = source.files()
     with_variables: set[str] = set()
     mentioning: set[str] = set()
+    idle: set[str] = set()
+    idle_documents = 0
     variable_maps: set[bytes] = set()
     with loading():
         for file in files:
@@ -126,8 +136,12 @@ def load(
                         continue
                     cluster_scoped |= _cluster_scoped(chunk)
                 unread.append((file, each))
-            documents += reading.documents
             problems += reading.problems
+            if reading.documents and not _is_kept(file.path, reading.documents):
+                idle.add(file.path)
+                idle_documents += len(reading.documents)
+                continue
+            documents += reading.documents
         left = _second_pass(documents, problems, unread, frozenset(variable_maps), parse_unread)
     return Loaded(
         documents,
@@ -140,7 +154,22 @@ def load(
         {file.path: file.relative for file in files},
         frozenset(with_variables),
         frozenset(mentioning),
+        frozenset(idle),
+        idle_documents,
     )
+
+
+def _is_kept(path: str, documents: Iterable[Document]) -> bool:
+    """Whether a file holds anything that means something without being named: objects, kustomizations, and values of
+    the chart that makes a FluxInstance."""
+    if path.rpartition("/")[2] in KUSTOMIZATION_FILES:
+        return True
+    for document in documents:
+        value = document.value
+        items = value if isinstance(value, list) else [value]
+        if any(isinstance(each, dict) and not each.keys().isdisjoint(_TELLING) for each in items):
+            return True
+    return False
 
 
 def _cluster_scoped(chunk: bytes) -> set[tuple[str, str]]:

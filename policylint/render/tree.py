@@ -13,12 +13,11 @@ from typing import Any
 from policylint.documents import Document, read
 from policylint.model import mapping
 from policylint.render.inline import Texts
-from policylint.render.reading import Loaded
+from policylint.render.reading import KUSTOMIZATION_FILES, Loaded
 from policylint.render.trace import Trace
 from policylint.sources import Source, SourceError
 from policylint.sources.revision import Revision
 
-KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _YAML = (".yaml", ".yml")
 MAX_DISCOVERED = 20_000
 """YAML files taken in from one directory outside the paths that were listed."""
@@ -39,6 +38,7 @@ class Tree:
         self.with_variables = loaded.with_variables
         self._documents: dict[str, list[Document]] = defaultdict(list)
         self._listed = set(loaded.paths.values())
+        self._idle = {loaded.paths[file] for file in loaded.idle}
         self._relative = loaded.paths
         self._fetched: dict[str, bytes | None] = {}
         self.files: dict[str, list[str]] = defaultdict(list)
@@ -120,7 +120,7 @@ class Tree:
 
     def documents(self, path: str) -> list[Document] | None:
         """The parsed documents of a file; None if there is no such file."""
-        if path in self._documents or path in self._listed:
+        if path in self._documents or (path in self._listed and path not in self._idle):
             return self._documents.get(path, [])
         data = self.read(path)
         if data is None:

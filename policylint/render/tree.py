@@ -150,6 +150,30 @@ class Tree:
                 found.update(name if below == "." else f"{below}/{name}" for name in names if name.endswith(suffix))
         return sorted(found)
 
+    def files_below(self, directory: str) -> list[str]:
+        """Every file below a directory, of whatever kind, by its path below the root; links are not followed."""
+        if isinstance(self._source, Revision):
+            return self._source.files_below(directory)
+        root = self._source.root
+        top = None if root is None else os.path.join(root, directory)
+        if root is None or top is None or not os.path.isdir(top) or not self._is_below_root(top):  # noqa: PTH112
+            return []
+        found: list[str] = []
+        for place, steps, names in os.walk(top):
+            steps[:] = sorted(each for each in steps if each != ".git")
+            below = os.path.relpath(place, root).replace(os.sep, "/")
+            found += names if below == "." else [f"{below}/{name}" for name in names]
+        return sorted(found)
+
+    def charts(self) -> list[str]:
+        """Every directory that holds a Helm chart of its own, sorted: not those inside another chart."""
+        found = []
+        for path in self.files_below(self.base):
+            directory, _, name = path.rpartition("/")
+            if name == "Chart.yaml" and not any(directory.startswith(f"{each}/" if each else "") for each in found):
+                found.append(directory)
+        return sorted(found)
+
     def read(self, path: str) -> bytes | None:
         """The bytes of any file below the root; None if it is not there or leads out of it."""
         if path not in self._fetched:

@@ -127,6 +127,13 @@ class Revision:
             and "/." not in f"/{path[len(start) :]}"
         )
 
+    def files_below(self, directory: str) -> list[str]:
+        """All files below a directory, of whatever kind, by their paths below the root."""
+        start = f"{directory}/" if directory else ""
+        return sorted(
+            path for path, entry in self._entries.items() if path.startswith(start) and entry.mode.startswith(FILE)
+        )
+
     def _is_there(self, place: str) -> bool:
         return not place or place in self._entries or self._is_directory(place)
 

@@ -30,7 +30,7 @@ _GROUPS = frozenset(
 _POLICY_CRD = re.compile(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
 _CRD_FACT = re.compile(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
 
-_VARIABLES = re.compile(rb"substituteFrom:(?:\s*(?:- |#)?[^\n]*\n){1,12}")
+_VARIABLES = re.compile(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*\n){1,12}")
 _NAME = re.compile(rb"name: *[\"']?([\w.-]+)")
 
 
@@ -71,7 +71,12 @@ class Loaded(NamedTuple):
 
 
 def load(
-    source: Source, known_groups: frozenset[str], *, everything: bool = False, readings: Readings | None = None
+    source: Source,
+    known_groups: frozenset[str],
+    *,
+    everything: bool = False,
+    readings: Readings | None = None,
+    rendered: bool = True,
 ) -> Loaded:
     """Read all files of a source.
 
@@ -84,6 +89,8 @@ def load(
         known_groups: groups of the catalog.
         everything: parse every document (`--strict`).
         readings: what was parsed for another source, to be shared with this one.
+        rendered: whether anything will be rendered; else the values of HelmReleases, much of what real repositories
+            hold, are not kept.
     """
     # Only what two sources share is worth keeping by content: it holds on to every file that was read.
     parse = read if readings is None else readings.read
@@ -119,7 +126,7 @@ def load(
                 with_variables.add(file.path)
             if b"policylint" in data:
                 mentioning.add(file.path)
-            if b"substituteFrom" in data:
+            if b"substituteFrom" in data or b"valuesFrom" in data:
                 variable_maps.update(name for match in _VARIABLES.finditer(data) for name in _NAME.findall(match[0]))
             reading = parse(data, file.path, wanted=None if everything else wanted)
             if reading.form not in ("yaml", "json", "empty"):
@@ -141,6 +148,8 @@ def load(
                 idle.add(file.path)
                 idle_documents += len(reading.documents)
                 continue
+            if not rendered:
+                _forget_values(reading.documents)
             documents += reading.documents
         left = _second_pass(documents, problems, unread, frozenset(variable_maps), parse_unread)
     return Loaded(
@@ -157,6 +166,15 @@ def load(
         frozenset(idle),
         idle_documents,
     )
+
+
+def _forget_values(documents: Iterable[Document]) -> None:
+    for document in documents:
+        value = document.value
+        if isinstance(value, dict) and value.get("kind") == "HelmRelease":
+            spec = value.get("spec")
+            if isinstance(spec, dict) and isinstance(spec.get("values"), dict) and spec["values"]:
+                document.forget(("spec", "values"))
 
 
 def _is_kept(path: str, documents: Iterable[Document]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,15 @@ Golden = Callable[[str, str], None]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files instead of comparing with them")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def at_a_desk() -> Iterator[None]:
+    """What commands print in the log of a CI system is tested where it is meant; elsewhere it must not hang on this."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI"):
+            patch.delenv(name, raising=False)
+        yield
 
 
 @pytest.fixture

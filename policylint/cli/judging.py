@@ -70,6 +70,7 @@ def judge(
     severity |= {rule: each for rule, each in configured.severities(settings).items() if each != "off"}
     if severity:
         findings = [_with_severity(each, severity) for each in findings]
+        suppressed = [each._replace(finding=_with_severity(each.finding, severity)) for each in suppressed]
     return Judged(findings, suppressed)
 
 

@@ -92,6 +92,12 @@ Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage, 3 not do
 @option(
     OUTPUT, "--output", "outputs", multiple=True, metavar="FORMAT=FILE", help="Also write FORMAT to FILE; repeatable."
 )
+@option(
+    OUTPUT,
+    "--sarif-include-suppressed",
+    is_flag=True,
+    help="Also write suppressed findings to sarif, marked as such. Not for GitHub: it shows them as open.",
+)
 @option(OUTPUT, "--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
 @showing
 def lint(
@@ -116,6 +122,7 @@ def lint(
     exit_zero: bool,
     form: str,
     outputs: tuple[str, ...],
+    sarif_include_suppressed: bool,
     statistics: bool,
     color: str,
     verbose: bool,
@@ -141,7 +148,8 @@ def lint(
 
     from policylint.cli import configured
     from policylint.cli.judging import UNREAD, baseline_file, is_whole, judge, stale_lines, with_baseline
-    from policylint.cli.streams import page_width, put, save, say, wants_color, wants_links
+    from policylint.cli.progress import progress
+    from policylint.cli.streams import page_width, put, save, say, wants_addresses, wants_color, wants_links
 
     files = [_output(each) for each in outputs]
     settings = configured.settings()
@@ -166,7 +174,11 @@ def lint(
     )
     clock.lap("read and simulate")
     whole = is_whole(paths)
-    judged = judge(workspace, settings, chosen, strict=strict, with_ignores=not no_ignores, whole=whole)
+    spent: dict[str, float] | None = {} if timing else None
+    with progress("asking the rules"):
+        judged = judge(
+            workspace, settings, chosen, strict=strict, with_ignores=not no_ignores, whole=whole, spent=spent
+        )
     findings = judged.findings
     accepted = None
     if baseline or (baseline is None and settings.baseline):
@@ -180,7 +192,11 @@ def lint(
     from policylint import __version__
     from policylint.report import Options, Report, write
 
-    options: dict[str, Any] = {"min_severity": min_severity or settings.min_severity, "show_unknown": show_unknown}
+    options: dict[str, Any] = {
+        "min_severity": min_severity or settings.min_severity,
+        "show_unknown": show_unknown,
+        "with_suppressed": sarif_include_suppressed,
+    }
     if form == "auto":
         form = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
     formats = {form, *(name for name, _ in files)}
@@ -195,11 +211,18 @@ def lint(
         version=__version__,
         source_lines=lru_cache(maxsize=64)(workspace.source_lines),
         relative=lru_cache(maxsize=None)(partial(below_root, workspace.root)),
-        options=Options(color=wants_color(color), links=wants_links(color), width=page_width(), **options),
+        options=Options(
+            color=wants_color(color),
+            links=wants_links(color),
+            addresses=wants_addresses(),
+            width=page_width(),
+            **options,
+        ),
         suppressed=len(judged.suppressed),
         silenced=judged.suppressed,
         accepted=accepted,
         paths=tuple(path for each in paths if (path := below_root(workspace.root, each))),
+        again=None if "-" in paths else (*(("-C", directory) if directory else ()), *paths),
     )
     if add_ignore is not None:
         from policylint.cli.adding import add_ignores
@@ -222,6 +245,10 @@ def lint(
             say(line)
     if timing:
         for line in clock.lines():
+            say(line)
+        from policylint.cli.timing import by_rule
+
+        for line in by_rule(spent or {}):
             say(line)
     empty = is_empty(workspace.coverage)
     if strict and (empty or any(each.rule == UNREAD for each in findings)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 import click
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 WIDEST = 100
 NARROWEST = 60
+COLOURED_LOGS = ("GITHUB_ACTIONS", "GITLAB_CI")
 
 
 def put(text: str) -> None:
@@ -37,14 +39,19 @@ def save(file: str, text: str) -> None:
 
 
 def wants_color(choice: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether stdout is to have colours: as asked for, else FORCE_COLOR, NO_COLOR, else on a terminal that has them."""
+    """Whether stdout is to have colours: as asked for, else NO_COLOR, FORCE_COLOR, else on a terminal that has them.
+
+    The logs of GitHub and GitLab show colours though they are no terminals; files that output is sent to do not.
+    """
     if choice != "auto":
         return choice == "always"
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
-    return _on_terminal() and environment.get("TERM") != "dumb"
+    if _on_terminal():
+        return environment.get("TERM") != "dumb"
+    return any(environment.get(name) == "true" for name in COLOURED_LOGS) and _into_log()
 
 
 def wants_links(choice: str, environment: Mapping[str, str] = os.environ) -> bool:
@@ -53,6 +60,11 @@ def wants_links(choice: str, environment: Mapping[str, str] = os.environ) -> boo
     if forced is not None:
         return forced not in ("", "0")
     return _on_terminal() and wants_color(choice, environment)
+
+
+def wants_addresses(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the addresses of rule pages are written out: in the log of a CI system, which makes them links."""
+    return environment.get("CI", "") not in ("", "0", "false") and not _on_terminal()
 
 
 def page_width() -> int:
@@ -64,9 +76,17 @@ def page_width() -> int:
     return max(NARROWEST, min(WIDEST, get_terminal_size((WIDEST, 24)).columns))
 
 
+def _into_log() -> bool:
+    """Whether stdout is a pipe, as CI systems give to what they run, and not a file."""
+    try:
+        return stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode) if sys.stdout else False
+    except (OSError, ValueError):
+        return False
+
+
 def _on_terminal() -> bool:
     """stdout is None where the caller closed it."""
     return bool(sys.stdout) and sys.stdout.isatty()
 
 
-__all__ = ["page_width", "put", "save", "say", "wants_color", "wants_links"]
+__all__ = ["page_width", "put", "save", "say", "wants_addresses", "wants_color", "wants_links"]

@@ -35,7 +35,10 @@ def _case(report: Report, finding: Finding) -> str:
     title = " ".join(part for part in (finding.rule, report.name_of(finding.rule)) if part)
     name = f"{title}: {file}:{line}:{column}"
     head = f'    <testcase classname="{_escape(file)}" name="{_escape(name)}" file="{_escape(file)}" line="{line}">'
-    related = [f"{each.location.file}:{each.location.at()[0]}: {each.message}" for each in finding.related]
+    related = [
+        f"{report.relative(each.location.file) or each.location.file}:{each.location.at()[0]}: {each.message}"
+        for each in finding.related
+    ]
     body = "\n".join([f"{file}:{line}:{column}: {finding.message}", finding.label, *finding.help, *related])
     text = _escape("\n".join(each for each in body.split("\n") if each))
     if finding.severity == "note":

@@ -19,6 +19,9 @@ class Options(NamedTuple):
     Args:
         color: whether colours may be added.
         links: whether a terminal can follow links (OSC 8).
+        addresses: whether the addresses of rule pages are written out: in the log of a CI system, which makes them
+            links, and where nobody can run `policylint rule`.
+        with_suppressed: whether SARIF holds suppressed findings too, marked as such.
         width: columns that text may take.
         min_severity: the least severe findings to list; None leaves it to the format (text lists warnings and errors).
         show_unknown: whether findings that rest on something unknown are listed.
@@ -29,6 +32,8 @@ class Options(NamedTuple):
     min_severity: Severity | None = None
     show_unknown: bool = False
     links: bool = False
+    addresses: bool = False
+    with_suppressed: bool = False
 
 
 class Report(NamedTuple):
@@ -49,6 +54,7 @@ class Report(NamedTuple):
         silenced: those findings, each with its suppression.
         accepted: how many findings are in the baseline; None without one.
         paths: what was asked for, below the git root; () for everything.
+        again: arguments that make another command read the same tree, as they were typed; None where none can (stdin).
     """
 
     findings: Sequence[Finding]
@@ -65,6 +71,7 @@ class Report(NamedTuple):
     paths: tuple[str, ...] = ()
     accepted: int | None = None
     silenced: Sequence[Suppressed] = ()
+    again: Sequence[str] | None = None
 
     def name_of(self, rule: str) -> str:
         """A rule's name, "" for a rule that is not known."""

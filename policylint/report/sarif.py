@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import SEVERITIES, Finding, ResourceKey
 from policylint.report.fingerprint import fingerprints, line_hashes
 from policylint.report.fixes import fixes_of
 from policylint.report.position import Place, place_of
 from policylint.report.report import Report
-from policylint.report.sarif_rules import HOME, rule_entry
+from policylint.report.sarif_rules import rule_entry
+from policylint.report.words import HOME
+
+if TYPE_CHECKING:
+    from policylint.model.suppression import Suppression
 
 MOST_RESULTS = 5000
 """Code scanning shows no more (10)."""
@@ -25,8 +29,8 @@ def write(report: Report) -> str:
     """One run with all enabled rules and, worst first where there are too many, the findings that have a file."""
     import json
 
-    findings = [each for each in report.listed() if report.relative(each.location.file)]
-    kept = _worst(findings)
+    findings, suppressed = _located(report)
+    kept = _worst(findings, suppressed)
     rules = [report.pages[rule] for rule in sorted(report.pages)]
     order = {page.id: index for index, page in enumerate(rules)}
     run: dict[str, Any] = {
@@ -40,7 +44,7 @@ def write(report: Report) -> str:
         },
         "automationDetails": {"id": _category(report)},
         "columnKind": "unicodeCodePoints",
-        "results": _results(report, kept, order),
+        "results": _results(report, kept, suppressed, order),
     }
     if len(kept) < len(findings):
         run["invocations"] = [_left_out(len(findings), len(kept))]
@@ -50,13 +54,28 @@ def write(report: Report) -> str:
 
 def left_out(report: Report) -> int:
     """How many findings `write` leaves out because there are too many; the command says so on stderr (10)."""
-    return max(0, sum(1 for each in report.listed() if report.relative(each.location.file)) - MOST_RESULTS)
+    return max(0, len(_located(report)[0]) - MOST_RESULTS)
 
 
-def _worst(findings: list[Finding]) -> list[Finding]:
+def _located(report: Report) -> tuple[list[Finding], dict[int, Suppression]]:
+    """The findings that have a file, and by identity the suppressions of those that are there for completeness (8)."""
+    silenced = report.silenced if report.options.with_suppressed else ()
+    suppressed = {id(finding): by for finding, by in silenced}
+    every = [*report.listed(), *report._replace(findings=[finding for finding, _ in silenced]).listed()]
+    if suppressed:
+        every.sort(key=lambda each: (each.location.sort_key(), each.rule, each.message))
+    return [each for each in every if report.relative(each.location.file)], suppressed
+
+
+def _worst(findings: list[Finding], suppressed: Mapping[int, object]) -> list[Finding]:
+    """As many as are shown; what somebody has answered for goes first."""
     if len(findings) <= MOST_RESULTS:
         return findings
-    worst = sorted(range(len(findings)), key=lambda at: (SEVERITIES.index(findings[at].severity), at))
+
+    def rank(at: int) -> tuple[bool, int, int]:
+        return id(findings[at]) in suppressed, SEVERITIES.index(findings[at].severity), at
+
+    worst = sorted(range(len(findings)), key=rank)
     return [findings[at] for at in sorted(worst[:MOST_RESULTS])]
 
 
@@ -74,7 +93,9 @@ def _category(report: Report) -> str:
     return f"policylint/{'+'.join(roots)}/" if roots else "policylint/"
 
 
-def _results(report: Report, findings: Sequence[Finding], order: Mapping[str, int]) -> list[dict[str, Any]]:
+def _results(
+    report: Report, findings: Sequence[Finding], suppressed: Mapping[int, Suppression], order: Mapping[str, int]
+) -> list[dict[str, Any]]:
     places = [place_of(report, each.location) for each in findings]
     hashes = _hashes(report, findings, places)
     values = fingerprints(report, findings)
@@ -95,10 +116,22 @@ def _results(report: Report, findings: Sequence[Finding], order: Mapping[str, in
         result["partialFingerprints"] = line_hash | {"policylint/v1": value}
         if fixes := _fixes(report, finding):
             result["fixes"] = fixes
+        if report.options.with_suppressed:  # of all results or of none, as SARIF §3.27.23 has it
+            by = suppressed.get(id(finding))
+            result["suppressions"] = [] if by is None else [_suppression(report, by)]
         if finding.environments:
             result["properties"] = {"environments": list(finding.environments)}
         results.append(result)
     return results
+
+
+def _suppression(report: Report, by: Suppression) -> dict[str, Any]:
+    """Who answered for a finding: a comment or an annotation in a manifest, or an entry of the configuration."""
+    form = "external" if by.form == "configuration" else "inSource"
+    said: dict[str, Any] = {"kind": form, "status": "accepted", "justification": by.reason}
+    if report.relative(by.location.file):
+        said["location"] = _physical(report, place_of(report, by.location))
+    return said
 
 
 def _fixes(report: Report, finding: Finding) -> list[dict[str, Any]]:

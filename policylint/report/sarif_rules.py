@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from policylint.report.words import address
+
 if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage
-
-HOME = "https://github.com/example/policylint"
-"""Where the project lives; pages are linked at the tag of the version that ran."""
 
 _LONGEST = 1024
 _MOST_TAGS = 10
@@ -19,7 +18,7 @@ _SECURITY = {"error": "8.1", "warning": "5.0", "note": "2.0"}
 
 def page_uri(page: RulePage, version: str) -> str:
     """The address of a rule's page."""
-    return f"{HOME}/blob/v{version}/rules/{page.id}-{page.name}.md"
+    return address(page.id, page.name, version)
 
 
 def rule_entry(page: RulePage, version: str) -> dict[str, Any]:

@@ -15,10 +15,14 @@ from policylint.model import SEVERITIES, Finding, Severity
 from policylint.report.display import Paint, one_line, plain, width, wrapped
 from policylint.report.report import Report, counts
 from policylint.report.snippet import Frame, excerpt
-from policylint.report.words import count, how_much, looked_at, verdict
+from policylint.report.words import address, count, how_much, looked_at, verdict
 
 MOST_RELATED = 4
 """So many related places are shown, the others are counted."""
+_MARGIN = 12
+"""What stands before a note: its number column, `= see: `."""
+_EXPLAINED = ("GWP2", "GWP3")
+"""Families whose findings `policylint explain` shows setting by setting."""
 
 
 def write(report: Report) -> str:
@@ -124,9 +128,7 @@ def _linked(report: Report, rule: str, text: str) -> str:
     name = report.name_of(rule)
     if not report.options.links or not name:
         return text
-    from policylint.report.sarif_rules import HOME
-
-    return f"\x1b]8;;{HOME}/blob/v{report.version}/rules/{rule}-{name}.md\x1b\\{text}\x1b]8;;\x1b\\"
+    return f"\x1b]8;;{address(rule, name, report.version)}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def _indented(text: str, room: int) -> list[str]:
@@ -143,9 +145,37 @@ def _notes(report: Report, finding: Finding, see: bool) -> list[str]:
         notes.append(f"note: this is {finding.confidence}, it rests on something outside these files")
     if len(finding.environments) > 1 or (finding.environments and len(report.environments) > 1):
         notes.append(f"note: in {', '.join(one_line(each) for each in finding.environments)}")
-    if see and report.name_of(finding.rule):
-        notes.append(f"see: policylint rule {finding.rule}")
-    return notes
+    further = [*_explained(report, finding), *([_page(report, finding.rule)] if see else [])]
+    return notes + [f"see: {each}" for each in _together(further, report.options.width - _MARGIN)]
+
+
+def _together(commands: Sequence[str], room: int) -> list[str]:
+    """Beside each other where they fit: a command that is broken cannot be copied."""
+    given = [each for each in commands if each]
+    line = "   ·   ".join(given)
+    return [line] if given and width(line) <= room else given
+
+
+def _page(report: Report, rule: str) -> str:
+    """Where a rule is explained, "" for one that is not known."""
+    name = report.name_of(rule)
+    if not name:
+        return ""
+    return address(rule, name, report.version) if report.options.addresses else f"policylint rule {rule}"
+
+
+def _explained(report: Report, finding: Finding) -> list[str]:
+    """What shows how the object of a finding about precedence or exposure comes to its policies."""
+    if report.again is None or report.options.addresses or finding.rule[:4] not in _EXPLAINED:
+        return []
+    routes = [key for key in finding.resources if key.kind.endswith("Route")]
+    for key in [*routes, *finding.resources][:1]:
+        if key.unplaced or not f"{key.kind}{key.path}".isprintable():
+            return []
+        from shlex import join
+
+        return [join(["policylint", "explain", f"{key.kind}/{key.path}", *report.again])]
+    return []
 
 
 def _note(frame: Frame, note: str) -> list[str]:

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from policylint.report.report import Report, counts
 
+HOME = "https://github.com/example/policylint"
+"""Where the project lives: rule pages are linked there."""
+
+
+def address(rule: str, name: str, version: str) -> str:
+    """Of a rule's page, as it was in the version that ran."""
+    return f"{HOME}/blob/v{version}/rules/{rule}-{name}.md"
+
 
 def count(number: int, noun: str, many: str = "") -> str:
     """`1 policy`, `14 policies`."""

@@ -197,6 +197,22 @@ def test_what_was_read_and_how_long_it_took_go_to_stderr() -> None:
 
 
 @pytest.mark.usefixtures("tree")
+def test_timing_tells_the_slowest_rules_first() -> None:
+    from policylint.cli.timing import by_rule
+
+    result = policylint("lint", ".", "--timing", "--select", "GWP1")
+    shown = [line.split() for line in result.stderr.splitlines() if " GWP1" in line or " rules\n" in f"{line}\n"]
+    seconds = [float(each[1]) for each in shown if each[3].startswith("GWP")]
+    assert seconds == sorted(seconds, reverse=True)
+    assert "GWP4" not in result.stderr, "a rule that did not run took no time"
+    assert list(by_rule({"GWP101": 0.0111, "GWP201": 0.2, "GWP202": 0.0001, "GWP203": 0.0002})) == [
+        "   0.200 s    GWP201 parent-setting-dropped",
+        "   0.011 s    GWP101 target-not-found",
+        "   0.000 s    2 other rules",
+    ]
+
+
+@pytest.mark.usefixtures("tree")
 def test_an_internal_error_is_one_line_and_exit_code_3(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oh\nno")

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
-from policylint.cli.streams import wants_links
+from policylint.cli.streams import wants_addresses, wants_links
 from policylint.report import Options, write
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 from tests.report.sample import sample
@@ -84,3 +84,60 @@ def test_who_gets_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
     (tmp_path / "all.yaml").write_text("---\n".join((GATEWAY, ROUTE, POLICY)))
     assert "\x1b" not in CliRunner().invoke(main, ["lint", "."]).stdout
+
+
+def test_in_a_ci_log_addresses_take_the_place_of_commands_nobody_can_run_there() -> None:
+    there = write("text", sample(options=Options(addresses=True), again=()))
+    here = write("text", sample(again=()))
+    page = "https://github.com/example/policylint/blob/v0.1.0/rules/GWP201-parent-setting-dropped.md"
+    assert f"= see: {page}\n" in there and "policylint rule" not in there and "policylint explain" not in there
+    assert "= see: policylint explain HTTPRoute/shop/checkout   ·   policylint rule GWP201\n" in here
+
+
+def test_commands_that_do_not_fit_beside_each_other_stay_whole() -> None:
+    shown = write("text", sample(again=("clusters/production/a very long directory name/with another below",)))
+    assert (
+        "= see: policylint explain HTTPRoute/shop/checkout 'clusters/production/a very long directory name/with"
+        in shown.replace("\n          ", " ")
+    )
+    assert "   = see: policylint rule GWP201\n" in shown
+
+
+def test_who_gets_addresses() -> None:
+    assert wants_addresses({"CI": "true"})
+    assert not wants_addresses({"CI": "false"})
+    assert not wants_addresses({})
+
+
+def in_ci(place: Path, stdout: int, **environment: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "policylint", "lint", "-o", "text", "."],
+        cwd=place,
+        stdout=stdout,
+        env={name: os.environ[name] for name in ("PATH",)} | {"PYTHONPATH": str(CHECKOUT)} | environment,
+        check=False,
+    )
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [
+        ({"GITHUB_ACTIONS": "true"}, True),
+        ({"GITLAB_CI": "true"}, True),
+        ({"GITHUB_ACTIONS": "true", "NO_COLOR": "1"}, False),
+        ({}, False),
+    ],
+)
+def test_logs_that_show_colours_get_them_and_files_do_not(
+    tmp_path: Path, environment: dict[str, str], coloured: bool
+) -> None:
+    (tmp_path / "all.yaml").write_text("---\n".join((GATEWAY, ROUTE, POLICY)))
+    reading, writing = os.pipe()
+    in_ci(tmp_path, writing, **environment)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as log:
+        assert (b"\x1b[" in log.read()) is coloured
+    with (tmp_path / "log.txt").open("wb") as file:
+        in_ci(tmp_path, file.fileno(), **environment)
+    assert b"\x1b[" not in (tmp_path / "log.txt").read_bytes()

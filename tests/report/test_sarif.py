@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
-from policylint.report import Report, write
+from policylint.model import Location, Spot
+from policylint.model.suppression import Suppression
+from policylint.report import Options, Report, write
 from policylint.report.sarif import MOST_RESULTS, left_out
+from policylint.triage import Suppressed
 from tests.report.sample import CORS, at, clean, findings, sample
 
 SCHEMA = Path(__file__).parents[3] / "shared" / "sarif" / "sarif-schema-2.1.0.json"
@@ -129,6 +132,46 @@ def test_too_many_keeps_the_worst_and_says_so() -> None:
     (notice,) = found["invocations"][0]["toolExecutionNotifications"]
     assert str(MOST_RESULTS + 1) in notice["message"]["text"]
     assert left_out(report) == 1
+
+
+def silenced() -> list[Suppressed]:
+    """The first finding, answered for by a comment, and the second one by the configuration."""
+    comment = Suppression("comment", ("GWP201",), "JWT is checked by the app", at(CORS, "spec"))
+    entry = Suppression("configuration", ("GWP101",), "a chart makes it", Location(Spot("<configuration>", 3, 5)))
+    return [Suppressed(findings()[0], comment), Suppressed(findings()[1], entry)]
+
+
+def test_suppressed_findings_only_when_asked_for() -> None:
+    left = findings()[2:]
+    plain = run(sample(findings=left, silenced=silenced()))
+    assert plain["results"] == run(sample(findings=left))["results"]
+    report = sample(findings=left, silenced=silenced(), options=Options(with_suppressed=True))
+    by_rule: dict[str, list[Any]] = {}
+    for each in run(report)["results"]:
+        by_rule.setdefault(each["ruleId"], []).append(each["suppressions"])
+    ((comment,),), ((entry,),) = by_rule.pop("GWP201"), by_rule.pop("GWP101")
+    assert all(each == [] for found in by_rule.values() for each in found), "all results have the list or none has"
+    assert {**comment, "location": None} == {
+        "kind": "inSource",
+        "status": "accepted",
+        "justification": "JWT is checked by the app",
+        "location": None,
+    }
+    assert comment["location"]["physicalLocation"]["artifactLocation"]["uri"] == CORS
+    assert entry == {"kind": "external", "status": "accepted", "justification": "a chart makes it"}
+    if SCHEMA.exists():
+        import jsonschema
+
+        jsonschema.Draft4Validator(json.loads(SCHEMA.read_text())).validate(json.loads(write("sarif", report)))
+
+
+def test_where_there_are_too_many_what_was_answered_for_goes_first() -> None:
+    note = findings()[3]
+    report = sample(findings=[note] * MOST_RESULTS, silenced=silenced(), options=Options(with_suppressed=True))
+    results = run(report)["results"]
+    assert len(results) == MOST_RESULTS
+    assert all(each["suppressions"] == [] for each in results)
+    assert left_out(report) == 2
 
 
 def test_file_that_is_gone_has_no_line_hash() -> None:

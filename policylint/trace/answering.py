@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence
 from policylint.topology import RouteState, Topology
 from policylint.topology.routes import PATH_TYPES, Fault, Rule, faults
@@ -72,6 +73,7 @@ class Answering:
                 outcome = Outcome(redirect=message.redirect)
                 answer = Answer(outcome, option, tuple(nodes), tuple(steps), response=shown(message.response_headers))
                 return answer._replace(mirrors=self._mirrors(state, message))
+            steps += limits(rule, ("spec", "rules", option.rule.number))
             children = self._children(option)
             if children is None:
                 return self._backends(option, state, message, request, steps, nodes, port)
@@ -150,6 +152,25 @@ class Answering:
                 if child is not None:
                     found.append((child.route, ("",)))
         return found if hands_over else None
+
+
+def limits(rule: Mapping[str, object], pointer: Pointer) -> Iterator[Step]:
+    """What a rule says of time and repetition (HTTPRouteTimeouts, HTTPRouteRetry, SessionPersistence), in words."""
+    timeouts = mapping(rule.get("timeouts"))
+    for name, words in (("request", "request timeout"), ("backendRequest", "timeout of each try")):
+        if name in timeouts:
+            never = "none" if str(timeouts[name]).strip("hms") == "0" else str(timeouts[name])
+            yield Step(f"{words} {never}", (*pointer, "timeouts", name))
+    retry = mapping(rule.get("retry"))
+    if retry:
+        codes = ", ".join(map(str, sequence(retry.get("codes"))))
+        attempts = f" {retry['attempts']} times" if "attempts" in retry else ""
+        backoff = f", {retry['backoff']} apart" if "backoff" in retry else ""
+        yield Step(f"retry{attempts}{f' on {codes}' if codes else ''}{backoff}", (*pointer, "retry"))
+    session = mapping(rule.get("sessionPersistence"))
+    if session:
+        name = f" {session['sessionName']}" if "sessionName" in session else ""
+        yield Step(f"keep the session by {session.get('type', 'Cookie')}{name}", (*pointer, "sessionPersistence"))
 
 
 def end(found: Sequence[Share], *, stream: bool = False) -> Outcome:

@@ -95,7 +95,7 @@ class Message:
                     words = " of the response"
                     self._modify(self.response_headers, mapping(each.get("responseHeaderModifier")), words, place)
                 case "RequestMirror":
-                    self.mirrors.append((*place, "requestMirror", "backendRef"))
+                    self._mirror(mapping(each.get("requestMirror")), (*place, "requestMirror"))
                 case "RequestRedirect":
                     self.redirect = self._redirect(mapping(each.get("requestRedirect")), port)
                     self.steps.append(Step("redirect", place))
@@ -112,6 +112,14 @@ class Message:
                 case unknown:
                     # A filter that cannot be processed must not be skipped (HTTPRouteFilter.Type).
                     self.error = f"filter type {unknown or '(none)'} is not known"
+
+    def _mirror(self, mirror: Mapping[str, Any], place: Pointer) -> None:
+        """Copy all requests or a part of them (HTTPRequestMirrorFilter.Percent, Fraction); of 0 % nothing comes."""
+        part = _part(mirror)
+        if part != 0:
+            self.mirrors.append((*place, "backendRef"))
+        if part is not None:
+            self.steps.append(Step(f"mirror {part:.6g} % of the requests", place))
 
     def _modify(self, headers: Headers, modifier: Mapping[str, Any], words: str, place: Pointer) -> None:
         """set overwrites, add appends with a comma, remove; names are case-insensitive (HTTPHeaderFilter)."""
@@ -193,6 +201,16 @@ class Message:
             self.cors = answer
         else:
             self.response_headers.update(_headers(tuple(answer.items())))
+
+
+def _part(mirror: Mapping[str, Any]) -> float | None:
+    """The percentage of the requests that a mirror gets; None where nothing is said of it, which means all."""
+    percent, fraction = mirror.get("percent"), mapping(mirror.get("fraction"))
+    if isinstance(percent, int) and not isinstance(percent, bool):
+        return float(percent)
+    numerator, denominator = fraction.get("numerator"), fraction.get("denominator", 100)
+    numbers = [each for each in (numerator, denominator) if isinstance(each, int) and not isinstance(each, bool)]
+    return 100 * numbers[0] / numbers[1] if len(numbers) == 2 and numbers[1] > 0 else None
 
 
 def allowed_origin(cors: Mapping[str, Any], origin: str) -> str:

@@ -151,6 +151,8 @@ class Tracer:
         option = fitting[0]
         trace = self.finish(start, option, fitting, self.path(listener), request.port or listener.port)
         notes = list(_notes(option, fitting, found))
+        if request.client_certificate and self._validation(gateway, listener):
+            notes.append(f"whether {request.client_certificate} is signed by the right authority is not looked at")
         taken = {name for name in (listener.hostname, option.hostname) if may_be(request.host, name)}
         notes += [
             f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in sorted(taken)
@@ -198,12 +200,16 @@ class Tracer:
 
     def _client_certificate(self, gateway: GatewayState, listener: ListenerState, request: Request) -> str:
         """Why TLS asks for a client certificate that the request has not, "" where it does not (§9)."""
-        if listener.protocol != "HTTPS" or request.client_certificate:
-            return ""
-        validation = streams.client_validation(gateway.gateway, listener.port)
-        if not validation or validation.get("mode") == _OPEN_VALIDATION or passes_through(listener):
+        if request.client_certificate or not self._validation(gateway, listener):
             return ""
         return f"{listener.node} demands a client certificate, the request has none"
+
+    def _validation(self, gateway: GatewayState, listener: ListenerState) -> bool:
+        """Whether a listener takes only clients with a valid certificate."""
+        if listener.protocol != "HTTPS" or passes_through(listener):
+            return False
+        validation = streams.client_validation(gateway.gateway, listener.port)
+        return bool(validation) and validation.get("mode") != _OPEN_VALIDATION
 
 
 def unclear(asked: str, kind: str, found: Sequence[ResourceKey], known: Iterable[ResourceKey]) -> str:

@@ -241,3 +241,18 @@ def test_a_host_that_no_route_serves_names_the_likeliest(precedence: Tracer) -> 
     trace = precedence.trace(request({"host": "path.test", "path": "/abc"}))
     assert trace.outcome.reason == "no route of this listener serves host path.test"
     assert (trace.nearest[0].node.key.name, trace.nearest[0].needs) == ("paths", ("host paths.test",))
+
+
+def test_timeouts_retries_and_parts_of_mirrors_are_said() -> None:
+    certificates = open_workspace([str(WORLDS / "certificates.yaml")]).simulations[0]
+    asked = {"scheme": "https", "host": "x.test", "path": "/", "clientCertificate": "Secret shop/mine"}
+    trace = Tracer(certificates).trace(request(asked))
+    assert [each.what for each in trace.steps] == [
+        "request timeout 10s",
+        "timeout of each try none",
+        "retry 3 times on 500",
+    ]
+    assert trace.notes == ("whether Secret shop/mine is signed by the right authority is not looked at",)
+    merged = open_workspace([str(WORLDS / "merged.yaml")]).simulations[0]
+    trace = Tracer(merged).trace(request({"host": "refs.test", "path": "/copy"}))
+    assert [each.what for each in trace.steps] == ["mirror 20 % of the requests", "mirror 0 % of the requests"]

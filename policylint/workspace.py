@@ -141,7 +141,7 @@ def open_workspace(
     except SourceError as error:
         raise UsageError(str(error)) from error
     groups = known_groups() | given.groups()
-    loaded = load(source, groups, everything=strict, readings=readings)
+    loaded = load(source, groups, everything=strict, readings=readings, rendered=render != "off")
     simulations = (
         [] if render == "off" else _rendered(source, loaded, groups, given, semantics, snapshot, env, stated, render)
     )

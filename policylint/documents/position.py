@@ -1,6 +1,6 @@
 """Where things are written: `Position`, and `Document`, plain data with the positions packed beside it.
 
-Positions are kept as two unsigned 32-bit arrays in the order libyaml reports the nodes (performance.md §2a: keeping
+Positions are kept as two packed arrays of numbers in the order libyaml reports the nodes (performance.md §2a: keeping
 compose nodes costs eight times the memory). Documents in which that order differs from the data (anchors, aliases,
 merge keys, duplicate keys) keep their text instead, and are read again for a tree of `Spot`s when somebody asks.
 """
@@ -81,6 +81,21 @@ class Document:
             return Position(self._base + spot.line + 1, spot.column + 1)
         index = self._index(pointer, key)
         return Position(self._base + self._lines[index] + 1, self._columns[index] + 1)
+
+    def forget(self, pointer: Pointer) -> None:
+        """Replace the mapping or list at `pointer` by an empty one, to free what it takes. Positions of what is left
+        stay right; what was in it has the position of the container itself."""
+        *above, last = pointer
+        holder = self.value
+        for step in above:
+            holder = holder[step]
+        if self._again is None:
+            first = self._index(pointer, key=False)
+            assert self._spans is not None
+            rest = slice(first + 1, first + self._spans[first])
+            del self._lines[rest], self._columns[rest]
+            self._spans = None
+        holder[last] = type(holder[last])()
 
     def _index(self, pointer: Pointer, key: bool) -> int:
         """Index into the arrays. The root is 0; behind a mapping come key, value, key…, behind a sequence its items."""

@@ -38,10 +38,24 @@ def has_exotic_breaks(data: bytes) -> bool:
 
 
 def load(data: bytes, binding: Binding) -> list[tuple[Any, array[int], array[int]]]:
-    """(value, lines, columns) of every document in `data`.
+    """(value, lines, columns) of every document in `data`; two bytes a number where that is enough, as nearly always.
 
     Raises:
         IrregularError: something the loop does not know.
+        Exception: the parser's own error (`binding.error`).
+    """
+    try:
+        return _load(data, binding, "H")
+    except OverflowError:
+        return _load(data, binding, "I")
+
+
+def _load(data: bytes, binding: Binding, size: str) -> list[tuple[Any, array[int], array[int]]]:
+    """`load` with positions of one size (a type code of `array`).
+
+    Raises:
+        IrregularError: something the loop does not know.
+        OverflowError: a line or column does not fit.
         Exception: the parser's own error (`binding.error`).
     """
     get = binding.parser(data).get_event
@@ -56,7 +70,7 @@ def load(data: bytes, binding: Binding) -> list[tuple[Any, array[int], array[int
             return documents
         if kind is not document_start:
             continue
-        lines, columns = array("I"), array("I")
+        lines, columns = array(size), array(size)
         add_line, add_column = lines.append, columns.append
         root: list[Any] = []
         container: Any = root

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from policylint.documents import Document, Problem, Reading, Unread, loading, read, read_unread
@@ -38,6 +38,22 @@ KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization
 _TELLING = frozenset({"apiVersion", "kind", "instance"})
 
 
+class Paths:
+    """Every file by its path as shown, with its path below the source's root; looked at only where paths matter."""
+
+    __slots__ = ("_files", "_known")
+
+    def __init__(self, files: Sequence[SourceFile]) -> None:
+        self._files = files
+        self._known: dict[str, str] | None = None
+
+    def known(self) -> dict[str, str]:
+        """Path as shown → path below the root."""
+        if self._known is None:
+            self._known = {file.path: file.relative for file in self._files}
+        return self._known
+
+
 class Loaded(NamedTuple):
     """Everything read from a source.
 
@@ -63,7 +79,7 @@ class Loaded(NamedTuple):
     skipped: dict[str, int]
     templates: list[str]
     cluster_scoped: frozenset[tuple[str, str]]
-    paths: dict[str, str]
+    paths: Paths
     with_variables: frozenset[str]
     mentioning: frozenset[str] = frozenset()
     idle: frozenset[str] = frozenset()
@@ -160,7 +176,7 @@ def load(
         skipped,
         templates,
         frozenset(cluster_scoped),
-        {file.path: file.relative for file in files},
+        Paths(files),
         frozenset(with_variables),
         frozenset(mentioning),
         frozenset(idle),

@@ -37,9 +37,9 @@ class Tree:
         self.texts = Texts()
         self.with_variables = loaded.with_variables
         self._documents: dict[str, list[Document]] = defaultdict(list)
-        self._listed = set(loaded.paths.values())
-        self._idle = {loaded.paths[file] for file in loaded.idle}
-        self._relative = loaded.paths
+        self._relative = loaded.paths.known()
+        self._listed = set(self._relative.values())
+        self._idle = {self._relative[file] for file in loaded.idle}
         self._fetched: dict[str, bytes | None] = {}
         self.files: dict[str, list[str]] = defaultdict(list)
         """Directory → names of the YAML files in it."""

@@ -128,3 +128,31 @@ def test_position_of_wide_documents_is_found_again_and_again() -> None:
     assert document.value == value
     for number in (0, 150, 299):
         assert document.position((f"k{number}", 1, "x")) == Position(number * 3 + 3, 6)
+
+
+def test_lines_beyond_the_16_bits_of_nearly_every_document() -> None:
+    document = only("".join(f"k{number}: {number}\n" for number in range(70_000)) + f"last: {'x' * 70_000}  # end\n")
+    assert document.position(("k69999",)) == Position(70_000, 9)
+    wide = only("{a: 1, " + " " * 70_000 + "b: 2}\n")
+    assert wide.position(("b",), key=True) == Position(1, 70_008)
+
+
+@pytest.mark.parametrize("text", [REGULAR, IRREGULAR], ids=["regular", "irregular"])
+def test_what_is_forgotten_takes_no_other_position_with_it(text: str) -> None:
+    def places(value: Any, pointer: Pointer = ()) -> list[Pointer]:
+        steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        return [pointer, *(place for step, inner in steps for place in places(inner, (*pointer, step)))]
+
+    known = {place: only(text).position(place) for place in places(only(text).value)}
+    for gone in (("metadata", "labels"), ("spec", "ports"), ("base",), ("use",)):
+        document = only(text)
+        if gone[0] not in document.value:
+            continue
+        document.forget(gone)
+        assert not document.value[gone[0]] or not document.value[gone[0]][gone[1]]
+        for place, position in known.items():
+            inside = place[: len(gone)] == gone
+            if not inside:
+                assert document.position(place) == position
+            elif text == REGULAR:
+                assert document.position(place) == known[gone]

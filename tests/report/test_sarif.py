@@ -44,41 +44,52 @@ def test_rules_do_not_depend_on_results() -> None:
     assert run(sample())["tool"] == run(clean())["tool"]
 
 
+def check_rule(rule: dict[str, Any]) -> None:
+    """What GitHub wants of a rule besides the schema."""
+    for texts in (rule["shortDescription"]["text"], rule["fullDescription"]["text"]):
+        assert 0 < len(texts) <= 1024
+    assert rule["help"]["text"] and rule["help"]["markdown"]
+    assert len(rule["name"]) <= 255
+    assert rule["defaultConfiguration"]["level"] in ("error", "warning", "note")
+    properties = rule["properties"]
+    assert len(properties["tags"]) <= 10
+    assert properties["precision"] in ("very-high", "high", "medium", "low")
+    if "security" in properties["tags"]:
+        assert isinstance(properties["security-severity"], str)
+        assert 0.0 < float(properties["security-severity"]) <= 10.0
+    else:
+        assert properties["problem.severity"] in ("error", "warning", "recommendation")
+
+
+def check_result(found: dict[str, Any], result: dict[str, Any]) -> None:
+    """What GitHub wants of a result besides the schema: one place, on one line, with a relative URI."""
+    assert found["columnKind"] == "unicodeCodePoints"
+    assert found["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    assert result["message"]["text"]
+    (location,) = result["locations"]
+    for each in (location, *result.get("relatedLocations", ())):
+        region = each["physicalLocation"]["region"]
+        assert region["startLine"] == region["endLine"] >= 1
+        assert 1 <= region["startColumn"] < region["endColumn"]
+        uri = each["physicalLocation"]["artifactLocation"]["uri"]
+        assert re.fullmatch(r"[A-Za-z0-9._~!$&'()*+,;=@%/-]+", uri)
+        assert not uri.startswith(("/", "./", "..")) and ":" not in uri
+    assert all(f"]({each['id']})" in result["message"]["text"] for each in result.get("relatedLocations", ()))
+    prints = result["partialFingerprints"]
+    assert re.fullmatch(r"[0-9a-f]{1,16}:[1-9]\d*", prints["primaryLocationLineHash"])
+    assert prints["policylint/v1"]
+    assert "suppressions" not in result
+
+
 def test_every_rule_has_what_github_needs() -> None:
     for rule in run(sample())["tool"]["driver"]["rules"]:
-        for texts in (rule["shortDescription"]["text"], rule["fullDescription"]["text"]):
-            assert 0 < len(texts) <= 1024
-        assert rule["help"]["text"] and rule["help"]["markdown"]
-        assert len(rule["name"]) <= 255
-        assert rule["defaultConfiguration"]["level"] in ("error", "warning", "note")
-        properties = rule["properties"]
-        assert len(properties["tags"]) <= 10
-        assert properties["precision"] in ("very-high", "high", "medium", "low")
-        if "security" in properties["tags"]:
-            assert isinstance(properties["security-severity"], str)
-            assert 0.0 < float(properties["security-severity"]) <= 10.0
-        else:
-            assert properties["problem.severity"] in ("error", "warning", "recommendation")
+        check_rule(rule)
 
 
 def test_every_result_has_what_github_needs() -> None:
     found = run(sample())
-    rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
-    assert found["columnKind"] == "unicodeCodePoints"
     for result in found["results"]:
-        assert rules[result["ruleIndex"]] == result["ruleId"]
-        assert result["message"]["text"]
-        (location,) = result["locations"]
-        region = location["physicalLocation"]["region"]
-        assert region["startLine"] == region["endLine"] >= 1
-        assert 1 <= region["startColumn"] < region["endColumn"]
-        uri = location["physicalLocation"]["artifactLocation"]["uri"]
-        assert re.fullmatch(r"[A-Za-z0-9._~!$&'()*+,;=@%/-]+", uri)
-        assert not uri.startswith(("/", "./", "..")) and ":" not in uri
-        prints = result["partialFingerprints"]
-        assert re.fullmatch(r"[0-9a-f]{1,16}:[1-9]\d*", prints["primaryLocationLineHash"])
-        assert prints["policylint/v1"]
-        assert "suppressions" not in result
+        check_result(found, result)
 
 
 def test_what_has_no_file_is_left_out() -> None:

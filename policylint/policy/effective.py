@@ -42,9 +42,11 @@ class Effects:
         merger: Merger,
         *,
         ends_above: bool = False,
+        idle: frozenset[tuple[Node, Node]] = frozenset(),
     ) -> None:
         """`ends_above`: a path that ends before the kind's level is a context too (a Gateway without routes, whose
-        listeners are configured all the same)."""
+        listeners are configured all the same). `idle`: pairs of nodes between which no request passes, though the
+        topology links them; no context of an inherited kind leads along there."""
         self.topology = topology
         self.kind = kind
         self.entries: list[_Entry] = []
@@ -52,6 +54,12 @@ class Effects:
         self.objects: dict[ResourceKey, int] = {}
         self.merger = merger
         self.ends_above = ends_above
+        self.idle = {
+            (above, below)
+            for parent, child in idle
+            for above in topology.vertices_of(parent)
+            for below in topology.vertices_of(child)
+        }
         self.edition_2023 = kind.merge.strategy == "field"
         self.stacks: list[tuple[int, ...]] = [()]
         self.stack_ids: dict[tuple[int, ...], int] = {(): 0}
@@ -103,7 +111,9 @@ class Effects:
             ends_here, following = self._course(vertex)
             if ends_here and stack:
                 ends.append(state)
-            queue.extend((child, state) for child in following if child in relevant)
+            queue.extend(
+                (child, state) for child in following if child in relevant and (vertex, child) not in self.idle
+            )
         return _Walk(previous, ends)
 
     def _course(self, vertex: int) -> tuple[bool, list[int]]:

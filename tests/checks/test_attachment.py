@@ -223,6 +223,34 @@ def test_a_gateway_beside_the_routes_of_another_one(tmp_path: Path) -> None:
     assert said.severity == "warning"
 
 
+def test_a_listener_whose_hostnames_are_all_another_ones(tmp_path: Path) -> None:
+    """Envoy Gateway semantics §2: the policy looks attached, and every request goes past it."""
+    rule = "allowedRoutes: {namespaces: {from: All}}"
+    world = f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: two, namespace: infra}}
+spec:
+  gatewayClassName: envoy
+  listeners:
+    - {{name: wild, port: 80, protocol: HTTP, hostname: '*.example.com', {rule}}}
+    - {{name: exact, port: 80, protocol: HTTP, hostname: a.example.com, {rule}}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: own, namespace: shop}}
+spec:
+  parentRefs: [{{name: two, namespace: infra}}]
+  hostnames: [a.example.com]
+  rules: [{{backendRefs: [{{name: checkout, port: 8080}}]}}]
+"""
+    on_wild = policy(BTP, "x", "kind: Gateway, name: two, sectionName: wild", TIMEOUT, namespace="infra")
+    said = only(lint(tmp_path, *WORLD, world, on_wild), "GWP106")
+    assert said.message == "BackendTrafficPolicy infra/x reaches no traffic through Listener infra/two#wild"
+    wanted = "other listeners on the port have the hostnames of the routes attached to Listener infra/two#wild"
+    assert (said.severity, said.label) == ("warning", wanted)
+
+
 def test_a_policy_of_a_mesh_needs_no_route(tmp_path: Path) -> None:
     text = """
 apiVersion: security.istio.io/v1

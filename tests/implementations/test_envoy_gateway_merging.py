@@ -224,3 +224,49 @@ def test_every_lost_leaf_says_where_it_is_written() -> None:
         assert each.location.pointer == ("spec", *each.pointer)
         assert holds(wide.policy.body, each.location.pointer)
         assert each.replaced
+
+
+WILD_AND_EXACT = (
+    "[{name: wild, port: 80, protocol: HTTP, hostname: '*.example.com', allowedRoutes: {namespaces: {from: All}}}, "
+    "{name: exact, port: 80, protocol: HTTP, hostname: a.example.com, allowedRoutes: {namespaces: {from: All}}}]"
+)
+
+
+@pytest.mark.parametrize(
+    ("hostnames", "owner", "verdict"),
+    [
+        ("[a.example.com]", "exact", "Accepted"),  # the wildcard listener hands it over: its policy protects nothing
+        ("[b.example.com]", "wild", "Enforced"),
+        ("[a.example.com, b.example.com]", "both", "Enforced"),
+    ],
+)
+def test_a_listener_carries_no_hostname_that_another_one_names(hostnames: str, owner: str, verdict: str) -> None:
+    """§2: the hostnames that listeners leave to each other decide which of them carry a route's traffic."""
+    simulation = shop(
+        CLASS,
+        gateway(listeners=WILD_AND_EXACT),
+        route(more=f"hostnames: {hostnames}, {RULES}"),
+        service(),
+        on_gateway("SP", "jwt: {providers: [{name: a}]}", "wild", "#wild"),
+        on_gateway("SP", "cors: {}", "exact", "#exact"),
+    )
+    found = {
+        name.name: [path for group in simulation.groups for path in group.contexts() if name in group.effective.sources]
+        for name in simulation.policies
+    }
+    assert {name for name, paths in found.items() if paths} == ({owner} if owner != "both" else {"wild", "exact"})
+    assert state(simulation, "wild").verdict == verdict
+    assert told(simulation, "wild") == {"Gateway infra/edge#wild": ["Accepted=True/Accepted"]}
+
+
+def test_a_route_for_every_hostname_goes_through_all_listeners() -> None:
+    """§2: without hostnames of its own a route has those of each listener."""
+    simulation = shop(
+        CLASS,
+        gateway(listeners=WILD_AND_EXACT),
+        route(more=RULES),
+        service(),
+        on_gateway("SP", "cors: {}", "wild", "#wild"),
+        on_gateway("SP", "cors: {}", "exact", "#exact"),
+    )
+    assert {state(simulation, name).verdict for name in ("wild", "exact")} == {"Enforced"}

@@ -9,11 +9,13 @@ from policylint.implementations.envoy_gateway.book import Book
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
 from policylint.implementations.envoy_gateway.fleet import GROUP, Fleet, order
+from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.generic import Implementation
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.model.catalog import Catalog
 from policylint.policy import merge
 from policylint.policy.declared import Reading
+from policylint.policy.effective import Effects
 from policylint.policy.order import order_stated
 from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
@@ -33,6 +35,7 @@ class EnvoyGateway(Implementation):
 
     def __init__(self) -> None:
         self._books: Mapping[ResourceKey, Book] = {}
+        self._isolated: tuple[Topology, Isolation] | None = None
 
     def begin(self, kind: PolicyKind, topology: Topology, catalog: Catalog) -> None:  # noqa: ARG002
         """Keep who is there to attach to, and which Gateways are another implementation's."""
@@ -88,7 +91,12 @@ class EnvoyGateway(Implementation):
         return kept, refused
 
     def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
-        """A ClientTrafficPolicy that a shared port makes Invalid keeps its scope and does nothing (§3, §6)."""
+        """Per path that requests take: a listener carries no hostname that another one on its port names (§2).
+
+        A ClientTrafficPolicy that a shared port makes Invalid keeps its scope and does nothing (§3, §6).
+        """
+        if kind.group != GROUP:
+            return super().groups(kind, kept, topology)
         if kind.kind == "ClientTrafficPolicy":
             claims = of_attachments(each for attachments in kept.values() for each in attachments)
             faults = ClientTraffic(self._fleet, claims).faults
@@ -96,7 +104,7 @@ class EnvoyGateway(Implementation):
                 node: [each for each in attachments if (each.key, node) not in faults]
                 for node, attachments in kept.items()
             }
-        return super().groups(kind, kept, topology)
+        return Effects(topology, kind, kept, self.merge, idle=self._isolation(topology).idle()).groups()
 
     def merge(self, stack: merge.Stack) -> Effective:
         """Replacement, mergeType, or on layer 4 field by field (§4, §5)."""
@@ -138,7 +146,12 @@ class EnvoyGateway(Implementation):
         topology: Topology,
     ) -> tuple[Condition, ...]:
         """Hostnames that other listeners own, and ports that a Service has not (§2)."""
-        return routes.conditions(route, parent, topology, self.settings)
+        return routes.conditions(route, parent, self._isolation(topology), self.settings)
+
+    def _isolation(self, topology: Topology) -> Isolation:
+        if self._isolated is None or self._isolated[0] is not topology:
+            self._isolated = topology, Isolation(topology)
+        return self._isolated[1]
 
     def _foreign(self, key: ResourceKey) -> bool:
         """Whether a Gateway is served by another implementation that the catalog knows."""

@@ -3,11 +3,12 @@ and ports that a Service has not (internal/gatewayapi/validate.go)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.switches import backend_off
-from policylint.topology import BackendState, Candidate, Condition, ListenerState, ParentState, RouteState, Topology
+from policylint.topology import BackendState, Condition, ParentState, RouteState
 from policylint.topology.hostnames import EVERY
 
 WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
@@ -20,7 +21,7 @@ NO_HOSTNAME = Condition(
 
 
 def conditions(
-    route: RouteState, parent: ParentState, topology: Topology, settings: Mapping[str, Any]
+    route: RouteState, parent: ParentState, isolation: Isolation, settings: Mapping[str, Any]
 ) -> tuple[Condition, ...]:
     """The conditions of a parentRef: Accepted by the hostnames that its listeners leave to it, ResolvedRefs by the
     first backendRef that fails, its port and the features that are off included."""
@@ -28,40 +29,16 @@ def conditions(
     first = next((found for each in route.backends if (found := _fault(each, settings)) is not None), None)
     if first is not None and (first.reason.startswith("Port") or first.reason == "UnsupportedValue"):
         replaced["ResolvedRefs"] = first
-    if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, topology):
+    if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, isolation):
         replaced["Accepted"] = NO_HOSTNAME
     if not replaced:
         return parent.conditions
     return tuple(replaced.get(each.type, each) for each in parent.conditions)
 
 
-def _carried(parent: ParentState, topology: Topology) -> bool:
+def _carried(parent: ParentState, isolation: Isolation) -> bool:
     """Whether any listener has a hostname of the route that is not another listener's own on the same port."""
-    return any(not each.failure and _left(each, topology) for each in parent.candidates)
-
-
-def _left(candidate: Candidate, topology: Topology) -> bool:
-    listener = topology.listener(candidate.node)
-    if candidate.unknown or listener is None or listener.gateway is None:
-        return True
-    taken = {
-        other.hostname
-        for other in _listeners(topology, listener)
-        if other.port == listener.port and other.node != listener.node and other.hostname
-    }
-    return not taken.issuperset(candidate.hostnames)
-
-
-def _listeners(topology: Topology, listener: ListenerState) -> Iterator[ListenerState]:
-    """All listeners of the Gateway that serves one."""
-    gateway = None if listener.gateway is None else topology.gateway(listener.gateway)
-    if gateway is None:
-        return
-    yield from gateway.listeners
-    if gateway.attached_listener_sets:
-        for each in topology.listener_sets:
-            if each.parent == listener.gateway and each.allowed is not False:
-                yield from each.listeners
+    return any(not each.failure and isolation.leaves(each) for each in parent.candidates)
 
 
 def _fault(backend: BackendState, settings: Mapping[str, Any]) -> Condition | None:

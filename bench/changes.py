@@ -1,4 +1,4 @@
-"""A repository of two commits around a folder of manifests, for the rows of `diff`."""
+"""Repositories around a folder of manifests: of two commits for `diff`, with something staged for the hook."""
 
 from __future__ import annotations
 
@@ -24,6 +24,17 @@ def write_history(place: Path, manifests: Path) -> Path:
         file.write_text(changed if changed != text else text + "\n# changed\n", encoding="utf-8")
     _git(place, "commit", "-q", "-a", "-m", "after")
     _git(place, "gc", "-q")
+    return place
+
+
+def write_staged(place: Path, manifests: Path) -> Path:
+    """Copy the manifests and commit them, then stage a file that cannot matter: a commit of documentation."""
+    shutil.copytree(manifests, place)
+    _git(place, "init", "-q")
+    _git(place, "add", "-A", "-f")
+    _git(place, "commit", "-q", "-m", "before")
+    (place / "NOTES.md").write_text("# notes\n", encoding="utf-8")
+    _git(place, "add", "NOTES.md")
     return place
 
 

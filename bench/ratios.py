@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from changes import write_history
+from changes import write_history, write_staged
 from corpus import write_corpus
 from measure import Spent, interleaved
 
@@ -187,6 +187,15 @@ def diff(bench: Bench) -> list[Row]:
     return found
 
 
+def hook(bench: Bench) -> list[Row]:
+    """The pre-commit hook where nothing that matters is staged, in a repository of 10,000 documents."""
+    place = write_staged(bench.scratch / "staged", bench.corpus)
+    commands = {"bare": BARE, "hook": [str(bench.tool), "lint", "--hook", "-C", str(place)]}
+    spent = interleaved(commands, bench.rounds(31, 11))
+    title = "lint --hook, only a text file staged / python -I -c pass, CPU with git's"
+    return [_cpu("hook-idle", title, spent["hook"], spent["bare"], 6.0)]
+
+
 def _yaml_bytes(tree: Path) -> int:
     return sum(each.stat().st_size for each in tree.rglob("*.y*ml"))
 
@@ -196,6 +205,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "trees": trees,
     "parse": parse,
     "start": start,
+    "hook": hook,
     "diff": diff,
     "growth": growth,
 }

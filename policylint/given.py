@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey
 from policylint.model.resource import Written
+from policylint.records import NamedTuple
 
 
 class Given(NamedTuple):

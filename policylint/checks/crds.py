@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import Location, PolicyKind, Resource, mapping, sequence, text
 from policylint.model.crd_kind import POLICY_LABEL
+from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

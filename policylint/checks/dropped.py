@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, Severity
 from policylint.policy.state import Attachment, Group, Lost
+from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

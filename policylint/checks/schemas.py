@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from policylint.model import Resource
+from policylint.records import NamedTuple
 from policylint.schema.known import GROUPS, Known, Schemas
 
 if TYPE_CHECKING:

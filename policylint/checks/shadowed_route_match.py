@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from policylint.checks.places import at, path, value_at
 from policylint.documents import Pointer
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
+from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -7,9 +7,8 @@ lately, so that v1alpha2 of them is no more than a note.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from policylint.model import GATEWAY_GROUP, Severity
+from policylint.records import NamedTuple
 
 X_GROUP = "gateway.networking.x-k8s.io"
 

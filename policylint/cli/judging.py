@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from policylint.cli import configured
 from policylint.model import Finding
+from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.config import Settings

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.policy.state import Effective
+from policylint.records import NamedTuple
 
 SettingChange = Literal["added", "removed", "changed", "moved", "unchanged"]
 SubjectChange = Literal["added", "removed", "renamed", "changed", "unknown"]

@@ -10,12 +10,13 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Pairing
 from policylint.model import GATEWAY_GROUP, Node
 from policylint.policy.state import Effective, Group
+from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import Topology
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from policylint.compare.change import ContextChange, Part, Setting, Subject, SubjectChange
 from policylint.compare.pairing import Pairing
@@ -13,6 +12,7 @@ from policylint.compare.reach import reach_of, rules_of
 from policylint.compare.settings import ORDER, aims, settings, sources
 from policylint.model import Location, Node, PolicyKind, ResourceKey
 from policylint.policy.state import Effective, Group
+from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 
 MOST_UNCHANGED = 12

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from policylint.documents import Pointer, Position
+from policylint.records import NamedTuple
 
 
 class Places(Protocol):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.config.places import Places

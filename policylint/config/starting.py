@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from policylint.records import NamedTuple
 
 SCHEMA = "https://raw.githubusercontent.com/example/policylint/main/schemas/config.json"
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from policylint.documents.events import Binding
 from policylint.documents.position import Pointer, Spot
 from policylint.documents.problem import ALIAS_BOMB, MAX_DEPTH, MAX_NODES, TOO_DEEP, YAML_SYNTAX
 from policylint.documents.regular import has_exotic_breaks
 from policylint.documents.scalars import KEYS, PLAIN, ScalarError, key_of_value, resolve_tagged
+from policylint.records import NamedTuple
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\n|\r")
 _PROPERTIES: Final = re.compile(r"(?:(?:!<[^>\s]*>|[&!][^\s,\[\]{}]*)(?:\s|(?<=\s)#[^\r\n]*)*)+")

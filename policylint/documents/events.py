@@ -7,7 +7,9 @@ plain scalars with a colon inside flow collections, such as `[http://example.com
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
+
+from policylint.records import NamedTuple
 
 
 class Binding(NamedTuple):

@@ -5,10 +5,11 @@ Read again from the text by libyaml itself, when a rule wants to know about quot
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents.chunks import split
 from policylint.documents.events import binding
+from policylint.records import NamedTuple
 
 
 class Token(NamedTuple):

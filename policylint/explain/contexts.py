@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from policylint.model import Node
 from policylint.policy.levels import level
 from policylint.policy.state import Group
+from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import Topology, whole
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from policylint.explain.contexts import Answers, answers, nodes_of
 from policylint.explain.reach import Reach, reach
@@ -11,6 +10,7 @@ from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.policy.state import PolicyState
+from policylint.records import NamedTuple
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from policylint.model import Node, ResourceKey
 from policylint.policy.levels import level
 from policylint.policy.state import Group, PolicyState
+from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import Topology
 from policylint.topology.workloads import is_workload, selected

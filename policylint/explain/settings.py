@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, ResourceKey
 from policylint.policy.state import Attachment, Effective, Group, Lost, holds
+from policylint.records import NamedTuple
 
 State = Literal["applies", "overridden", "dropped"]
 

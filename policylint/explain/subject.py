@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from policylint.model import ROUTE_KINDS, Node, ResourceKey
 from policylint.model.spelling import alike, find, readings, spelled, spelling
+from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.workloads import is_workload

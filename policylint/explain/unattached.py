@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from policylint.model import Location, Node, ResourceKey
 from policylint.policy.state import PolicyState, Target
+from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 
 

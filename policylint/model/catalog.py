@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import read
 from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.policy_kind import PolicyKind, policy_kind
 from policylint.model.resource import Resource, mapping, sequence, text
 from policylint.model.shipped import shipped, shipped_files
+from policylint.records import NamedTuple
 
 Key = tuple[str, str]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from policylint.model.fix import Fix
 from policylint.model.keys import ResourceKey
 from policylint.model.resource import Location
+from policylint.records import NamedTuple
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["certain", "assumed", "unknown"]

@@ -12,9 +12,10 @@ What each `Change` means, for a document as it is read:
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from policylint.model.resource import Location
+from policylint.records import NamedTuple
 
 Action = Literal["set", "quote", "rename", "list", "insert", "document"]
 

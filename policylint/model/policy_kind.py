@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from policylint.model.resource import mapping, sequence, text
+from policylint.records import NamedTuple
 
 Strategy = Literal[
     "none",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from policylint.model.resource import Resource
+from policylint.records import NamedTuple
 
 State = Literal["found", "missing", "unknown"]
 

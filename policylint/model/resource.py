@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from policylint.documents import Pointer, Position
 from policylint.model.keys import ResourceKey
+from policylint.records import NamedTuple
 
 _NOTHING: Mapping[str, Any] = {}
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from policylint.model.finding import Confidence, Severity
 from policylint.model.shipped import shipped
+from policylint.records import NamedTuple
 
 _MARK = re.compile(r"# <- (GWP\d{3})\s*$")
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from policylint.model.keys import ResourceKey
+from policylint.records import NamedTuple
 
 SHORT = {
     "gw": "Gateway",

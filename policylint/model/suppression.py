@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from policylint.model.keys import ResourceKey
 from policylint.model.resource import Location
+from policylint.records import NamedTuple
 
 Form = Literal["comment", "annotation", "configuration"]
 

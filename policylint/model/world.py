@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import Document, Problem
 from policylint.model.keys import (
@@ -18,6 +18,7 @@ from policylint.model.keys import (
 )
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource
+from policylint.records import NamedTuple
 
 
 class Note(NamedTuple):

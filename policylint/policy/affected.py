@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from policylint.model import Node, ResourceKey
 from policylint.policy.state import PolicyState
+from policylint.records import NamedTuple
 from policylint.topology import Condition, whole
 
 

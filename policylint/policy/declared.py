@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, Resource, mapping
 from policylint.policy.state import Declared
+from policylint.records import NamedTuple
 
 _GRANULARITY = {
     "none": "none",

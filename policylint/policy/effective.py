@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.levels import level
 from policylint.policy.merge import Merger, Stack
 from policylint.policy.state import Attachment, Group
 from policylint.policy.units import leaves
+from policylint.records import NamedTuple
 from policylint.topology import Topology, whole
 
 _Entry = Attachment | ResourceKey

@@ -8,7 +8,7 @@ directive is read on the challenger (Envoy Gateway's mergeType).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Location, PolicyKind, ResourceKey
@@ -16,6 +16,7 @@ from policylint.policy import units
 from policylint.policy.declared import is_empty
 from policylint.policy.state import Attachment, Declared, Effective, Lost
 from policylint.policy.units import Unit
+from policylint.records import NamedTuple
 
 Merger = Callable[["Stack"], Effective]
 """A custom strategy: from a stack to its effective policy."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resolution, Resource, ResourceKey
+from policylint.records import NamedTuple
 from policylint.topology.state import Condition
 
 Verdict = Literal[

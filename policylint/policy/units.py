@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import Pointer
+from policylint.records import NamedTuple
 
 
 class Unit(NamedTuple):

@@ -7,9 +7,10 @@ policies look at is made: names, parents, hostnames, matches, filters, backends,
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.render.trace import Manifest, Trace
 
 CHART = "app-template"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.render.kustomize import Kustomizer, remote
 from policylint.render.notes import Journal
 from policylint.render.placing import add_annotations, add_labels

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import mapping, text
+from policylint.records import NamedTuple
 from policylint.render.flux import is_kustomization
 from policylint.render.objects import objects_of
 from policylint.render.tree import Tree, metadata

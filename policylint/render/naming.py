@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.render.trace import Manifest
 
 _POD_FIELDS = {

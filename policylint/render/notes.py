@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from policylint.model import Location
 from policylint.model.world import Note, Unseen
+from policylint.records import NamedTuple
 from policylint.render.trace import Trace
 
 NOT_RENDERED = "GWP911"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.render.notes import Journal
 from policylint.render.operations import PatchError, apply
 from policylint.render.selecting import selects

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from policylint.model import SEVERITIES, Finding, Location, Severity
+from policylint.records import NamedTuple
 from policylint.report.report import Report
 
 if TYPE_CHECKING:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.compare import compare, paired
 from policylint.compare.change import EnvironmentChange, Setting, Subject
 from policylint.explain.settings import summary
 from policylint.model import ResourceKey
+from policylint.records import NamedTuple
 from policylint.report.identity import Names
 from policylint.report.words import count
 from policylint.simulation import Simulation

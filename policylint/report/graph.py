@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from policylint.model import Finding, Node, ResourceKey
+from policylint.records import NamedTuple
 from policylint.report.graph_build import build
 from policylint.report.graph_model import Graph, joined
 from policylint.report.graph_view import around, within

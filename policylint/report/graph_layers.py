@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
+from policylint.records import NamedTuple
 from policylint.report.graph_model import Graph
 
 _SWEEPS = 8

@@ -7,9 +7,10 @@ graph, whatever the order of the files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from policylint.model import Node, ResourceKey
+from policylint.records import NamedTuple
 
 Change = Literal["", "added", "removed", "changed"]
 MARKS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.explain.reach import reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.policy.state import PolicyState
+from policylint.records import NamedTuple
 from policylint.report.display import Paint, one_line, width
 from policylint.report.identity import Names
 from policylint.simulation import Simulation

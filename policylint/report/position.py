@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from policylint.model import Location
+from policylint.records import NamedTuple
 from policylint.report.report import Report
 from policylint.report.token import token_end
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from policylint.model import SEVERITIES, Finding, Severity
+from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from policylint.records import NamedTuple
 from policylint.report.display import Paint, printable, spread, width, wrapped
 from policylint.report.token import token_end
 

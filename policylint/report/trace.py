@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from policylint.records import NamedTuple
 from policylint.report.display import Paint
 from policylint.report.identity import Names
 from policylint.simulation import Simulation

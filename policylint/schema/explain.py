@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import is_symbolic
+from policylint.records import NamedTuple
 from policylint.schema.checker import without_nulls
 from policylint.schema.plain import NotPlainError, errors
 

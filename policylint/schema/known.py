@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.schema.checker import Checker
 
 if TYPE_CHECKING:

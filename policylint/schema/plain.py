@@ -7,9 +7,10 @@ which a repository with one unknown field need not pay. tests/schema/test_plain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from policylint.documents import Pointer
+from policylint.records import NamedTuple
 from policylint.schema.checker import Checker
 
 _SILENT: Final = frozenset(

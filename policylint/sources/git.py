@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from policylint.records import NamedTuple
 from policylint.sources.listing import GIT_TIMEOUT, git_root
 from policylint.sources.regular_file import too_large
 from policylint.sources.source import MAX_BYTES, SourceError

@@ -6,7 +6,7 @@ request-precedence.md §6 and §7 (InvalidKind, RefNotPermitted, BackendNotFound
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import (
@@ -21,6 +21,7 @@ from policylint.model import (
     sequence,
     text,
 )
+from policylint.records import NamedTuple
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target, port_number, resolve
 from policylint.topology.state import BackendState

@@ -8,9 +8,9 @@ and none wins; across a Gateway and its ListenerSets the merged list has an orde
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from policylint.model import Node
+from policylint.records import NamedTuple
 from policylint.topology.listeners import Listener
 
 FAMILY = {"HTTP": "cleartext", "HTTPS": "tls", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}

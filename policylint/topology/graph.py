@@ -7,9 +7,9 @@ Paths run along `children` from a root. A Service that a rule reaches by a port 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from policylint.model import Node, ResourceKey, World
+from policylint.records import NamedTuple
 from policylint.topology.routes import extension_refs
 from policylint.topology.state import Delegation, Detached, GatewayState, ListenerSetState, ListenerState, RouteState
 

@@ -6,9 +6,10 @@ Three-valued: a selector cannot be judged where no Namespace object says which l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import World, is_symbolic, mapping, selectors, sequence, text
+from policylint.records import NamedTuple
 from policylint.topology.references import same_namespace
 
 NAME_LABEL = "kubernetes.io/metadata.name"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resolution, ResourceKey, World, is_symbolic, text
 from policylint.model.keys import CLUSTER_SCOPED
+from policylint.records import NamedTuple
 
 X_GROUP = "gateway.networking.x-k8s.io"
 """The group of the experimental kinds, XListenerSet among them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from policylint.documents import Pointer
 from policylint.model import (
@@ -18,6 +17,7 @@ from policylint.model import (
     sequence,
     text,
 )
+from policylint.records import NamedTuple
 from policylint.topology.hostnames import EVERY, patterns
 
 HOSTNAME_KINDS = frozenset({"GRPCRoute", "HTTPRoute", "TLSRoute"})

@@ -6,10 +6,11 @@ but is marked, so that nothing certain is said of it (design/architecture.md, «
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resolution, Resource, ResourceKey
+from policylint.records import NamedTuple
 
 Status = Literal["True", "False", "Unknown"]
 

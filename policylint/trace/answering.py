@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence
+from policylint.records import NamedTuple
 from policylint.topology import RouteState, Topology
 from policylint.topology.routes import PATH_TYPES, Fault, Rule, faults
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares

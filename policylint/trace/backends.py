@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, mapping, sequence, text
 from policylint.policy.state import PolicyState
+from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.backends import is_delegation

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import ResourceKey, mapping, sequence
+from policylint.records import NamedTuple
 from policylint.trace.request import RequestError
 from policylint.trace.result import Trace
 

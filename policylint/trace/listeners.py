@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.topology import ListenerState
 from policylint.topology.hostnames import specificity
 from policylint.trace.hosts import serves

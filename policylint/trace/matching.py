@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.trace.request import Request
 
 EXACT, REGEX, PREFIX = 2, 1, 0

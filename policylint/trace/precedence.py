@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from policylint.documents import Pointer
 from policylint.model import Resource, mapping, sequence
+from policylint.records import NamedTuple
 from policylint.topology.routes import PATH_TYPES, Rule, rules
 from policylint.trace.hosts import serves
 from policylint.trace.matching import Match, Miss, matches, path_of

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import mapping, text
+from policylint.records import NamedTuple
 
 SCHEMES = ("http", "https", "tls", "tcp", "udp")
 FIELDS = (

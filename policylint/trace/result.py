@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey
 from policylint.policy.state import Group
+from policylint.records import NamedTuple
 from policylint.topology import ListenerState
 from policylint.trace.filters import Redirect, Step
 from policylint.trace.request import Request

@@ -10,9 +10,9 @@ One line per finding, sorted, keyed by the fingerprint (rule, objects, field), n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from policylint.model import Finding
+from policylint.records import NamedTuple
 
 VERSION = "baseline-v1"
 FILE = ".policylint-baseline.json"

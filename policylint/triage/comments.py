@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.model import Location, Spot
 from policylint.model.suppression import Suppression
+from policylint.records import NamedTuple
 from policylint.triage.words import expiry
 
 WORD = "policylint: ignore"

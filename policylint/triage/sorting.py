@@ -8,10 +8,10 @@ file, its rule is not locked.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.suppression import Suppression
+from policylint.records import NamedTuple
 from policylint.triage.configured import is_meant
 
 

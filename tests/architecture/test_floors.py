@@ -31,6 +31,7 @@ FLOORS = {
     "config": 1,
     "documents": 0,
     "sources": 0,
+    "records": -1,
 }
 """Room (package or module right below `policylint`) → floor."""
 ENTRANCES = {"__main__", "__init__"}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from policylint.implementations.envoy_gateway.book import Book
 from policylint.implementations.envoy_gateway.fleet import Fleet, Scope, order
 from policylint.implementations.envoy_gateway.switches import OFF
 from policylint.model import ROUTE_KINDS, Node, Resource, ResourceKey
 from policylint.policy.state import Attachment, PolicyState, Target
+from policylint.records import NamedTuple
 from policylint.topology import Condition
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.order import age
+from policylint.records import NamedTuple
 from policylint.topology import GatewayState, ListenerSetState, ListenerState, ParentState, RouteState, Topology
 
 GROUP = "gateway.envoyproxy.io"

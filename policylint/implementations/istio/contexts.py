@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from policylint.implementations.istio import ztunnel
 from policylint.implementations.istio.annotation import is_own
@@ -25,6 +24,7 @@ from policylint.implementations.istio.words import (
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, text
 from policylint.policy.order import age
 from policylint.policy.state import Attachment, Effective, Group
+from policylint.records import NamedTuple
 from policylint.topology import whole
 
 _PER_SERVICE = frozenset({AUTHORIZATION, REQUEST_AUTHENTICATION, TELEMETRY, TRAFFIC_EXTENSION, WASM})

@@ -6,7 +6,7 @@ A proxy is a workload, namespace and labels (istio.md §0). Offline there are no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.istio.annotation import own_settings
@@ -26,6 +26,7 @@ from policylint.implementations.istio.words import (
 )
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.state import Attachment
+from policylint.records import NamedTuple
 from policylint.topology import whole
 
 _TEMPLATES = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from policylint.implementations.istio.words import (
     MANAGED,
@@ -14,6 +13,7 @@ from policylint.implementations.istio.words import (
     WAYPOINT_FOR,
 )
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.topology.namespaces import admits
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from policylint.implementations.istio.words import DRY_RUN
 from policylint.model import Resource, mapping, sequence, text
+from policylint.records import NamedTuple
 
 _SOURCE = ("requestPrincipals", "notRequestPrincipals", "remoteIpBlocks", "notRemoteIpBlocks")
 _OPERATION = ("hosts", "notHosts", "methods", "notMethods", "paths", "notPaths")

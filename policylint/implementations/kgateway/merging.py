@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, acl_conflict, fields
 from policylint.model import Resource, mapping
 from policylint.policy.fold import Fold
 from policylint.policy.state import Attachment
+from policylint.records import NamedTuple
 
 WEIGHT = "kgateway.dev/policy-weight"
 PRIORITY = "kgateway.dev/inherited-policy-priority"

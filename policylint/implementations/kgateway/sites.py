@@ -8,11 +8,11 @@ port, which holds the Gateway's policies, and a section is a virtual host in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from typing import NamedTuple
 
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
 from policylint.model import Node, ResourceKey
 from policylint.policy.state import Attachment
+from policylint.records import NamedTuple
 from policylint.topology import Topology, whole
 from policylint.topology.delegation import without_cycles
 from policylint.topology.routes import rules

@@ -116,6 +116,12 @@ def diff(
     files = [_output(each) for each in outputs]
     if directory:
         os.chdir(directory)
+    if hook:
+        from policylint.cli.hook import pushed_range
+
+        if not pushed_range(os.environ):
+            say("nothing to compare with: pre-commit names no revisions for a first push and for --all-files")
+            return OK
     settings = configured.settings()
     chosen = configured.chosen(settings, _split(select), _split(ignore))
     from policylint.documents import loading

@@ -24,7 +24,7 @@ def is_idle(environment: Mapping[str, str] = os.environ) -> bool:
 
     With nothing staged at all (`pre-commit run --all-files`, CI) everything is judged.
     """
-    pushed = _pushed(environment)
+    pushed = pushed_range(environment)
     compared = [*pushed, "--"] if pushed else ["--cached", "--"]
     names = _git("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", *compared)
     changed = [name for name in (names or b"").split(b"\0") if name]
@@ -50,7 +50,7 @@ def source(paths: Sequence[str], excluded: Callable[[str], bool] | None) -> Sour
     wanted = list(paths) or None
     try:
         repository = Repository()
-        pushed = _pushed(os.environ)
+        pushed = pushed_range(os.environ)
         if pushed:
             return at_revision(repository, pushed[1], wanted, excluded or ())
         return staged(repository, wanted, excluded or ())
@@ -58,7 +58,7 @@ def source(paths: Sequence[str], excluded: Callable[[str], bool] | None) -> Sour
         raise click.UsageError(str(error)) from None
 
 
-def _pushed(environment: Mapping[str, str]) -> tuple[str, str] | None:
+def pushed_range(environment: Mapping[str, str]) -> tuple[str, str] | None:
     """What pre-commit says about a push, or `--from-ref … --to-ref …`."""
     begin, end = environment.get("PRE_COMMIT_FROM_REF", ""), environment.get("PRE_COMMIT_TO_REF", "")
     return (begin, end) if begin and end else None

@@ -43,10 +43,9 @@ class Repository:
         self.run("git", "init", "-q", "-b", "main")
         # As shipped, but run by this Python instead of installed from a clone, which would need the network.
         hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-        (hook,) = (each for each in hooks if each["id"] == "policylint")
-        assert hook["entry"].split() == ["policylint", "lint", "--hook"]
-        hook |= {"language": "system", "entry": f"{sys.executable} -m {hook['entry']}"}
-        config = {"repos": [{"repo": "local", "hooks": [hook]}]}
+        assert [each["entry"] for each in hooks] == ["policylint lint --hook", "policylint diff --hook"]
+        local = [{**each, "language": "system", "entry": f"{sys.executable} -m {each['entry']}"} for each in hooks]
+        config = {"repos": [{"repo": "local", "hooks": local}]}
         (self.place / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
 
     def run(self, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -142,6 +141,27 @@ def test_all_files_and_a_push_are_judged(repository: Repository, tmp_path: Path)
     done = repository.run("git", "push", "origin", "main")
     assert done.returncode != 0, "what is pushed counts, not the index"
     assert "GWP101" in done.stdout + done.stderr
+
+
+def test_a_first_push_has_nothing_to_be_compared_with_and_the_next_one_has(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """For the first push of a repository pre-commit names no revisions: the hook must not stand in its way."""
+    repository.run("git", "init", "-q", "--bare", str(tmp_path / "remote"))
+    repository.run("git", "remote", "add", "origin", str(tmp_path / "remote"))
+    first = repository.run("git", "push", "origin", "main")
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "policylint diff..." in first.stdout + first.stderr
+    repository.write(cors=SOUND.replace("cors:", "jwt: {providers: [{name: a, issuer: x}]}\n  cors:"))
+    repository.run("git", "add", "cors.yaml")
+    assert repository.commit().returncode == 0
+    assert repository.run("git", "push", "origin", "main").returncode == 0, "what adds a login may be pushed"
+    repository.write(cors=SOUND)
+    repository.run("git", "add", "cors.yaml")
+    assert repository.commit().returncode == 0, "by itself the state is sound"
+    done = repository.run("git", "push", "origin", "main")
+    assert done.returncode != 0
+    assert "GWP302" in done.stdout + done.stderr
 
 
 def test_outside_of_a_repository(tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+"""`records.NamedTuple` is typing's, only made faster."""
+
+from __future__ import annotations
+
+import typing
+
+from policylint import records
+
+
+class Ours(records.NamedTuple):
+    """Says something."""
+
+    first: int
+    second: str = "two"
+
+    @property
+    def both(self) -> str:
+        return f"{self.first} {self.second}"
+
+    def __str__(self) -> str:
+        return self.both
+
+
+class Theirs(typing.NamedTuple):
+    """Says something."""
+
+    first: int
+    second: str = "two"
+
+    @property
+    def both(self) -> str:
+        return f"{self.first} {self.second}"
+
+    def __str__(self) -> str:
+        return self.both
+
+
+def test_is_the_named_tuple_of_typing() -> None:
+    ours, theirs = Ours(1), Theirs(1)
+    assert ours == theirs == (1, "two")
+    assert str(ours) == str(theirs) == "1 two"
+    assert repr(ours) == repr(theirs).replace("Theirs", "Ours")
+    assert ours._replace(first=2) == theirs._replace(first=2)
+    assert (Ours._fields, Ours._field_defaults, Ours.__doc__) == (
+        Theirs._fields,
+        Theirs._field_defaults,
+        Theirs.__doc__,
+    )
+    assert Ours.__module__ == __name__
+    assert Ours.__bases__ == (tuple,)
+    assert typing.get_type_hints(Ours) == typing.get_type_hints(Theirs)

@@ -55,12 +55,13 @@ class _Drawing:
     # What there is.
 
     def _vertices(self) -> None:
-        """Every vertex but Services that nothing names and no policy touches."""
+        """Every vertex but Services that nothing names and no policy touches or reaches."""
         topology = self.topology
+        reached = {node for group in self.simulation.groups if group.effective.owners for node in group.nodes}
         for number, vertex in enumerate(topology.vertices):
             idle = not topology.children[number] and not topology.parents[number]
             if idle and level(vertex.nodes) in ("service", "workload"):
-                if not self.attached.isdisjoint(vertex.nodes):
+                if not self.attached.isdisjoint(vertex.nodes) or not reached.isdisjoint(vertex.nodes):
                     self.of_vertex[number] = self._add(vertex.nodes)
                 continue
             self.of_vertex[number] = self._add(vertex.nodes)

@@ -157,6 +157,8 @@ def result(trace: Trace, names: Names) -> str:
         nearest = f"; nearest is {_near(trace.nearest[0].node, names)} (needs {', '.join(trace.nearest[0].needs)})"
     if outcome.refused:
         return f"refused: {outcome.reason}{nearest}."
+    if outcome.unknown:
+        return f"unknown: {outcome.reason}."
     grpc = f" (gRPC {outcome.grpc_status})" if outcome.grpc_status else ""
     return f"{outcome.status}{grpc}: {outcome.reason}{nearest}."
 

@@ -46,7 +46,7 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
 
 
 def outcome(value: Outcome, names: Names) -> Entry:
-    """`{"backends": …}`, `{"redirect": …}`, `{"status": …}` or `{"refused": true}`.
+    """`{"backends": …}`, `{"redirect": …}`, `{"status": …}`, `{"refused": true}` or `{"unknown": true}`.
 
     Where some backends cannot be used, `failing` is the share of requests that gets an error instead.
     """
@@ -59,6 +59,8 @@ def outcome(value: Outcome, names: Names) -> Entry:
         return {"backends": backends, "failing": failing} if failing else {"backends": backends}
     if value.refused:
         return {"refused": True}
+    if value.unknown:
+        return {"unknown": True}
     found: Entry = {"status": value.status}
     return {**found, "grpcStatus": value.grpc_status} if value.grpc_status else found
 

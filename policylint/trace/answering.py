@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.documents import Pointer
-from policylint.model import Node, Resource, ResourceKey, mapping, sequence
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.records import NamedTuple
 from policylint.topology import RouteState, Topology
 from policylint.topology.routes import PATH_TYPES, Fault, Rule, faults
@@ -97,6 +97,10 @@ class Answering:
     ) -> Answer:
         """Spread over the backends, each behind its own filters."""
         found = shares(state, option.rule.number, self._tls)
+        maker = "" if found else made_by(option.route)
+        if maker:
+            reason = f"no backend is written for the rule, but the chart of {maker} may add one"
+            return Answer(Outcome(unknown=True, reason=reason), option, tuple(nodes), tuple(steps))
         outcome = end(found)
         answer = Answer(outcome, option, tuple(nodes), mirrors=self._mirrors(state, message))
         if not outcome.backends:
@@ -152,6 +156,17 @@ class Answering:
                 if child is not None:
                     found.append((child.route, ("",)))
         return found if hands_over else None
+
+
+def made_by(route: Resource) -> str:
+    """What a route is written in where that is no route: the values of a chart, `HelmRelease media/player`; else ""."""
+    document = mapping(getattr(route.location("spec").document, "value", None))
+    kind = text(document.get("kind"))
+    if kind in ("", "List", "Kustomization", route.key.kind):
+        return ""
+    metadata = mapping(document.get("metadata"))
+    namespace = text(metadata.get("namespace")) or route.key.namespace
+    return f"{kind} {namespace}/{text(metadata.get('name'))}"
 
 
 def limits(rule: Mapping[str, object], pointer: Pointer) -> Iterator[Step]:

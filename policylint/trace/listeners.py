@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.model import mapping, sequence, text
 from policylint.records import NamedTuple
-from policylint.topology import ListenerState
+from policylint.topology import ListenerState, ReferenceState
 from policylint.topology.hostnames import specificity
 from policylint.trace.hosts import serves
 from policylint.trace.request import Request
@@ -80,9 +80,24 @@ def fault(listener: ListenerState) -> str:
     if listener.conflict:
         return f"it is in conflict ({listener.conflict})"
     certificates = [each for each in listener.references if each.role == "certificate"]
-    if certificates and all(each.reason for each in certificates) and not passes_through(listener):
-        return f"it has no usable certificate ({certificates[0].message or certificates[0].reason})"
+    useless = [each for each in certificates if each.reason and not _kept_elsewhere(each)]
+    if certificates and len(useless) == len(certificates) and not passes_through(listener):
+        return f"it has no usable certificate ({useless[0].message or useless[0].reason})"
     return ""
+
+
+def assumed(listener: ListenerState) -> list[str]:
+    """The certificates that a listener must have for it to answer, and that nothing in the tree deploys."""
+    certificates = [each for each in listener.references if each.role == "certificate"]
+    if passes_through(listener) or not all(map(_kept_elsewhere, certificates)):
+        return []
+    return [str(each.wanted) for each in certificates]
+
+
+def _kept_elsewhere(reference: ReferenceState) -> bool:
+    """Whether a certificate is merely not among the manifests: few repositories hold private keys."""
+    wanted = (reference.wanted.group, reference.wanted.kind) == ("", "Secret")
+    return wanted and reference.resolution.missing and reference.granted is not False
 
 
 def written(listener: ListenerState) -> Mapping[str, Any]:

@@ -36,6 +36,7 @@ class Outcome(NamedTuple):
         shares: the backends with their parts, those that fail included.
         status: of an answer that no backend gives; for a part of the requests where `shares` has working backends too.
         refused: no TLS session, or nothing on the port.
+        unknown: the manifests do not say what becomes of it.
         reason: why, for every end that is no backend.
         grpc_status: what a gRPC client sees instead of an HTTP status.
     """
@@ -46,6 +47,7 @@ class Outcome(NamedTuple):
     refused: bool = False
     reason: str = ""
     grpc_status: str = ""
+    unknown: bool = False
 
     @property
     def backends(self) -> dict[ResourceKey, float]:

@@ -15,7 +15,7 @@ from policylint.trace import mesh, streams
 from policylint.trace.answering import Answering
 from policylint.trace.backends import BackendTls
 from policylint.trace.hosts import may_be, serves
-from policylint.trace.listeners import Selection, passes_through, select
+from policylint.trace.listeners import Selection, assumed, passes_through, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies
 from policylint.trace.precedence import Option, because, can_match, criterion, options, ordered
@@ -153,6 +153,7 @@ class Tracer:
         notes = list(_notes(option, fitting, found))
         if request.client_certificate and self._validation(gateway, listener):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not looked at")
+        notes += [f"{each} is taken to be there: nothing in the tree deploys it" for each in assumed(listener)]
         taken = {name for name in (listener.hostname, option.hostname) if may_be(request.host, name)}
         notes += [
             f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in sorted(taken)

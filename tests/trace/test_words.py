@@ -256,3 +256,22 @@ def test_timeouts_retries_and_parts_of_mirrors_are_said() -> None:
     merged = open_workspace([str(WORLDS / "merged.yaml")]).simulations[0]
     trace = Tracer(merged).trace(request({"host": "refs.test", "path": "/copy"}))
     assert [each.what for each in trace.steps] == ["mirror 20 % of the requests", "mirror 0 % of the requests"]
+
+
+def test_a_certificate_that_is_kept_out_of_the_repository_is_taken_to_be_there(tmp_path: Path) -> None:
+    """Private keys are rarely in git: that the Secret is not among the manifests closes no listener."""
+    world = (WORLDS / "certificates.yaml").read_text().replace("metadata: {name: cert,", "metadata: {name: another,")
+    (tmp_path / "world.yaml").write_text(world)
+    simulation = open_workspace([str(tmp_path)]).simulations[0]
+    trace = Tracer(simulation).trace(request({"scheme": "https", "host": "x.test", "port": 8443, "path": "/"}))
+    assert list(map(str, trace.outcome.backends)) == ["Service shop/a"]
+    assert trace.notes == ("Secret shop/cert is taken to be there: nothing in the tree deploys it",)
+
+
+def test_a_certificate_that_is_no_good_closes_the_listener(tmp_path: Path) -> None:
+    world = (WORLDS / "certificates.yaml").read_text().replace('tls.crt: "${CERT}"', 'tls.crt: "nothing"')
+    (tmp_path / "world.yaml").write_text(world)
+    simulation = open_workspace([str(tmp_path)]).simulations[0]
+    trace = Tracer(simulation).trace(request({"scheme": "https", "host": "x.test", "port": 8443, "path": "/"}))
+    assert trace.outcome.refused
+    assert "no usable certificate" in trace.outcome.reason

@@ -1,12 +1,25 @@
-"""What shell completion offers for rules; objects of the tree are offered by the commands that take one."""
+"""What shell completion offers: rules, kinds of policies, and the objects and environments of the tree.
+
+A shell is no place for complaints: what cannot be read offers nothing.
+"""
 
 from __future__ import annotations
+
+import os
 
 import click
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from click.shell_completion import CompletionItem
+
+    from policylint.workspace import Workspace
+
+
+RESOURCE_FIRST = frozenset({"graph"})
+"""Commands whose first PATH may be a RESOURCE."""
 
 
 def rule_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
@@ -20,3 +33,70 @@ def rule_names(context: click.Context, parameter: click.Parameter, incomplete: s
     found = [(name_of(rule), rule) if by_name else (rule, name_of(rule)) for rule in RULES]
     typed = word if by_name else word.upper()
     return [CompletionItem(f"{before}{comma}{name}", help=other) for name, other in found if name.startswith(typed)]
+
+
+def kind_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Kinds of the catalog, with their group where several implementations use one name."""
+    from collections import Counter
+
+    from click.shell_completion import CompletionItem
+
+    from policylint.model.catalog import load_catalog
+
+    kinds = [each for each in load_catalog().kinds() if each.kind != "*"]
+    number = Counter(each.kind for each in kinds)
+    names = {each.kind if number[each.kind] == 1 else str(each): each.group for each in kinds}
+    wanted = incomplete.lower()
+    return [CompletionItem(name, help=names[name]) for name in sorted(names) if name.lower().startswith(wanted)]
+
+
+def objects(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """Objects of the tree as the command line takes them: by kind (`HTTPRoute/sh`), or by a part behind a slash."""
+    workspace = _workspace(context)
+    if workspace is None:
+        return []
+    from policylint.explain.subject import names
+
+    wanted = incomplete.lower()
+    return [
+        each for each in _spelled(names(workspace.simulations))
+        if each.lower().startswith(wanted) or f"/{wanted}" in each.lower()
+    ]  # fmt: skip
+
+
+def paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """PATHs; where the first of them may be a RESOURCE, objects of the tree, too."""
+    from click.shell_completion import CompletionItem
+
+    is_resource = context.command.name in RESOURCE_FIRST and not context.params.get(parameter.name or "")
+    found = [CompletionItem(each) for each in objects(context, parameter, incomplete)] if is_resource else []
+    return [*found, CompletionItem(incomplete, type="file")]
+
+
+def environments(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """Names of the environments of the tree."""
+    from policylint.cli.configured import ENVIRONMENTS
+
+    context.meta.pop(ENVIRONMENTS, None)  # those that were given already, and the word that is being typed
+    workspace = _workspace(context)
+    names = [] if workspace is None else [each.world.name for each in workspace.simulations]
+    return [each for each in names if each.startswith(incomplete)]
+
+
+def _workspace(context: click.Context) -> Workspace | None:
+    """What the words so far name: -C, PATHs that are there, options on what is read; None where it cannot be read."""
+    from policylint.cli.opening import enter, opened
+
+    said = context.params
+    try:
+        with context:
+            enter(said.get("directory"))
+            there = [each for each in said.get("paths") or () if os.path.exists(each)]  # noqa: PTH110
+            return opened(there, None, said.get("semantics"), said.get("snapshot"))
+    except (Exception, SystemExit):
+        return None
+
+
+def _spelled(names: Iterable[str]) -> list[str]:
+    """Without the namespaces that the files do not say, which the command line leaves out, and without variables."""
+    return list(dict.fromkeys(each.replace("/?/", "/") for each in names if "${" not in each))

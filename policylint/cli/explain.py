@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import OK
+from policylint.cli.completing import objects
 from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
 
 TYPE_CHECKING = False
@@ -16,20 +17,6 @@ if TYPE_CHECKING:
 
 ASKED = "What is asked"
 ITSELF = "-"
-
-
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    """Names of objects in the work tree, for the shell."""
-    from policylint.cli.opening import opened
-    from policylint.explain.subject import names
-
-    try:
-        with context:
-            found = names(opened((), None, None, None).simulations)
-    except Exception:  # a shell is no place for complaints
-        return []
-    wanted = incomplete.lower()
-    return [each for each in found if each.lower().startswith(wanted) or f"/{wanted}" in each.lower()]
 
 
 @click.command(
@@ -46,13 +33,14 @@ Examples:
 Exit codes: 0, 2 wrong usage, 3 not done whole.
 """,
 )
-@click.argument("resource", shell_complete=_complete)
+@click.argument("resource", shell_complete=objects)
 @option(ASKED, "--rule", metavar="RULE", default="", help="Only this rule of a route: its name, or its number from 1.")
 @option(ASKED, "--field", metavar="NAME", default="", help="Only this setting, e.g. jwt or timeout.http.")
 @option(
     ASKED,
     "--without",
     metavar="[POLICY]",
+    shell_complete=objects,
     is_flag=False,
     flag_value=ITSELF,
     default=None,

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from policylint.cli.completing import kind_names
+
 if TYPE_CHECKING:
     from policylint.model.policy_kind import PolicyKind
 
 
 @click.command()
-@click.argument("kind", required=False)
+@click.argument("kind", required=False, shell_complete=kind_names)
 @click.option(
     "--format",
     "-o",

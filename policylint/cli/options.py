@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from policylint.cli.completing import environments, paths
 from policylint.cli.configured import ENVIRONMENTS, FILE, NONE, RENDER
 
 TYPE_CHECKING = False
@@ -76,7 +77,7 @@ def reading(function: Decorated) -> Decorated:
     """PATH… and the options of every command that reads manifests."""
     for decorate in reversed(
         (
-            click.argument("paths", nargs=-1, metavar="[PATH]...", type=_PATHS),
+            click.argument("paths", nargs=-1, metavar="[PATH]...", type=_PATHS, shell_complete=paths),
             option(
                 INPUT,
                 "-C",
@@ -87,7 +88,13 @@ def reading(function: Decorated) -> Decorated:
             ),
             which_file,
             kept(
-                INPUT, "--env", ENVIRONMENTS, multiple=True, metavar="NAME", help="Only this environment; repeatable."
+                INPUT,
+                "--env",
+                ENVIRONMENTS,
+                multiple=True,
+                metavar="NAME",
+                shell_complete=environments,
+                help="Only this environment; repeatable.",
             ),
             kept(
                 INPUT,

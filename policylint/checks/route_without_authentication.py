@@ -58,7 +58,7 @@ def check(world: Simulation) -> Iterator[Finding]:
             continue
         for each in open_:
             pair = (gateway, each.route.key)
-            if pair not in told and each.route.key not in protection.settled and not _is_unclear(world, each):
+            if pair not in told and each.route.key not in protection.settled and not is_unclear(world, each):
                 told.add(pair)
                 yield _finding(world, each, node, closed, protection.by[gateway, closed[0].route.key])
 
@@ -118,7 +118,7 @@ def _serves(route: RouteState) -> bool:
     return False
 
 
-def _is_unclear(world: Simulation, route: RouteState) -> bool:
+def is_unclear(world: Simulation, route: RouteState) -> bool:
     """Whether something that cannot be judged may authenticate: a filter, an object that was not seen."""
     for rule in sequence(route.route.spec.get("rules")):
         kinds = {mapping(each).get("type") for each in sequence(mapping(rule).get("filters"))}

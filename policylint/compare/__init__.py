@@ -6,7 +6,9 @@ labels nobody selects on) is no change.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Literal
 
 from policylint.compare.ages import with_ages, with_reasons
@@ -15,6 +17,7 @@ from policylint.compare.change import Comparison, EnvironmentChange, FindingChan
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
 from policylint.compare.objects import touched
+from policylint.compare.openings import protection_bypassed
 from policylint.compare.pairing import Pairing
 from policylint.compare.policies import policy_changes
 from policylint.compare.subjects import Sides, subjects
@@ -76,7 +79,7 @@ def removed_protections(sides: Sequence[Sides], environments: Sequence[Environme
     found = [
         finding
         for pair, environment in zip(sides, environments, strict=True)
-        for finding in authentication_removed(pair, environment.contexts)
+        for finding in chain(authentication_removed(pair, environment.contexts), protection_bypassed(pair))
     ]
     return _folded(found)
 
@@ -87,12 +90,21 @@ def compared_findings(
     before: Iterable[Finding],
     after: Iterable[Finding],
 ) -> list[FindingChange]:
-    """Findings of both sides with their states; GWP302 is left out where a new GWP201 says the same."""
+    """Findings of both sides with their states.
+
+    One cause, one finding: GWP302 is left out where a new GWP201 says the same, GWP301 where a new GWP302 says more.
+    """
     renamed = {key: new for each in environments for key, new in each.renamed.items()}
     new = frozenset(key for each in sides for key in each.pairing.added)
     found = finding_changes(before, with_reasons(after, new), renamed)
-    said = [each.finding for each in found if each.state == "new"]
-    found = [each for each in found if each.finding.rule != "GWP302" or not _is_said(each.finding, said)]
+    said = _Said(each.finding for each in found if each.state == "new")
+    found = [each for each in found if each.finding.rule != "GWP302" or not said.covers(each.finding)]
+    opened = {each.finding.resources[0] for each in found if each.finding.rule == "GWP302"}
+    found = [
+        each
+        for each in found
+        if each.finding.rule != "GWP301" or each.state != "new" or each.finding.resources[0] not in opened
+    ]
     found.sort(key=lambda each: (each.state, each.finding.location.sort_key(), each.finding.rule, each.finding.message))
     return found
 
@@ -105,13 +117,24 @@ def _folded(findings: Iterable[Finding]) -> list[Finding]:
     return [each._replace(environments=tuple(sorted(set(names)))) for each, names in found.items()]
 
 
-def _is_said(removed: Finding, said: Iterable[Finding]) -> bool:
-    """Whether a new GWP201 reports the same loss: the same policies, and the fields among its own."""
-    about: set[ResourceKey] = set(removed.resources[1:])
-    fields = set(removed.field.split(","))
-    return len(about) > 1 and any(
-        each.rule == "GWP201" and about <= set(each.resources) and fields <= set(each.field.split(",")) for each in said
-    )
+class _Said:
+    """New GWP201s by the policies and routes they are about, to tell which GWP302 reports the same loss."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._by: dict[ResourceKey, list[tuple[frozenset[ResourceKey], frozenset[str]]]] = defaultdict(list)
+        for each in findings:
+            if each.rule == "GWP201":
+                about = frozenset(each.resources), frozenset(each.field.split(","))
+                for key in about[0]:
+                    self._by[key].append(about)
+
+    def covers(self, removed: Finding) -> bool:
+        """Whether one is about the same policies, with the fields among its own."""
+        about, fields = set(removed.resources[1:]), set(removed.field.split(","))
+        if len(about) < 2:
+            return False
+        fewest = min((self._by.get(key, []) for key in about), key=len)
+        return any(about <= resources and fields <= lost for resources, lost in fewest)
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""GWP302: a change takes authentication, authorization or an allow-list away from a route.
+"""GWP302: a change takes authentication, authorization or an allow-list away from a route, on the ways that stay.
 
 The only rule that needs two states, so it lives beside the comparison. What a setting is for, the catalog says.
 """
@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from policylint.checks.places import target_at
 from policylint.compare.change import ContextChange, Responsible, Setting
+from policylint.compare.protection import asking, purposes
 from policylint.compare.reach import rules_of
 from policylint.compare.settings import settings
 from policylint.compare.subjects import Sides, subject_of
-from policylint.model import Finding, Location, Node, PolicyKind, Related, ResourceKey
+from policylint.model import Finding, Location, Node, Related, ResourceKey
+from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 
 RULE = "GWP302"
@@ -41,28 +42,24 @@ def authentication_removed(sides: Sides, contexts: Iterable[ContextChange]) -> I
         subject = subject_of(each.path)
         if each.standing != "both" or not subject.kind.endswith("Route") or each.before is None:
             continue
-        for purpose, fields in _purposes(each.kind):
-            now = set(each.after.spec) if each.after is not None else set()
-            if not fields & set(each.before.spec) or fields & now or protection.has(each.path, purpose):
+        for purpose, fields in purposes(each.kind):
+            asked = asking(each.before.spec, fields)
+            now = () if each.after is None else asking(each.after.spec, fields)
+            if not asked or now or protection.has(each.path, purpose):
                 continue
             pair = (id(each.before), id(each.after))
             if pair not in memo:
                 memo[pair] = settings(each.kind, each.before, each.after, *sides)
-            lost = [setting for setting in memo[pair] if setting.change == "removed" and setting.name in fields]
+            lost = [setting for setting in memo[pair] if setting.name in asked]
             first = next((setting for setting in lost if setting.by), lost[0])
             sources = tuple(dict.fromkeys(source for setting in lost for source in setting.sources_before))
-            loss = _Loss(purpose, tuple(setting.name for setting in lost), sources, first.by, first.because)
+            # a setting that is still there has been switched off
+            by = first.sources_after if first.change != "removed" else first.by
+            loss = _Loss(purpose, tuple(setting.name for setting in lost), sources, by, first.because)
             rules = losses.setdefault(loss, {}).setdefault(subject, set())
             rules.update(node for node in each.path if node.role.endswith("Rule"))
     for loss, routes in losses.items():
         yield _finding(sides, loss, routes)
-
-
-def _purposes(kind: PolicyKind) -> Iterator[tuple[str, set[str]]]:
-    if kind.settings.authentication:
-        yield "authentication", set(kind.settings.authentication)
-    if kind.settings.authorization:
-        yield "authorization", set(kind.settings.authorization)
 
 
 class _Protection:
@@ -71,8 +68,8 @@ class _Protection:
     def __init__(self, after: Simulation) -> None:
         self._nodes: dict[str, set[Node]] = defaultdict(set)
         for group in after.groups:
-            for purpose, fields in _purposes(group.kind):
-                if fields & set(group.effective.spec):
+            for purpose, fields in purposes(group.kind):
+                if asking(group.effective.spec, fields):
                     self._nodes[purpose].update(group.nodes)
         self._after = after
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from policylint.documents import Document, Problem
-from policylint.documents.memo import Readings
 from policylint.given import Given
 from policylint.model import Finding, Resource, ResourceKey, World
 from policylint.model.catalog import Catalog, CatalogError, load_catalog
@@ -15,6 +14,7 @@ from policylint.model.world import Unseen
 from policylint.render.definitions import Definitions
 from policylint.render.objects import cluster_scoped_kinds, patch_files, places_objects, resources
 from policylint.render.reading import Loaded, load
+from policylint.render.remembered import Remembered
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
@@ -107,7 +107,7 @@ def open_workspace(
     env: Sequence[str] = (),
     render: str = "auto",
     stated: Mapping[str, Sequence[str]] | None = None,
-    readings: Readings | None = None,
+    remembered: Remembered | None = None,
     settings: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Workspace:
     """Read, place and simulate what is below some paths.
@@ -122,7 +122,7 @@ def open_workspace(
         env: only these environments, by name; none means all.
         stated: environments of the configuration: name → directories at which it begins.
         render: how to find out what is deployed where (RENDERERS); `off` takes the files as they are.
-        readings: documents that another workspace has parsed, to be shared.
+        remembered: what is known of contents from another workspace or an earlier run.
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
             win over those of `given`.
 
@@ -141,7 +141,7 @@ def open_workspace(
     except SourceError as error:
         raise UsageError(str(error)) from error
     groups = known_groups() | given.groups()
-    loaded = load(source, groups, everything=strict, readings=readings, rendered=render != "off")
+    loaded = load(source, groups, everything=strict, remembered=remembered, rendered=render != "off")
     simulations = (
         [] if render == "off" else _rendered(source, loaded, groups, given, semantics, snapshot, env, stated, render)
     )

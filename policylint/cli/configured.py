@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from policylint.given import Given
 
-FILE, NONE, ENVIRONMENTS, RENDER = (f"policylint.{name}" for name in ("config", "no-config", "env", "render"))
+FILE, NONE, ENVIRONMENTS, RENDER, CACHE, NO_CACHE = (
+    f"policylint.{name}" for name in ("config", "no-config", "env", "render", "cache-dir", "no-cache")
+)
 """Where a command's context keeps what the options of `reading` said."""
 SETTINGS = "policylint.settings"
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from policylint.cli import configured
-from policylint.cli.opening import opened
-from policylint.documents.memo import Readings
+from policylint.cli.opening import opened, remembering
 from policylint.sources import Source, SourceError, open_source
 from policylint.sources.git import Repository, RevisionError
+from policylint.sources.pack import content_id
 from policylint.sources.revision import Revision, at_revision, staged
 from policylint.workspace import Workspace
 
@@ -96,6 +96,10 @@ class Two:
         if file not in self._changed:
             from policylint.compare import changed_lines
 
+            ids = {_id_of(each, file) for each in self._sources}
+            if len(ids) == 1 and None not in ids:
+                self._changed[file] = frozenset()
+                return self._changed[file]
             after = self.after.source_lines(file)
             before = self.before.source_lines(file)
             self._changed[file] = frozenset() if before == after else changed_lines(before, after)
@@ -121,12 +125,20 @@ class _Enlarged(Workspace):
         return sorted(found, key=lambda each: (each.location.sort_key(), each.rule, each.message))
 
 
-def _contents(source: Source) -> dict[str, object]:
-    """Path below the root → what is there; for a revision the ids of blobs do."""
-    found: dict[str, object] = {}
+def _id_of(source: Source, file: str) -> str | None:
+    """The id of a file's content, if it is known without reading."""
+    try:
+        return source.file(file).known_id()
+    except SourceError:
+        return None
+
+
+def _contents(source: Source) -> dict[str, str]:
+    """Path below the root → the id of what is there."""
+    found: dict[str, str] = {}
     for file in source.files():
         try:
-            found[file.relative] = file.read()
+            found[file.relative] = file.known_id() or content_id(file.read())
         except SourceError as error:
             found[file.relative] = error.code
     return found
@@ -240,13 +252,23 @@ def _excluded() -> Any:
 
 
 def _opened(wanted: Wanted, *sources: Source) -> tuple[Workspace, Workspace]:
-    readings = Readings()
-    for source in sources:
-        source.files()  # so that one `cat-file` brings the blobs of both
-    one, other = (
-        opened((".",), None, wanted.semantics, wanted.snapshot, strict=wanted.strict, source=source, readings=readings)
-        for source in sources
-    )
+    remembered = remembering(sharing=True)
+    try:
+        one, other = (
+            opened(
+                (".",),
+                None,
+                wanted.semantics,
+                wanted.snapshot,
+                strict=wanted.strict,
+                source=source,
+                remembered=remembered,
+            )
+            for source in sources
+        )
+        remembered.close()
+    finally:
+        remembered.discard()
     return one, other
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from policylint.documents.memo import Readings
+    from policylint.render.remembered import Remembered
     from policylint.sources import Source
     from policylint.workspace import Coverage, Workspace
 
@@ -39,7 +39,7 @@ def opened(
     *,
     strict: bool = False,
     source: Source | None = None,
-    readings: Readings | None = None,
+    remembered: Remembered | None = None,
 ) -> Workspace:
     """The workspace of the paths; without any that of the configured ones, else of the git root.
 
@@ -47,7 +47,7 @@ def opened(
         directory: where to go first; None when the command is there already.
         semantics: None leaves it to the configuration.
         source: where the files are if not in the work tree.
-        readings: documents to be shared with another workspace.
+        remembered: what is known of contents, shared with another workspace; its maker closes it.
 
     Raises:
         click.UsageError: the configuration, a path, the snapshot or the catalog cannot be used.
@@ -68,8 +68,8 @@ def opened(
         more["render"] = how
     if source is not None:
         more["source"] = source
-    if readings is not None:
-        more["readings"] = readings
+    own = None if remembered is not None else remembering()
+    more["remembered"] = remembered or own
     here = click.get_current_context().meta.get(_ENTERED)
     paths = [*paths] or [*settings.paths] or ["." if here else top()]
     for path in paths:
@@ -79,13 +79,31 @@ def opened(
         edition = semantics or settings.semantics
         dump = snapshot or configured.snapshot(settings)
         with progress("reading and simulating"):
-            return open_workspace(paths, semantics=edition, snapshot=dump, strict=strict, **more)
+            workspace = open_workspace(paths, semantics=edition, snapshot=dump, strict=strict, **more)
+        if own is not None:
+            own.close()
+        return workspace
     except UsageError as error:
         if settings.kinds and (number := configured.kind_at_fault(str(error))) is not None:
             raise configured.ConfigurationError(f"{settings.at('kinds', number)}: {error}") from None
         raise click.UsageError(str(error)) from None
     finally:
+        if own is not None:
+            own.discard()
         gc.enable()
+
+
+def remembering(*, sharing: bool = False) -> Remembered:
+    """What earlier runs know of contents, unless --no-cache or POLICYLINT_NO_CACHE says otherwise."""
+    from policylint.cli import configured
+    from policylint.render.remembered import Remembered
+
+    meta = click.get_current_context().meta
+    if meta.get(configured.NO_CACHE) or os.environ.get("POLICYLINT_NO_CACHE"):
+        return Remembered(sharing=sharing)
+    from policylint.sources.pack import cache_directory
+
+    return Remembered(cache_directory(meta.get(configured.CACHE)), sharing=sharing)
 
 
 def _root() -> str | None:

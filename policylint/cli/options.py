@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.completing import environments, paths
-from policylint.cli.configured import ENVIRONMENTS, FILE, NONE, RENDER
+from policylint.cli.configured import CACHE, ENVIRONMENTS, FILE, NO_CACHE, NONE, RENDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,6 +117,15 @@ def reading(function: Decorated) -> Decorated:
                 type=click.Path(path_type=str),
                 help="A `kubectl get -o yaml` dump: creation times, and objects that are not in the files.",
             ),
+            kept(
+                INPUT,
+                "--cache-dir",
+                CACHE,
+                metavar="DIR",
+                type=click.Path(path_type=str, file_okay=False),
+                help="Where to keep what was read. Default: $POLICYLINT_CACHE_DIR, else the user's cache directory.",
+            ),
+            kept(INPUT, "--no-cache", NO_CACHE, is_flag=True, help="Neither read nor write what earlier runs know."),
         )
     ):
         function = decorate(function)

@@ -34,13 +34,36 @@ class Spot:
         self.children: dict[str, tuple[Spot, Spot]] | list[Spot] | None = None
 
 
+class Packed(NamedTuple):
+    """Positions as the cache keeps them: both arrays in base64, and the 1-based line on which the document starts."""
+
+    text: str
+    line: int
+
+    def arrays(self, value: Any) -> tuple[array[int], array[int], array[int]]:
+        """Lines, columns and spans; without anything but the first line where they do not belong to the value."""
+        from base64 import b64decode
+
+        is_wide = self.text.startswith("!")
+        numbers = array("I" if is_wide else "H")
+        try:
+            numbers.frombytes(b64decode(self.text[is_wide:], validate=True))
+            count = len(numbers) // 2
+            spans = _spans(value, count)
+            if len(numbers) == 2 * count and spans and spans[0] == count:
+                return numbers[:count], numbers[count:], spans
+        except (ValueError, IndexError):
+            pass
+        return array("I"), array("I"), array("I")
+
+
 class Document:
     """One YAML document: `value` as the API server would see it, and the position of everything in it.
 
     `value` must be treated as read-only: what an alias stands for is shared, not copied.
     """
 
-    __slots__ = ("_again", "_base", "_columns", "_lines", "_root", "_spans", "file", "line", "number", "value")
+    __slots__ = ("_columns", "_lines", "_root", "_spans", "again", "base", "file", "line", "number", "value")
 
     def __init__(
         self,
@@ -48,39 +71,54 @@ class Document:
         number: int,
         value: Any,
         base: int,
-        lines: array[int],
-        columns: array[int],
+        lines: array[int] | Packed | None,
+        columns: array[int] | None,
         again: Callable[[], Spot] | None = None,
         first_line: int = 0,
     ) -> None:
         """`base` is the 0-based line that the recorded lines count from.
 
         `again` replaces the arrays when given: it reads the document once more for the spots of its nodes, and
-        `first_line` is then the line, from `base`, on which its content starts.
+        `first_line` is then the line, from `base`, on which its content starts. `Packed` stands for both arrays.
         """
         self.file = file
         self.number = number
         self.value = value
-        self._base = base
+        self.base = base
         self._lines = lines
         self._columns = columns
-        self._again = again
+        self.again = again
         self._root: Spot | None = None
         self._spans: array[int] | None = None
-        self.line = base + 1 + (first_line if again is not None else lines[0])
+        if isinstance(lines, Packed):
+            self.line = lines.line
+        else:
+            self.line = base + 1 + (first_line if lines is None else lines[0])
 
     def __repr__(self) -> str:
         return f"Document({self.file!r}, number={self.number}, line={self.line})"
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:
         """Position of the value at `pointer` (of its key token with `key`), or of its nearest existing ancestor."""
-        if self._again is not None:
+        if self.again is not None:
             if self._root is None:
-                self._root = self._again()
+                self._root = self.again()
             spot = _spot(self._root, pointer, key)
-            return Position(self._base + spot.line + 1, spot.column + 1)
+            return Position(self.base + spot.line + 1, spot.column + 1)
+        lines, columns = self.positions()
+        if not lines:
+            return Position(self.line, 1)
         index = self._index(pointer, key)
-        return Position(self._base + self._lines[index] + 1, self._columns[index] + 1)
+        return Position(self.base + lines[index] + 1, columns[index] + 1)
+
+    def positions(self) -> tuple[array[int], array[int]]:
+        """The lines and columns of all nodes; empty where they are not known."""
+        lines, columns = self._lines, self._columns
+        if isinstance(lines, Packed):
+            lines, columns, self._spans = lines.arrays(self.value)
+            self._lines, self._columns = lines, columns
+        assert lines is not None and columns is not None
+        return lines, columns
 
     def forget(self, pointer: Pointer) -> None:
         """Replace the mapping or list at `pointer` by an empty one, to free what it takes. Positions of what is left
@@ -89,18 +127,19 @@ class Document:
         holder = self.value
         for step in above:
             holder = holder[step]
-        if self._again is None:
+        if self.again is None:
             first = self._index(pointer, key=False)
+            lines, columns = self.positions()
             assert self._spans is not None
             rest = slice(first + 1, first + self._spans[first])
-            del self._lines[rest], self._columns[rest]
+            del lines[rest], columns[rest]
             self._spans = None
         holder[last] = type(holder[last])()
 
     def _index(self, pointer: Pointer, key: bool) -> int:
         """Index into the arrays. The root is 0; behind a mapping come key, value, key…, behind a sequence its items."""
         if self._spans is None:
-            self._spans = _spans(self.value, len(self._lines))
+            self._spans = _spans(self.value, len(self.positions()[0]))
         spans = self._spans
         node: Any = self.value
         here = 0

@@ -5,10 +5,8 @@ from __future__ import annotations
 import codecs
 import gc
 import re
-from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Final
 
 from policylint.documents import regular
@@ -32,7 +30,23 @@ from policylint.documents.scalars import MergeKeyError
 
 Wanted = Callable[[str, str], bool]
 
-_NO_POSITIONS: Final = array("I")
+
+class Again:
+    """Reads a chunk that was read carefully before once more, for the spots of one of its documents."""
+
+    __slots__ = ("number", "part")
+
+    def __init__(self, part: bytes, number: int) -> None:
+        self.part = part
+        self.number = number
+
+    def __call__(self) -> Spot:
+        from policylint.documents import careful
+
+        documents = careful.load(self.part, self.part.decode(), binding()).documents
+        return documents[self.number][1] if self.number < len(documents) else Spot(0, 0)
+
+
 _SURROGATES: Final = re.compile(
     rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?"
     rb"|(?<!\\)((?:\\\\)*)\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -148,13 +162,6 @@ def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: Read
     return _read_carefully(part, chunk, file, number, reading, events)
 
 
-def _spots(part: bytes, index: int) -> Spot:
-    """The spots of one document of a chunk that was read carefully before."""
-    from policylint.documents import careful
-
-    return careful.load(part, part.decode(), binding()).documents[index][1]
-
-
 def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: Reading, events: Binding) -> str | None:
     from policylint.documents import careful, templates
 
@@ -180,10 +187,8 @@ def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: 
         reading.problems.append(Problem(DUPLICATE_KEY, message, file, *position, duplicate.pointer))
     for index, (value, root) in enumerate(result.documents):
         if value is not None:
-            again = partial(_spots, part, index)
-            reading.documents.append(
-                Document(file, number, value, chunk.line, _NO_POSITIONS, _NO_POSITIONS, again, root.line)
-            )
+            again = Again(part, index)
+            reading.documents.append(Document(file, number, value, chunk.line, None, None, again, root.line))
     refused = result.refused
     if refused is None:
         return None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-from policylint.documents import Document, Problem, Reading, Unread, loading, read, read_unread
-from policylint.documents.memo import Readings
-from policylint.model import mapping
+from policylint.documents import Document, Problem, Reading, Unread, loading
+from policylint.render.facts import KUSTOMIZATION_FILES, Facts
+from policylint.render.remembered import Remembered
 from policylint.sources import Source, SourceError, SourceFile
 
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
@@ -27,15 +26,6 @@ _GROUPS = frozenset(
         "helm.cattle.io",
     }
 )
-_POLICY_CRD = re.compile(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
-_CRD_FACT = re.compile(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
-
-_VARIABLES = re.compile(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*\n){1,12}")
-_NAME = re.compile(rb"name: *[\"']?([\w.-]+)")
-
-
-KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-_TELLING = frozenset({"apiVersion", "kind", "instance"})
 
 
 class Paths:
@@ -91,7 +81,7 @@ def load(
     known_groups: frozenset[str],
     *,
     everything: bool = False,
-    readings: Readings | None = None,
+    remembered: Remembered | None = None,
     rendered: bool = True,
 ) -> Loaded:
     """Read all files of a source.
@@ -104,13 +94,10 @@ def load(
     Args:
         known_groups: groups of the catalog.
         everything: parse every document (`--strict`).
-        readings: what was parsed for another source, to be shared with this one.
+        remembered: what is known of contents from another source or an earlier run.
         rendered: whether anything will be rendered; else the values of HelmReleases, much of what real repositories
             hold, are not kept.
     """
-    # Only what two sources share is worth keeping by content: it holds on to every file that was read.
-    parse = read if readings is None else readings.read
-    parse_unread = read_unread if readings is None else readings.read_unread
     groups = _GROUPS | known_groups
 
     def wanted(api_version: str, kind: str) -> bool:
@@ -121,53 +108,46 @@ def load(
 
     documents: list[Document] = []
     problems = [Problem(each.code, each.message, each.file, 1, 1, None) for each in source.problems]
-    unread: list[tuple[SourceFile, Unread]] = []
+    unread: list[tuple[SourceFile, Unread, Facts]] = []
     templates: list[str] = []
     skipped = {reason: len(paths) for reason, paths in source.skipped.items()}
     cluster_scoped: set[tuple[str, str]] = set()
+    referred: set[tuple[str, str]] = set()
     files = source.files()
     with_variables: set[str] = set()
     mentioning: set[str] = set()
     idle: set[str] = set()
     idle_documents = 0
-    variable_maps: set[bytes] = set()
+    variable_maps: set[str] = set()
+    reader = (remembered or Remembered()).reader(source, groups, everything, None if everything else wanted)
     with loading():
         for file in files:
             try:
-                data = file.read()
+                facts = reader.facts(file)
             except SourceError as error:
                 problems.append(Problem(error.code, error.message, error.file, 1, 1, None))
                 continue
-            if b"${" in data:
+            if facts.with_variables:
                 with_variables.add(file.path)
-            if b"policylint" in data:
+            if facts.mentioning:
                 mentioning.add(file.path)
-            if b"substituteFrom" in data or b"valuesFrom" in data:
-                variable_maps.update(name for match in _VARIABLES.finditer(data) for name in _NAME.findall(match[0]))
-            reading = parse(data, file.path, wanted=None if everything else wanted)
-            if reading.form not in ("yaml", "json", "empty"):
-                skipped[reading.form] = skipped.get(reading.form, 0) + 1
+            variable_maps |= facts.variable_maps
+            if facts.form not in ("yaml", "json", "empty"):
+                skipped[facts.form] = skipped.get(facts.form, 0) + 1
                 templates.append(file.path)
                 continue
-            for each in reading.unread:
-                if each.kind == "CustomResourceDefinition":
-                    chunk = data[each.start : each.end]
-                    if _POLICY_CRD.search(chunk):
-                        again = parse_unread(data, each)
-                        reading.documents += again.documents
-                        reading.problems += again.problems
-                        continue
-                    cluster_scoped |= _cluster_scoped(chunk)
-                unread.append((file, each))
-            problems += reading.problems
-            if reading.documents and not _is_kept(file.path, reading.documents):
+            cluster_scoped |= facts.cluster_scoped
+            referred |= facts.referred
+            unread += [(file, each, facts) for each in facts.unread]
+            problems += facts.problems
+            if facts.idle:
                 idle.add(file.path)
-                idle_documents += len(reading.documents)
+                idle_documents += facts.idle
                 continue
             if not rendered:
-                _forget_values(reading.documents)
-            documents += reading.documents
-        left = _second_pass(documents, problems, unread, frozenset(variable_maps), parse_unread)
+                _forget_values(facts.documents)
+            documents += facts.documents
+        left = _second_pass(documents, problems, unread, referred, variable_maps, reader.again)
     return Loaded(
         documents,
         problems,
@@ -193,103 +173,31 @@ def _forget_values(documents: Iterable[Document]) -> None:
                 document.forget(("spec", "values"))
 
 
-def _is_kept(path: str, documents: Iterable[Document]) -> bool:
-    """Whether a file holds anything that means something without being named: objects, kustomizations, and values of
-    the chart that makes a FluxInstance."""
-    if path.rpartition("/")[2] in KUSTOMIZATION_FILES:
-        return True
-    for document in documents:
-        value = document.value
-        items = value if isinstance(value, list) else [value]
-        if any(isinstance(each, dict) and not each.keys().isdisjoint(_TELLING) for each in items):
-            return True
-    return False
-
-
-def _cluster_scoped(chunk: bytes) -> set[tuple[str, str]]:
-    group = kind = scope = ""
-    for match in _CRD_FACT.finditer(chunk):
-        group = group or (match[1] or b"").decode()
-        scope = scope or (match[2] or b"").decode()
-        kind = kind or (match[3] or b"").decode()
-    return {(group, kind)} if scope == "Cluster" and group and kind else set()
-
-
 def _second_pass(
     documents: list[Document],
     problems: list[Problem],
-    unread: list[tuple[SourceFile, Unread]],
-    variable_maps: frozenset[bytes],
-    parse_unread: Callable[[bytes, Unread], Reading],
+    unread: list[tuple[SourceFile, Unread, Facts]],
+    referred: set[tuple[str, str]],
+    variable_maps: set[str],
+    again: Callable[[SourceFile, Unread], Reading],
 ) -> list[Unread]:
     """Parse what something refers to: the kinds named in references, whatever has a CRD that was parsed, and
     ConfigMaps whose values Flux fills into manifests."""
-    if not unread:
-        return []
-    referred = _referred_kinds(document.value for document in documents)
     left: list[Unread] = []
-    cache: tuple[str, bytes] = ("", b"")
-    for file, each in unread:
-        group = each.api_version.rpartition("/")[0]
-        if (group, each.kind) not in referred and (each.kind != "ConfigMap" or not variable_maps):
+    for file, each, facts in unread:
+        if (each.api_version.rpartition("/")[0], each.kind) not in referred and (
+            each.kind != "ConfigMap" or variable_maps.isdisjoint(facts.names.get(each.number, ()))
+        ):
             left.append(each)
             continue
-        if cache[0] != file.path:
-            try:
-                cache = (file.path, file.read())
-            except SourceError as error:
-                problems.append(Problem(error.code, error.message, error.file, 1, 1, None))
-                continue
-        if (group, each.kind) not in referred:
-            names = _NAME.findall(cache[1][each.start : each.end])
-            if not variable_maps.intersection(names):
-                left.append(each)
-                continue
-        again = parse_unread(cache[1], each)
-        documents += again.documents
-        problems += again.problems
+        try:
+            reading = again(file, each)
+        except SourceError as error:
+            problems.append(Problem(error.code, error.message, error.file, 1, 1, None))
+            continue
+        documents += reading.documents
+        problems += reading.problems
     return left
 
 
-def _referred_kinds(values: Iterable[Any]) -> set[tuple[str, str]]:
-    """Kinds (group, kind) that objects of Gateway API and policy groups refer to, and those that parsed CRDs define."""
-    found: set[tuple[str, str]] = set()
-    for value in values:
-        for item in _objects(value):
-            api_version, kind = item.get("apiVersion"), item.get("kind")
-            if not isinstance(api_version, str) or not isinstance(kind, str):
-                continue
-            spec = mapping(item.get("spec"))
-            if kind == "CustomResourceDefinition":
-                found.add((str(spec.get("group")), str(mapping(spec.get("names")).get("kind"))))
-            elif "/" in api_version and not api_version.startswith(("apps/", "batch/", "helm.", "kustomize.")):
-                _collect(spec, found)
-    return found
-
-
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        if value.get("kind") == "List" and isinstance(value.get("items"), list):
-            for each in value["items"]:
-                yield from _objects(each)
-        else:
-            yield value
-
-
-def _collect(value: Any, found: set[tuple[str, str]]) -> None:
-    pending = [value]
-    while pending:
-        here = pending.pop()
-        if isinstance(here, dict):
-            kind, group = here.get("kind"), here.get("group", "")
-            if isinstance(kind, str) and isinstance(group, str):
-                found.add((group, kind))
-            for name, inner in here.items():
-                if isinstance(inner, (dict, list)):
-                    pending.append(inner)
-                    if "ecret" in name or "ertificateRef" in name:
-                        found.add(("", "Secret"))
-                    if "onfigMap" in name or "aCertificateRef" in name:
-                        found.add(("", "ConfigMap"))
-        elif isinstance(here, list):
-            pending.extend(each for each in here if isinstance(each, (dict, list)))
+__all__ = ["KUSTOMIZATION_FILES", "Loaded", "Paths", "load"]

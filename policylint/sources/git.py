@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+from weakref import finalize
 
 from policylint.records import NamedTuple
 from policylint.sources.listing import GIT_TIMEOUT, git_root
 from policylint.sources.regular_file import too_large
 from policylint.sources.source import MAX_BYTES, SourceError
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 MISSING_BLOB: Final = "missing-blob"  # a partial clone: the content was not fetched
 LFS_POINTER: Final = "lfs-pointer"
@@ -57,6 +62,7 @@ class Repository:
             self.top = None
         self._blobs: dict[str, bytes | None] = {}
         self._wanted: dict[str, None] = {}
+        self._asked: Popen[bytes] | None = None
 
     # Revisions.
 
@@ -152,8 +158,11 @@ class Repository:
             SourceError: it was not fetched, is a pointer of Git LFS, or too large.
         """
         if entry.oid not in self._blobs:
-            self.want([entry.oid])
-            self._fetch()
+            if self._wanted:
+                self.want([entry.oid])
+                self._fetch()
+            else:
+                self._blobs[entry.oid] = self._single(entry.oid)
         data = self._blobs.get(entry.oid)
         if data is None:
             raise SourceError(MISSING_BLOB, "its content is not in this clone (a partial clone)", shown)
@@ -172,6 +181,35 @@ class Repository:
             self._batch([oid for oid in wanted if oid not in self._blobs and oid in here])
         for oid in wanted:
             self._blobs.setdefault(oid, None)
+
+    def _single(self, oid: str) -> bytes | None:
+        """One blob that nobody announced, from a `cat-file` that waits for more of them."""
+        if self._asked is None:
+            import subprocess
+
+            with suppress(OSError):
+                self._asked = subprocess.Popen(
+                    [*self._command(self._directory), "cat-file", "--batch"],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(),
+                )  # fmt: skip
+                finalize(self, _ended, self._asked)
+        process = self._asked
+        if process is None or process.stdin is None or process.stdout is None:
+            return None
+        try:
+            process.stdin.write(f"{oid}\n".encode())
+            process.stdin.flush()
+            words = process.stdout.readline().split()
+            if len(words) != 3:  # missing; where a partial clone lacks it, git may have ended, too
+                return None
+            length = int(words[2])
+            data = process.stdout.read(length + 1)
+        except OSError:
+            return None
+        finally:
+            if process.poll() is not None:
+                self._asked = None
+        return data[:length] if len(data) > length else None
 
     def _batch(self, oids: list[str]) -> bool:
         """Read blobs; False if git gave up on the way."""
@@ -204,26 +242,38 @@ class Repository:
         code, answer, _ = self._run(arguments, stdin, at_top)
         return answer if code == 0 or partly else None
 
+    def _command(self, directory: str) -> list[str]:
+        """git, the repository's own configuration kept from starting programs."""
+        return ["git", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-C", directory]
+
     def _complaint(self, *arguments: str) -> str:
         return " ".join(self._run(arguments, "", False)[2].decode("utf-8", "replace").split())
 
     def _run(self, arguments: Iterable[str], stdin: str, at_top: bool) -> tuple[int, bytes, bytes]:
         import subprocess
 
-        # The repository's own configuration must not start programs, nor anything reach for the network.
-        environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
-        environment["LC_ALL"] = "C"
-        directory = self.top if at_top and self.top is not None else self._directory
-        command = ["git", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-C", directory, *arguments]
+        command = [*self._command(self.top if at_top and self.top is not None else self._directory), *arguments]
         try:
             done = subprocess.run(
-                command, input=stdin.encode(), capture_output=True, timeout=GIT_TIMEOUT, check=False, env=environment
+                command, input=stdin.encode(), capture_output=True, timeout=GIT_TIMEOUT, check=False, env=_environment()
             )
         except subprocess.TimeoutExpired as error:
             raise RevisionError(f"git gave no answer in {GIT_TIMEOUT:.0f} s") from error
         except OSError as error:
             raise RevisionError(f"git cannot be run: {error.strerror or error}") from error
         return done.returncode, done.stdout, done.stderr
+
+
+def _environment() -> dict[str, str]:
+    """Nothing may reach for the network."""
+    silent = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    return {**os.environ, **silent}
+
+
+def _ended(process: Popen[bytes]) -> None:
+    """End a `cat-file` that waits."""
+    with suppress(OSError, ValueError):
+        process.communicate(timeout=1)
 
 
 def _tree_entries(answer: bytes) -> Iterator[Entry]:

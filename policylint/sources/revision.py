@@ -106,6 +106,12 @@ class Revision:
     def data(self, place: tuple[str, Entry], shown: str) -> bytes:
         return self._repository.blob(place[1], shown)
 
+    def content_id(self, place: tuple[str, Entry]) -> str:
+        return place[1].oid
+
+    def announce(self, files: Sequence[SourceFile]) -> None:
+        self._repository.want(oid for each in files if (oid := each.known_id()) is not None)
+
     def below(self, path: str) -> str:
         """The path below the root of a path as a user gives it; "" for the root itself, `..` for what is outside."""
         place = os.path.relpath(os.path.normpath(os.path.join(self._here, path)), self._root)
@@ -161,10 +167,10 @@ class Revision:
                     links.append(path)
                 elif entry.mode.startswith(FILE):
                     chosen[path] = entry
-        self._repository.want(entry.oid for entry in chosen.values())
         self._repository.want(self._entries[path].oid for path in links)
         for path in links:
             self._follow(path, chosen)
+        self._repository.want(entry.oid for path, entry in chosen.items() if path.lower().endswith(".json"))
         for path, entry in chosen.items():
             file = SourceFile(self._show(path), self, (path, entry))
             if not path.lower().endswith(".json") or self._is_json_manifest(file):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 # Codes are part of the tool's output: never renamed, never reused. Those also found in documents/ mean the same there.
@@ -43,6 +44,9 @@ class Holder(Protocol):
     def data(self, place: Any, shown: str) -> bytes:
         """The bytes at a place. Raises SourceError."""
 
+    def content_id(self, place: Any) -> str | None:
+        """The git blob id of what is at a place, if it is known without reading."""
+
 
 class SourceFile:
     """One file of a source.
@@ -70,6 +74,10 @@ class SourceFile:
         """
         return self._holder.data(self._place, self.path)
 
+    def known_id(self) -> str | None:
+        """The git blob id of the file's content, if it is known without reading."""
+        return self._holder.content_id(self._place)
+
 
 class Source(Protocol):
     """Where manifests come from. All answers are deterministic and sorted by path."""
@@ -88,6 +96,9 @@ class Source(Protocol):
 
     def files(self) -> list[SourceFile]:
         """The files to read as manifests: *.yaml, *.yml, and *.json that look like Kubernetes objects."""
+
+    def announce(self, files: Sequence[SourceFile]) -> None:
+        """Say which files will be read, so that they can come together."""
 
     def file(self, path: str) -> SourceFile:
         """Any file by its path as shown, listed or not (values files, charts, patches).

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from policylint.sources.listing import git_files, git_root, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
@@ -64,6 +64,12 @@ class WorkTree:
         if path in self._files:
             return self._files[path]
         return self._source_file(path, path)
+
+    def announce(self, files: Sequence[SourceFile]) -> None:
+        """Files are read one by one."""
+
+    def content_id(self, place: Any) -> None:
+        """Not known: git's own index may be of before a filter, or of another moment. Reading and hashing is cheap."""
 
     def text(self, path: str) -> list[str]:
         try:

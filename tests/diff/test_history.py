@@ -11,7 +11,7 @@ import pytest
 
 from policylint.compare import Sides, compare, paired
 from policylint.compare.contexts import identity
-from policylint.documents.memo import Readings
+from policylint.render.remembered import Remembered
 from policylint.simulation import Simulation
 from policylint.sources.git import Repository
 from policylint.sources.revision import at_revision
@@ -57,9 +57,10 @@ def test_exit_code_tells_of_changes_in_effect(history: History, step: int) -> No
 def open_two(directory: Path, one: str, other: str) -> tuple[Workspace, Workspace]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(directory)
-        repository, readings = Repository("."), Readings()
+        repository, remembered = Repository("."), Remembered(sharing=True)
         first, second = at_revision(repository, one), at_revision(repository, other)
-        return open_workspace(source=first, readings=readings), open_workspace(source=second, readings=readings)
+        before, after = (open_workspace(source=each, remembered=remembered) for each in (first, second))
+        return before, after
 
 
 def effective(simulation: Simulation, sides: Sides | None = None) -> dict[Any, Any]:

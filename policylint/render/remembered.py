@@ -1,0 +1,359 @@
+"""The facts of files, each content looked at once: in one run for both sides of a diff, and from run to run in a pack.
+
+Keyed by git blob id; what is read from a pack is checked like input. Documents are read-only, so sharing is safe.
+"""
+
+# ruff: noqa: PTH100, PTH118, PTH120, PTH123, PTH208 - no pathlib on the way of every run
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from policylint.documents import Reading, Unread, read_unread
+from policylint.render.facts import Facts, facts_of, is_kustomization_path
+from policylint.sources import Source, SourceFile
+
+if TYPE_CHECKING:
+    from policylint.documents.reading import Wanted
+    from policylint.sources.pack import Pack
+
+FEWEST: Final = 24
+"""Files below which a pack costs more than it saves."""
+_CONTAINERS: Final = 200  # fewer cannot be nested too deep
+_POINTER: Final = b"version https://git-lfs.github.com/spec/v1\n"  # read as such in git, as text in the work tree
+
+
+class Remembered:
+    """What is known of contents, for all sources that one run reads.
+
+    Args:
+        directory: of the cache; None for none.
+        sharing: whether several sources share documents: they stay in memory for that.
+    """
+
+    def __init__(self, directory: str | None = None, *, sharing: bool = False) -> None:
+        self._directory = directory
+        self._sharing = sharing
+        self._readers: dict[tuple[frozenset[str], bool], Reader] = {}
+
+    def reader(self, source: Source, groups: frozenset[str], everything: bool, wanted: Wanted | None) -> Reader:
+        """The reader of a source's files.
+
+        Args:
+            groups, everything: what `wanted` rests on.
+        """
+        key = (groups, everything)
+        reader = self._readers.get(key)
+        files = source.files()
+        if reader is None:
+            pack = None
+            if self._directory is not None and source.root is not None and len(files) >= FEWEST:
+                from policylint.sources.pack import Pack
+
+                pack = Pack(self._directory, source.root, f"{stamp()} {everything} {' '.join(sorted(groups))}")
+            reader = self._readers[key] = Reader(wanted, pack, self._sharing)
+        reader.announce(source, files)
+        return reader
+
+    def close(self) -> None:
+        """Write what was added to packs."""
+        for each in self._readers.values():
+            each.close()
+
+    def discard(self) -> None:
+        """Write nothing: the run failed."""
+        for each in self._readers.values():
+            each.close(keep=False)
+
+
+class Reader:
+    """Facts by file, of sources of which the same kinds are wanted."""
+
+    def __init__(self, wanted: Wanted | None, pack: Pack | None, sharing: bool) -> None:
+        self._wanted = wanted
+        self._pack = pack
+        self._is_keyed = sharing or pack is not None
+        self._facts: dict[tuple[str, str], Facts] | None = {} if sharing else None
+        self._readings: dict[tuple[str, str], Reading] = {}
+        self._keys: dict[str, str] = {}
+        self._last: tuple[SourceFile | None, bytes] = (None, b"")
+        self._announced: tuple[Source, Sequence[SourceFile]] | None = None
+
+    def announce(self, source: Source, files: Sequence[SourceFile]) -> None:
+        """Say which files will be read, so that they come together."""
+        self._announced = (source, files)
+        self._keys = {}
+        source.announce([each for each in files if not self._is_known(each)])
+
+    def facts(self, file: SourceFile) -> Facts:
+        """The facts of a file.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        data: bytes | None = None
+        key = self._key(file)
+        if key is None:
+            data = file.read()
+            if self._is_keyed:
+                key = self._keep_key(file, data)
+        if key is None:
+            return self._fresh(file, data)
+        if self._facts is not None:
+            known = self._facts.get((file.path, key))
+            if known is None:
+                known = self._facts[file.path, key] = self._kept(file, key) or self._found(file, key, data)
+            return known
+        return self._kept(file, key) or self._found(file, key, data)
+
+    def again(self, file: SourceFile, unread: Unread) -> Reading:
+        """Parse a document that was left unread; as `documents.read_unread`.
+
+        Raises:
+            SourceError: the file cannot be read any more.
+        """
+        key = self._key(file)
+        if key is None:
+            return read_unread(self._bytes(file), unread)
+        key = f"{key}#{unread.number}"
+        found = self._readings.get((file.path, key))
+        if found is None:
+            found = self._kept_reading(file, key)
+            if found is None:
+                data = self._bytes(file)
+                found = read_unread(data, unread)
+                self._put(key, data, found)
+            if self._facts is not None:
+                self._readings[file.path, key] = found
+        return found
+
+    def key(self, file: SourceFile) -> str:
+        """What the content of a file is known by: equal for equal contents, the path apart.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        return self._key(file) or self._keep_key(file, file.read())
+
+    def close(self, *, keep: bool = True) -> None:
+        if self._pack is not None:
+            if keep:
+                self._pack.close()
+            else:
+                self._pack.discard()
+            self._pack = None
+
+    def _is_known(self, file: SourceFile) -> bool:
+        key = self._key(file)
+        if key is None:
+            return False
+        if self._facts is not None and (file.path, key) in self._facts:
+            return True
+        return self._pack is not None and key in self._pack
+
+    def _key(self, file: SourceFile) -> str | None:
+        """The id of a file's content if it is known without reading."""
+        if not self._is_keyed:
+            return None
+        key = self._keys.get(file.path)
+        if key is None:
+            known = file.known_id()
+            if known is not None:
+                key = self._keys[file.path] = _named(known, file)
+        return key
+
+    def _keep_key(self, file: SourceFile, data: bytes) -> str:
+        from policylint.sources.pack import content_id
+
+        key = self._keys[file.path] = _named(content_id(data), file)
+        return key
+
+    def _fresh(self, file: SourceFile, data: bytes | None) -> Facts:
+        return facts_of(file.read() if data is None else data, file.path, self._wanted)
+
+    def _found(self, file: SourceFile, key: str, data: bytes | None) -> Facts:
+        """Parse, and keep for the next run."""
+        data = file.read() if data is None else data
+        facts = facts_of(data, file.path, self._wanted)
+        if self._pack is not None and not data.startswith(_POINTER):
+            from policylint.documents.stored import plain
+
+            reading = Reading(facts.form)
+            reading.documents, reading.problems = [*facts.documents], [*facts.problems]
+            reading.unread = [*facts.unread]
+            if (content := plain(reading)) is not None:
+                self._write(key, [content, *_plain(facts)])
+        return facts
+
+    def _put(self, key: str, data: bytes, reading: Reading) -> None:
+        if self._pack is not None and not data.startswith(_POINTER):
+            from policylint.documents.stored import plain
+
+            if (content := plain(reading)) is not None:
+                self._write(key, [content])
+
+    def _write(self, key: str, content: list[Any]) -> None:
+        assert self._pack is not None
+        try:
+            self._pack.put(key, _encoder()(content))
+        except (ValueError, TypeError, RecursionError):  # what JSON cannot say, or UTF-8
+            return
+
+    def _kept(self, file: SourceFile, key: str) -> Facts | None:
+        """From the pack. One line that is not what was put there, and the whole of it counts for nothing."""
+        content = self._decoded(key)
+        if content is None:
+            return None
+        from policylint.documents.stored import StoredError, restored
+
+        try:
+            reading, *rest = content
+            return _facts(restored(reading, file.path), rest)
+        except (StoredError, TypeError, ValueError):
+            self._distrust()
+            return None
+
+    def _kept_reading(self, file: SourceFile, key: str) -> Reading | None:
+        content = self._decoded(key)
+        if content is None:
+            return None
+        from policylint.documents.stored import StoredError, restored
+
+        try:
+            (reading,) = content
+            return restored(reading, file.path)
+        except (StoredError, TypeError, ValueError):
+            self._distrust()
+            return None
+
+    def _decoded(self, key: str) -> Any:
+        line = None if self._pack is None else self._pack.get(key)
+        if line is None:
+            return None
+        from json import loads
+
+        try:
+            content = loads(line.decode())
+            if b"\\ud" in line or b"\\uD" in line:  # half a character cannot be written out again
+                _encoder()(content).encode()
+        except (ValueError, RecursionError):
+            self._distrust()
+            return None
+        if line.count(b"[") + line.count(b"{") > _CONTAINERS:
+            from policylint.documents.stored import is_deep
+
+            if is_deep(content):
+                self._distrust()
+                return None
+        return content
+
+    def _distrust(self) -> None:
+        if self._pack is not None:
+            self._pack.forget()
+        if self._announced is not None:
+            source, files = self._announced
+            source.announce(files)
+
+    def _bytes(self, file: SourceFile) -> bytes:
+        """Of the file, read once for all that is asked of it in a row."""
+        last, data = self._last
+        if last is not file:
+            data = file.read()
+            self._last = (file, data)
+        return data
+
+
+def _named(content: str, file: SourceFile) -> str:
+    """A kustomization is known by its name: what is in it counts though it names no kind."""
+    return f"{content}k" if is_kustomization_path(file.path) else content
+
+
+@cache
+def _encoder() -> Any:
+    from json import JSONEncoder
+
+    return JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+
+
+def _plain(facts: Facts) -> list[Any]:
+    return [
+        facts.idle,
+        facts.with_variables,
+        facts.mentioning,
+        sorted(facts.variable_maps),
+        sorted(facts.cluster_scoped),
+        sorted(facts.referred),
+        [[number, sorted(names)] for number, names in facts.names.items()],
+    ]
+
+
+def _facts(reading: Reading, rest: Sequence[Any]) -> Facts:
+    """The facts that `_plain` made.
+
+    Raises:
+        TypeError, ValueError: these are none.
+    """
+    idle, with_variables, mentioning, variable_maps, cluster_scoped, referred, names = rest
+    if type(idle) is not int or type(with_variables) is not bool or type(mentioning) is not bool:
+        raise TypeError
+    return Facts(
+        reading.form,
+        reading.documents,
+        idle,
+        reading.problems,
+        reading.unread,
+        with_variables,
+        mentioning,
+        _texts(variable_maps),
+        _kinds(cluster_scoped),
+        _kinds(referred),
+        {int(number): _texts(each) for number, each in names} if names else {},
+    )
+
+
+def _texts(value: Iterable[Any]) -> frozenset[str]:
+    found = frozenset(value)
+    if not all(type(each) is str for each in found):
+        raise TypeError
+    return found
+
+
+def _kinds(value: Iterable[Any]) -> frozenset[tuple[str, str]]:
+    if not value:
+        return frozenset()
+    found = frozenset((group, kind) for group, kind in value)
+    if not all(type(group) is str and type(kind) is str for group, kind in found):
+        raise TypeError
+    return found
+
+
+@cache
+def stamp() -> str:
+    """All that decides what is made of bytes: the version of policylint, the very code, Python's and the parser's."""
+    import sys
+    from hashlib import blake2b
+
+    from policylint import __version__
+
+    digest = blake2b(digest_size=16)
+    here = os.path.dirname(os.path.abspath(__file__))
+    documents = os.path.join(os.path.dirname(here), "documents")
+    try:
+        files = [os.path.join(documents, each) for each in sorted(os.listdir(documents)) if each.endswith(".py")]
+        for place in (*files, os.path.join(here, "facts.py"), __file__, *_parser()):
+            with open(place, "rb") as file:
+                digest.update(file.read())
+    except OSError:  # not on disk as files: then it is an installed version
+        pass
+    return f"{__version__} {digest.hexdigest()} {sys.version_info[:2]} {sys.byteorder}"
+
+
+def _parser() -> list[str]:
+    """The file that says which PyYAML it is. Importing it would cost what a warm run saves."""
+    from importlib.util import find_spec
+
+    found = find_spec("yaml")
+    return [found.origin] if found is not None and found.origin else []

@@ -90,6 +90,7 @@ def opened(
     finally:
         if own is not None:
             own.discard()
+        gc.freeze()  # what was simulated stays: looking at it for garbage again and again finds none
         gc.enable()
 
 

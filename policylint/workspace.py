@@ -20,7 +20,7 @@ from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
 
 SEMANTICS = ("gep-713", "gep-713-2023")
-RENDERERS = ("auto", "builtin", "kubectl", "off")
+RENDERERS = ("auto", "builtin", "kubectl", "helm", "off")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _NOTHING_GIVEN = Given()
 
@@ -173,12 +173,14 @@ def _rendered(
     render: str,
 ) -> list[Simulation]:
     """One simulation per environment that Flux, Argo CD or kustomize make of the tree; none where none of them does."""
-    if not stated and not any(places_objects(document) for document in loaded.documents):
+    if not stated and render != "helm" and not any(places_objects(document) for document in loaded.documents):
         return []
     from policylint.render.environments import environments, without_repeats
 
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
-    found = environments(source, loaded, cluster_scoped, groups, stated, programs=render in ("auto", "kubectl"))
+    found = environments(
+        source, loaded, cluster_scoped, groups, stated, programs=render != "builtin", helm=render == "helm"
+    )
     if found:
         _check_names(env, [each.name for each in found])
     simulations = []

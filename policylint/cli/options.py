@@ -100,9 +100,9 @@ def reading(function: Decorated) -> Decorated:
                 INPUT,
                 "--render",
                 RENDER,
-                type=click.Choice(("auto", "builtin", "kubectl", "off")),
+                type=click.Choice(("auto", "builtin", "kubectl", "helm", "off")),
                 help="How to find out what is deployed: built in, with kubectl or kustomize for what that does not "
-                "cover (auto, the default), or not at all.",
+                "cover (auto, the default), with helm, too, for charts in the tree, or not at all.",
             ),
             option(
                 INPUT,

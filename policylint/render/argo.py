@@ -7,7 +7,7 @@ destination namespace fills in what objects do not say; it never overwrites.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
@@ -21,6 +21,9 @@ from policylint.render.releases import speaks_of_routes
 from policylint.render.trace import Manifest, Trace
 from policylint.render.tree import Tree
 
+if TYPE_CHECKING:
+    from policylint.render.charts import Charts
+
 GROUP = "argoproj.io"
 MAX_APPLICATIONS = 20_000
 _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
@@ -29,9 +32,10 @@ _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default
 class Argo:
     """The walk through a tree's Applications."""
 
-    def __init__(self, tree: Tree, kustomizer: Kustomizer) -> None:
+    def __init__(self, tree: Tree, kustomizer: Kustomizer, charts: Charts | None = None) -> None:
         self._tree = tree
         self._kustomizer = kustomizer
+        self._charts = charts
         self._clusters: dict[str, Deployed] = {}
         self._seen: set[tuple[str, str, str]] = set()
         self._waiting: deque[Manifest] = deque()
@@ -102,6 +106,10 @@ class Argo:
 
     def _source(self, owner: Manifest, source: Any, place: Trace, namespace: str, cluster: Deployed) -> list[Manifest]:
         """What one source of an Application holds."""
+        if self._charts is not None and not source.get("chart"):
+            made = self._installed(owner, source, place, namespace, cluster)
+            if made is not None:
+                return made
         if source.get("chart") or source.get("helm"):
             return self._chart(owner, source, place, namespace, cluster)
         if source.get("ref") and not source.get("path"):
@@ -155,6 +163,20 @@ class Argo:
             if options.get("recurse") is True:
                 pending += [f"{here}/{name}" if here else name for name in self._tree.directories.get(here, ())]
         return made
+
+    def _installed(
+        self, owner: Manifest, source: Any, place: Trace, namespace: str, cluster: Deployed
+    ) -> list[Manifest] | None:
+        """What helm makes of a chart of this tree; None where there is none, or it cannot."""
+        from policylint.render.argo_charts import installation
+
+        directory = self._directory_of(owner, text(source.get("path")))
+        if self._charts is None or directory is None or not self._charts.holds(directory):
+            return None
+        self._in_this_tree = True
+        cluster.reached.update(self._tree.files_below(directory))
+        wanted = installation(owner, source, place, directory, namespace, self._tree, self._charts)
+        return self._charts.objects(wanted, cluster.journal)
 
     def _chart(self, owner: Manifest, source: Any, place: Trace, namespace: str, cluster: Deployed) -> list[Manifest]:
         helm = mapping(source.get("helm"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from policylint.documents import Problem
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey
@@ -25,6 +25,9 @@ from policylint.render.tree import Tree, join
 from policylint.render.unresolved import unresolved
 from policylint.sources import Source
 from policylint.sources.worktree import WorkTree
+
+if TYPE_CHECKING:
+    from policylint.render.charts import Charts
 
 
 class Environment(NamedTuple):
@@ -55,6 +58,7 @@ def environments(
     policy_groups: frozenset[str],
     stated: Mapping[str, Sequence[str]] | None = None,
     programs: bool = True,
+    helm: bool = False,
 ) -> list[Environment]:
     """The environments of what was read, sorted by name; none where nothing says what is deployed where.
 
@@ -64,13 +68,15 @@ def environments(
         stated: environments that the user names, with the directories at which each begins; then there are no others.
         programs: whether the user's own kustomize may do what the built-in one does not cover; a revision, nothing of
             which is on disk, goes without.
+        helm: whether the user's own helm may render charts that lie in the tree.
     """
-    tree = Tree(source, loaded)
+    tree = Tree(source, loaded, cluster_scoped)
     unread = frozenset((each.api_version.rpartition("/")[0], each.kind) for each in loaded.unread)
     own = external(source.root) if programs and isinstance(source, WorkTree) else None
-    kustomizer = Kustomizer(tree, cluster_scoped, unread, own)
+    charts = _charts(tree) if helm else None
+    kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents)
-    deployed = _stated(tree, kustomizer, stated) if stated else _deployed(tree, kustomizer, patches)
+    deployed = _stated(tree, kustomizer, stated) if stated else _deployed(tree, kustomizer, charts, patches)
     if not deployed:
         return []
     reached = set().union(*(each.reached for each in deployed.values()))
@@ -78,17 +84,33 @@ def environments(
     groups = policy_groups | {GATEWAY_GROUP}
     problems, unread_orphans = _problems(tree, loaded.problems, reached, patches)
     return [
-        _environment(name, each, tree, cluster_scoped, orphans, problems, unread_orphans, groups)
+        _environment(name, each, tree, charts, cluster_scoped, orphans, problems, unread_orphans, groups)
         for name, each in sorted(deployed.items())
     ]
 
 
-def _deployed(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dict[str, Deployed]:
-    """What lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays."""
+def _charts(tree: Tree) -> Charts:
+    from policylint.render.charts import Charts
+
+    return Charts(tree)
+
+
+def _deployed(
+    tree: Tree, kustomizer: Kustomizer, charts: Charts | None, patches: frozenset[str]
+) -> dict[str, Deployed]:
+    """What lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays, nothing but
+    charts."""
     roots = cluster_roots(tree)
     if roots:
-        return {root.name: Cluster(tree, kustomizer, root.prefix).deploy(root.directories) for root in roots}
-    return Argo(tree, kustomizer).deploy() or overlays(tree, kustomizer, patches)
+        return {
+            root.name: Cluster(tree, kustomizer, root.prefix).deploy(root.directories, root.syncs) for root in roots
+        }
+    found = Argo(tree, kustomizer, charts).deploy() or overlays(tree, kustomizer, patches)
+    if found or charts is None:
+        return found
+    from policylint.render.lone_charts import lone_charts
+
+    return lone_charts(tree, charts, patches)
 
 
 def _stated(tree: Tree, kustomizer: Kustomizer, stated: Mapping[str, Sequence[str]]) -> dict[str, Deployed]:
@@ -124,14 +146,18 @@ def _environment(
     name: str,
     deployed: Deployed,
     tree: Tree,
+    charts: Charts | None,
     cluster_scoped: frozenset[tuple[str, str]],
     orphans: dict[ResourceKey, Resource],
     problems: list[Problem],
     unread_orphans: int,
     groups: frozenset[str],
 ) -> Environment:
-    made, known, unknown = released(deployed.manifests, tree.texts, deployed.journal)
-    sentences = [*_sentences(deployed.journal.notes)]
+    made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts)
+    absent = charts is not None and not charts.available
+    sentences = [
+        *_sentences(deployed.journal.notes, "not rendered: helm is not installed" if absent else "not rendered")
+    ]
     if unknown:
         sentences.insert(0, f"{_count(unknown, 'HelmRelease')} of {known + unknown} not rendered")
     if unread_orphans:
@@ -183,7 +209,7 @@ def _orphans(
         ):
             continue
         held = manifests_of([document])
-        made, _, _ = released(held, tree.texts, Journal())  # routes that only values speak of can be orphans, too
+        made, _, _ = released(held, tree, Journal())  # routes that only values speak of can be orphans, too
         for manifest in [*held, *made]:
             if manifest.group not in groups:
                 continue
@@ -208,11 +234,12 @@ _WORDS = {
 }
 
 
-def _sentences(notes: Iterable[Note]) -> Iterator[str]:
+def _sentences(notes: Iterable[Note], of_charts: str) -> Iterator[str]:
     counted = Counter(each.code for each in notes)
     for code, words in _WORDS.items():
         if counted[code]:
-            yield f"{_count(counted[code], words)} not rendered" if code == "chart" else _count(counted[code], words)
+            counted_words = _count(counted[code], words)
+            yield f"{counted_words} {of_charts}" if code == "chart" else counted_words
 
 
 def _count(number: int, noun: str) -> str:

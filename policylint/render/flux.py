@@ -7,7 +7,7 @@ without, builds it, and fills in variables; so does this module.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
@@ -15,6 +15,7 @@ from policylint.model import mapping, sequence, text
 from policylint.records import NamedTuple
 from policylint.render.kustomize import Kustomizer, remote
 from policylint.render.notes import Journal
+from policylint.render.patching import apply_patch, patches
 from policylint.render.placing import add_annotations, add_labels
 from policylint.render.resource_sets import expanded
 from policylint.render.substitution import DISABLED, filled_in
@@ -40,10 +41,27 @@ class Deployed(NamedTuple):
     reached: set[str]
 
 
+class Sync(NamedTuple):
+    """How a FluxInstance syncs a directory.
+
+    Args:
+        kustomization: the Kustomization that the Flux Operator makes for it, in `flux-system`.
+        kustomize: the instance's `kustomize`: patches for what the operator makes, that Kustomization included.
+        place: where they are written.
+    """
+
+    kustomization: Manifest
+    kustomize: Any
+    place: Trace
+
+
 def is_kustomization(body: Any) -> bool:
     """Whether an object is a Flux Kustomization."""
     value = mapping(body)
     return value.get("kind") == "Kustomization" and text(value.get("apiVersion")).startswith(f"{GROUP}/")
+
+
+_NO_SYNCS: Mapping[str, Sync] = {}
 
 
 class Cluster:
@@ -65,16 +83,46 @@ class Cluster:
         self._seen: dict[tuple[str, str], Manifest] = {}
         self._waiting: deque[Manifest] = deque()
 
-    def deploy(self, directories: Iterable[str]) -> Deployed:
-        """Everything that the synced directories lead to."""
+    def deploy(self, directories: Iterable[str], syncs: Mapping[str, Sync] = _NO_SYNCS) -> Deployed:
+        """Everything that the synced directories lead to.
+
+        Args:
+            syncs: what FluxInstances say of some of them.
+        """
+        owners = []
         for directory in directories:
-            body, trace = self._kustomization(directory, None)
-            self._take(directory, body, trace, "flux-system")
-        self._own_source = _most_common_source(self._waiting)
+            sync = syncs.get(directory)
+            owner = self._synced_by(directory) if sync is None else self._patched(sync)
+            body, trace = self._kustomization(directory, owner)
+            if owner is not None:
+                owners.append(owner)
+                self._seen[owner.namespace or "flux-system", owner.name] = owner
+                body, trace = _amended(body, trace, mapping(owner.body.get("spec")), owner.trace.at(("spec",)))
+            self._take(directory, body, trace, "flux-system", owner)
+        self._own_source = _most_common_source([*owners, *self._waiting])
         while self._waiting:
             self._follow(self._waiting.popleft())
         self._check_dependencies()
         return Deployed(self._manifests, self._journal, self._reached)
+
+    def _patched(self, sync: Sync) -> Manifest:
+        """The Kustomization of a FluxInstance after the instance's patches; the other objects of the operator, which
+        they may be for, are not seen."""
+        made = [sync.kustomization.copy()]
+        for patch in patches(
+            "", {"patches": sync.kustomize.get("patches")}, sync.place, ("patches",), self._tree, self._journal
+        ):
+            made = apply_patch(patch, made, self._journal, unseen=True)
+        return made[0] if made else sync.kustomization
+
+    def _synced_by(self, directory: str) -> Manifest | None:
+        """The Kustomization in a synced directory that syncs the directory itself, as `flux bootstrap` writes it."""
+        for manifest in self._kustomizer.build(directory, self._kustomization(directory, None)).manifests:
+            if is_kustomization(manifest.body):
+                path = text(mapping(manifest.body.get("spec")).get("path")) or "."
+                if join(self._prefix, path.lstrip("/")) == directory:
+                    return manifest
+        return None
 
     def _take(
         self, directory: str, body: dict[str, Any], trace: Trace, namespace: str, owner: Manifest | None = None

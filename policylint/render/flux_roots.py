@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.model import mapping, text
 from policylint.records import NamedTuple
-from policylint.render.flux import is_kustomization
+from policylint.render.flux import GROUP, Sync, is_kustomization
 from policylint.render.objects import objects_of
+from policylint.render.trace import Manifest, Trace
 from policylint.render.tree import Tree, metadata
 
 _GENERIC = frozenset(
@@ -26,11 +27,13 @@ _MARKS = frozenset({"clusters", "cluster", "flux", "flux-system"})
 
 
 class ClusterRoot(NamedTuple):
-    """One cluster: its name, the directories Flux syncs first, and where its artifact begins in the tree."""
+    """One cluster: its name, the directories Flux syncs first, where its artifact begins in the tree, and what
+    FluxInstances say of the first directories."""
 
     name: str
     directories: tuple[str, ...]
     prefix: str
+    syncs: Mapping[str, Sync]
 
 
 class _Found(NamedTuple):
@@ -53,9 +56,8 @@ def is_live(path: str) -> bool:
 
 def cluster_roots(tree: Tree) -> list[ClusterRoot]:
     """The clusters of a tree, sorted by name; none if nothing in it is Flux's."""
-    stated = {(place, prefix) for place, prefix in _synced(tree)}
-    if not stated:
-        stated = _uncovered(list(_kustomizations(tree)))
+    syncs = dict(_synced(tree))
+    stated = set(syncs) or _uncovered(list(_kustomizations(tree)))
     groups: dict[tuple[str, str], set[str]] = defaultdict(set)
     for directory, prefix in stated:
         groups[cluster_name(tree.below_base(directory)), prefix].add(directory)
@@ -65,7 +67,8 @@ def cluster_roots(tree: Tree) -> list[ClusterRoot]:
         names[name] += 1
         outer = {each for each in directories if not any(is_below(each, other) for other in directories - {each})}
         unique = name if names[name] == 1 else f"{name}-{names[name]}"
-        roots.append(ClusterRoot(unique, tuple(sorted(outer)), prefix))
+        said = {each: syncs[each, prefix] for each in outer if (each, prefix) in syncs}
+        roots.append(ClusterRoot(unique, tuple(sorted(outer)), prefix, said))
     return roots
 
 
@@ -83,24 +86,47 @@ def is_below(path: str, directory: str) -> bool:
     return path != directory and (not directory or path.startswith(f"{directory}/"))
 
 
-def _synced(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Directories that FluxInstances sync, as objects or as values of their chart."""
+def _synced(tree: Tree) -> Iterator[tuple[tuple[str, str], Sync]]:
+    """Directories that FluxInstances sync, as objects or as values of their chart, with what they say of them."""
     for path, document in tree.all_documents():
         if not is_live(tree.below_base(path)):
             continue
-        for body, _ in objects_of(document.value):
-            spec = mapping(body.get("spec"))
-            sync: Any = {}
-            if body.get("kind") == "FluxInstance":
-                sync = mapping(spec.get("sync"))
-            elif "instance" in body or (
-                body.get("kind") == "HelmRelease" and "instance" in mapping(spec.get("values"))
-            ):
-                values = body if "instance" in body else mapping(spec.get("values"))
-                sync = mapping(mapping(values.get("instance")).get("sync"))
-            found = tree.placed(path, text(sync.get("path"))) if text(sync.get("path")) else None
-            if found is not None:
-                yield found
+        for body, root in objects_of(document.value):
+            for instance, place in _instances(body, Trace(document, root)):
+                sync = mapping(instance.get("sync"))
+                found = tree.placed(path, text(sync.get("path"))) if text(sync.get("path")) else None
+                if found is not None:
+                    patches = mapping(instance.get("kustomize"))
+                    yield found, Sync(_sync_kustomization(sync, place.child("sync")), patches, place.child("kustomize"))
+
+
+def _instances(body: Any, trace: Trace) -> Iterator[tuple[Any, Trace]]:
+    """The spec of a FluxInstance that an object is, or holds as values for the chart that makes one."""
+    spec = mapping(body.get("spec"))
+    if body.get("kind") == "FluxInstance":
+        yield spec, trace.child("spec")
+    elif "instance" in body:
+        yield mapping(body["instance"]), trace.child("instance")
+    elif body.get("kind") == "HelmRelease" and "instance" in mapping(spec.get("values")):
+        yield mapping(spec["values"]["instance"]), trace.at(("spec", "values", "instance"))
+
+
+def _sync_kustomization(sync: Any, place: Trace) -> Manifest:
+    """The Kustomization that the Flux Operator makes of `sync`, each value where the instance says it."""
+    name = text(sync.get("name")) or "flux-system"
+    spec = {
+        "path": sync["path"],
+        "prune": True,
+        "sourceRef": {"kind": text(sync.get("kind"), "GitRepository"), "name": name},
+    }
+    body = {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "Kustomization",
+        "metadata": {"name": name, "namespace": "flux-system"},
+        "spec": spec,
+    }
+    here = Trace(place.document, place.pointer, {"path": place.child("path")})
+    return Manifest(body, Trace(place.document, place.pointer, {"spec": here}))
 
 
 def _kustomizations(tree: Tree) -> Iterator[_Found]:

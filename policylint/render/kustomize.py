@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policylint.documents import Document, read
 from policylint.model import mapping, sequence, text
 from policylint.render.external import External
 from policylint.render.generating import add_hash, generated
+from policylint.render.kustomize_charts import inflated
 from policylint.render.naming import BUILT_IN, NameReference, configured, follow
 from policylint.render.notes import Journal
 from policylint.render.objects import objects_of
@@ -22,6 +23,9 @@ from policylint.render.placing import add_annotations, add_labels, add_to_names,
 from policylint.render.replacing import ReplacementError, replace
 from policylint.render.trace import Manifest, Trace
 from policylint.render.tree import Tree, join, metadata
+
+if TYPE_CHECKING:
+    from policylint.render.charts import Charts
 
 MAX_DEPTH = 60
 """Kustomizations inside kustomizations; deeper ones are noted, not followed."""
@@ -57,6 +61,7 @@ class Kustomizer:
         cluster_scoped: kinds (group, kind) of the tree's CRDs that have no namespace.
         unread: kinds whose objects were not parsed: a patch for one of them has its target unseen.
         external: renders a directory with the user's own kustomize, for what is not covered here.
+        charts: renders charts of the tree with the user's own helm.
     """
 
     def __init__(
@@ -65,9 +70,11 @@ class Kustomizer:
         cluster_scoped: frozenset[tuple[str, str]] = frozenset(),
         unread: frozenset[tuple[str, str]] = frozenset(),
         external: External | None = None,
+        charts: Charts | None = None,
     ) -> None:
         self.tree = tree
         self._external = external
+        self._charts = charts
         self._runs = 0
         self.cluster_scoped = cluster_scoped
         self._unread = unread
@@ -158,7 +165,10 @@ class Kustomizer:
             manifests = self._component(directory, text(entry), place, here, manifests, journal, reached)
         self._generate(directory, body, trace, manifests, journal)
         self._configurations(directory, body, trace, journal)
-        self._charts(body, trace, journal)
+        manifests = [*manifests, *inflated(directory, body, trace, self._charts, journal)]
+        for name in _NOT_BUILT_IN:
+            if body.get(name):
+                journal.note(f"`{name}` are not rendered by policylint itself", trace.child(name), code="not-covered")
         manifests = self._transform(directory, body, trace, manifests, journal, unseen)
         return Built(manifests, journal, reached)
 
@@ -334,17 +344,6 @@ class Kustomizer:
                 found.extend(configured(value))
         if found:
             self._references[directory] = found
-
-    def _charts(self, body: dict[str, Any], trace: Trace, journal: Journal) -> None:
-        for index, chart in enumerate(sequence(body.get("helmCharts"))):
-            name = text(mapping(chart).get("releaseName")) or text(mapping(chart).get("name"))
-            namespace = text(mapping(chart).get("namespace")) or text(body.get("namespace"))
-            journal.gap(f"chart {name} may create it; charts are not rendered", namespace)
-            place = trace.child("helmCharts").child(index)
-            journal.note(f"chart {name} is not rendered", place, code="chart")
-        for field in _NOT_BUILT_IN:
-            if body.get(field):
-                journal.note(f"`{field}` are not rendered by policylint itself", trace.child(field), code="not-covered")
 
     def _replace(self, directory: str, entry: Any, place: Trace, manifests: list[Manifest], journal: Journal) -> None:
         found = [entry]

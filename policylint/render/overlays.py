@@ -32,7 +32,7 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
     if not built:
         return {}
     groups = _grouped(built, kustomizer.cluster_scoped)
-    plain = _plain(tree, patches)
+    rest = plain(tree, patches)
     found = {}
     for name, directories in groups.items():
         deployed = Deployed([], Journal(), set())
@@ -41,7 +41,7 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
             deployed.journal.add(built[directory].journal)
             deployed.reached.update(built[directory].reached)
         known = {_key(each) for each in deployed.manifests}
-        for path, manifest in plain:
+        for path, manifest in rest:
             deployed.reached.add(path)
             if _key(manifest) not in known:  # rendered bundles repeat what is written elsewhere
                 known.add(_key(manifest))
@@ -105,7 +105,7 @@ def _key(manifest: Manifest) -> _Key:
     return manifest.group, manifest.kind, manifest.namespace, manifest.name
 
 
-def _plain(tree: Tree, patches: frozenset[str]) -> list[tuple[str, Manifest]]:
+def plain(tree: Tree, patches: frozenset[str]) -> list[tuple[str, Manifest]]:
     """Objects in files that lie in no directory with a kustomization, with their paths."""
     arranged = set(tree.kustomizations())
     found = []

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from policylint.model import mapping, sequence, text
+from policylint.model import Spot, mapping, sequence, text
+from policylint.records import NamedTuple
 from policylint.render import app_template
 from policylint.render.app_template import Release
-from policylint.render.inline import Texts
 from policylint.render.notes import Journal
+from policylint.render.patching import apply_patch, patches
 from policylint.render.strategic import merge
 from policylint.render.trace import Manifest, Trace
+from policylint.render.tree import Tree
+
+if TYPE_CHECKING:
+    from policylint.render.charts import Charts
 
 _GROUP = "helm.toolkit.fluxcd.io"
 _OF_ROUTES = re.compile(
@@ -22,30 +27,138 @@ _OF_ROUTES = re.compile(
 )
 
 
-def released(manifests: list[Manifest], texts: Texts, journal: Journal) -> tuple[list[Manifest], int, int]:
+_Known = dict[tuple[str, str], list[Manifest]]
+"""Objects that releases refer to, by kind and name."""
+
+
+class _Values(NamedTuple):
+    """The values of a release.
+
+    Args:
+        layers: in the order in which they overwrite each other, each with its place.
+        seen: whether all of them were seen, but for Secrets.
+    """
+
+    layers: list[tuple[Any, Trace]]
+    seen: bool
+
+    def merged(self) -> tuple[Any, Trace]:
+        value, trace = self.layers[0]
+        for over, place in self.layers[1:]:
+            value, trace = merge(value, trace, dict(over), place, core=False)
+        return value, trace
+
+
+def released(
+    manifests: list[Manifest], tree: Tree, journal: Journal, charts: Charts | None = None
+) -> tuple[list[Manifest], int, int]:
     """The objects that releases of known charts create, and how many releases are known and unknown.
 
     The namespaces of the others are noted as gaps.
+
+    Args:
+        charts: renders charts that lie in the tree; None leaves them unknown.
     """
-    by_name: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+    by_name: _Known = defaultdict(list)
     for each in manifests:
-        if each.kind in ("OCIRepository", "HelmChart", "ConfigMap"):
+        if each.kind in ("OCIRepository", "HelmChart", "ConfigMap", "Secret", "GitRepository"):
             by_name[each.kind, each.name].append(each)
+    own = _own_sources(manifests, tree) if charts is not None else frozenset()
     made: list[Manifest] = []
     known = unknown = 0
     for each in manifests:
         if each.kind == "HelmRelease" and each.group == _GROUP:
             spec = mapping(each.body.get("spec"))
             namespace = text(spec.get("targetNamespace")) or each.namespace or "default"
-            values, trace = _values(each, spec, by_name, texts)
-            if is_app_template(spec, each.namespace, by_name) or app_template.looks_like(values):
-                known += 1
-                made += app_template.objects(Release(_release_name(each, spec), namespace, values, trace))
-            else:
+            values = _values(each, spec, by_name, tree)
+            objects: list[Manifest] | None = None
+            if charts is not None:
+                objects = _installed(each, spec, namespace, values, (by_name, own), (charts, tree, journal))
+            merged, trace = values.merged()
+            if objects is None and (is_app_template(spec, each.namespace, by_name) or app_template.looks_like(merged)):
+                objects = app_template.objects(Release(_release_name(each, spec), namespace, merged, trace))
+            if objects is None:
                 unknown += 1
-                routes = _may_make_routes(spec, values)
+                routes = not values.seen or _may_make_routes(spec, merged)
                 journal.gap(f"{each} may create it; its chart is not rendered", namespace, gateway_api=routes)
+                continue
+            known += 1
+            if not values.seen:
+                journal.gap(f"{each} may create it; not all of its values are seen", namespace)
+            made += _post_rendered(objects, each, spec, tree, journal)
     return made, known, unknown
+
+
+def _own_sources(manifests: list[Manifest], tree: Tree) -> frozenset[tuple[str, str]]:
+    """The sources that are this tree: those from which Kustomizations deploy what is here."""
+    found = {("GitRepository", "flux-system")}
+    for each in manifests:
+        spec = mapping(each.body.get("spec"))
+        if each.kind == "Kustomization" and each.group == "kustomize.toolkit.fluxcd.io":
+            reference, path = mapping(spec.get("sourceRef")), text(spec.get("path"))
+            if path and tree.placed(tree.path_of(each.file), path) is not None:
+                found.add((text(reference.get("kind")), text(reference.get("name"))))
+    return frozenset(found)
+
+
+def _installed(
+    release: Manifest,
+    spec: Any,
+    namespace: str,
+    values: _Values,
+    known: tuple[_Known, frozenset[tuple[str, str]]],
+    means: tuple[Charts, Tree, Journal],
+) -> list[Manifest] | None:
+    """What helm makes of a chart of this tree for a release; None where its chart is elsewhere, or it cannot."""
+    from policylint.render.chart_places import Layer
+    from policylint.render.charts import Installation, installed
+
+    by_name, own = known
+    charts, tree, journal = means
+    chart = mapping(mapping(spec.get("chart")).get("spec"))
+    place = release.trace.at(("spec", "chart", "spec"))
+    reference = mapping(spec.get("chartRef"))
+    if reference.get("kind") == "HelmChart":
+        named = by_name.get(("HelmChart", text(reference.get("name"))), [])
+        chart = mapping(named[0].body.get("spec")) if named else {}
+        place = release.trace.at(("spec", "chartRef"))
+    source = mapping(chart.get("sourceRef"))
+    origin = (text(source.get("kind")), text(source.get("name")))
+    if origin[0] not in ("GitRepository", "OCIRepository", "Bucket"):
+        return None
+    if origin not in own and origin in by_name:
+        return None
+    found = tree.placed(tree.path_of(release.file), text(chart.get("chart")))
+    if found is None or not charts.holds(found[0]):
+        return None
+    directory, prefix = found
+    files = [text(each) for each in sequence(chart.get("valuesFiles"))]
+    below = [f"{prefix}/{each.removeprefix('./')}" if prefix else each.removeprefix("./") for each in files]
+    layers = [layer for path in below for layer in charts.values(path)]
+    layers += [Layer(value, trace) for value, trace in values.layers]
+    bare = bool(below) and f"{directory}/values.yaml" not in below
+    wanted = Installation(
+        directory, _release_name(release, spec), namespace, tuple(layers), place.child("chart"), (), bare
+    )
+    objects = charts.objects(wanted, journal)
+    if objects is not None:
+        installed(objects, namespace, tree.cluster_scoped)
+    return objects
+
+
+def _post_rendered(
+    objects: list[Manifest], release: Manifest, spec: Any, tree: Tree, journal: Journal
+) -> list[Manifest]:
+    """The objects after the release's post-renderers: kustomize patches, as Flux applies them."""
+    place = release.trace.at(("spec", "postRenderers"))
+    for index, each in enumerate(sequence(spec.get("postRenderers"))):
+        body = mapping(mapping(each).get("kustomize"))
+        fields = ("patchesStrategicMerge", "patches", "patchesJson6902")
+        where = place.child(index).child("kustomize")
+        for patch in patches("", {name: body.get(name) for name in fields}, where, fields, tree, journal):
+            # What these charts make is not all known here: a patch for something else is no mistake.
+            objects = apply_patch(patch, objects, journal, unseen=True)
+    return objects
 
 
 def _may_make_routes(spec: Any, values: Any) -> bool:
@@ -105,25 +218,37 @@ def is_app_template(spec: Any, namespace: str, by_name: dict[tuple[str, str], li
     return address.rstrip("/").rpartition("/")[2] == app_template.CHART
 
 
-def _values(
-    manifest: Manifest, spec: Any, by_name: dict[tuple[str, str], list[Manifest]], texts: Texts
-) -> tuple[Any, Trace]:
-    """The values of a release: those of ConfigMaps in their order, over them its own."""
-    own = mapping(spec.get("values"))
-    place = manifest.trace.at(("spec", "values"))
-    values: Any = None
-    trace = place
+def _values(manifest: Manifest, spec: Any, by_name: _Known, tree: Tree) -> _Values:
+    """The values of a release: those of ConfigMaps and Secrets in their order, over them its own."""
+    layers: list[tuple[Any, Trace]] = []
+    seen = True
     for reference in sequence(spec.get("valuesFrom")):
         reference = mapping(reference)
-        maps = by_name.get(("ConfigMap", text(reference.get("name"))), []) if not reference.get("targetPath") else []
+        kind = text(reference.get("kind"))
+        maps = by_name.get((kind, text(reference.get("name"))), [])
         source = next((each for each in maps if each.namespace in (manifest.namespace, "")), None)
-        if source is None:
-            continue
         key = text(reference.get("valuesKey"), "values.yaml")
-        content = mapping(source.body.get("data")).get(key)
-        if isinstance(content, str):
-            for value, at in texts.documents(content, source.trace.at(("data", key)))[0][:1]:
-                values, trace = (value, at) if values is None else merge(values, trace, value, at, core=False)
-    if values is None:
-        return own, place
-    return merge(values, trace, dict(own), place, core=False)
+        content, place = _content(source, key)
+        target = text(reference.get("targetPath"))
+        if content is None or "[" in target:
+            seen = seen and (kind == "Secret" or reference.get("optional") is True)
+        elif target:
+            value: Any = content
+            trace = place
+            for step in reversed(target.split(".")):
+                value, trace = {step: value}, Trace(place.document, place.pointer, {step: trace})
+            layers.append((value, trace))
+        else:
+            found = tree.texts.documents(content, place)[0][:1]
+            layers += [(value, at) for value, at in found if isinstance(value, dict)]
+    layers.append((mapping(spec.get("values")), manifest.trace.at(("spec", "values"))))
+    return _Values(layers, seen)
+
+
+def _content(source: Manifest | None, key: str) -> tuple[str | None, Trace]:
+    """The text under a key of a ConfigMap or Secret, and its place; a Secret's `data` is encoded and never read."""
+    if source is None:
+        return None, Trace(Spot(""))
+    field = "stringData" if source.kind == "Secret" else "data"
+    content = mapping(source.body.get(field)).get(key)
+    return (content, source.trace.at((field, key))) if isinstance(content, str) else (None, source.trace)

@@ -12,11 +12,13 @@ from typing import Any
 
 from policylint.documents import Document, read
 from policylint.model import mapping
+from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render.inline import Texts
 from policylint.render.reading import KUSTOMIZATION_FILES, Loaded
 from policylint.render.trace import Trace
 from policylint.sources import Source, SourceError
 from policylint.sources.revision import Revision
+from policylint.sources.skipping import HELM_CHART
 
 _YAML = (".yaml", ".yml")
 MAX_DISCOVERED = 20_000
@@ -29,12 +31,16 @@ class Tree:
 
     Attributes:
         texts: the inline texts read so far.
+        cluster_scoped: kinds (group, kind) that have no namespace.
         with_variables: files, as shown, that hold `${`.
     """
 
-    def __init__(self, source: Source, loaded: Loaded) -> None:
+    def __init__(
+        self, source: Source, loaded: Loaded, cluster_scoped: frozenset[tuple[str, str]] = frozenset()
+    ) -> None:
         self._source = source
         self.texts = Texts()
+        self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
         self.with_variables = loaded.with_variables
         self._documents: dict[str, list[Document]] = defaultdict(list)
         self._relative = loaded.paths.known()
@@ -166,13 +172,13 @@ class Tree:
         return sorted(found)
 
     def charts(self) -> list[str]:
-        """Every directory that holds a Helm chart of its own, sorted: not those inside another chart."""
-        found = []
-        for path in self.files_below(self.base):
-            directory, _, name = path.rpartition("/")
-            if name == "Chart.yaml" and not any(directory.startswith(f"{each}/" if each else "") for each in found):
+        """Every directory, of those that the user gave, that holds a Helm chart not inside another one, sorted."""
+        paths = sorted(self._source.file(shown).relative for shown in self._source.skipped.get(HELM_CHART, ()))
+        found: list[str] = []
+        for directory in (path.rpartition("/")[0] for path in paths):
+            if not any(directory.startswith(f"{each}/" if each else "") for each in found):
                 found.append(directory)
-        return sorted(found)
+        return found
 
     def read(self, path: str) -> bytes | None:
         """The bytes of any file below the root; None if it is not there or leads out of it."""

@@ -1,0 +1,406 @@
+"""Charts that lie in the tree, rendered with the user's own helm where they ask for it (`--render helm`), never else.
+
+What the output means is tested with the real helm where it is installed, as on GitHub's runners; how it is called, and
+what happens when it cannot answer, with a stand-in that records what it was given.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from policylint.model import Spot
+from policylint.render.chart_places import Layer, Template, placed
+from policylint.render.trace import Trace
+from policylint.sources.git import Repository
+from policylint.sources.revision import at_revision
+from policylint.workspace import Workspace, open_workspace
+from tests.render.trees import KUSTOMIZATION, codes, deployed, place, written
+
+real = pytest.mark.skipif(shutil.which("helm") is None, reason="helm is not installed")
+
+CHART = {
+    "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 0.1.0\n",
+    "charts/shop/values.yaml": "gateway: edge\nsection: http\nhostnames: [shop.example.com]\n",
+    "charts/shop/templates/_helpers.tpl": '{{- define "name" -}}{{ .Release.Name }}-web{{- end }}\n',
+    "charts/shop/templates/route.yaml": """
+{{- if .Capabilities.APIVersions.Has "gateway.networking.k8s.io/v1" }}
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata:
+  name: {{ include "name" . }}
+spec:
+  parentRefs:
+    - name: {{ .Values.gateway }}
+      namespace: infra
+      sectionName: {{ .Values.section | quote }}
+  {{- with .Values.hostnames }}
+  hostnames:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  rules:
+    - backendRefs:
+        - name: {{ include "name" . }}
+          port: 80
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ include "name" . }}
+spec:
+  ports:
+    - name: http
+      port: 80
+{{- end }}
+""",
+}
+GATEWAY = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: infra}
+spec:
+  gatewayClassName: envoy
+  listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]
+"""
+SYNC = """
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {path: ./clusters/prod, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+RELEASE = """
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: front
+  namespace: shop
+spec:
+  chart:
+    spec:
+      chart: ./charts/shop
+      sourceRef: {kind: GitRepository, name: flux-system}
+  values:
+    section: https
+"""
+FLUX = {**CHART, "clusters/prod/flux-system/gotk-sync.yaml": SYNC, "clusters/prod/gateway.yaml": GATEWAY}
+MADE = ["HTTPRoute shop/front-web", "Service shop/front-web"]
+
+
+def rendered(directory: Path, files: dict[str, str], render: str = "helm") -> Workspace:
+    return open_workspace([str(written(directory, files))], render=render)
+
+
+def route_of(found: Workspace) -> dict[str, object]:
+    world = found.simulations[0].world
+    return dict(world.of_kind("gateway.networking.k8s.io", "HTTPRoute")[0].spec)
+
+
+@real
+def test_a_release_of_a_chart_in_the_tree(tmp_path: Path) -> None:
+    found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    assert deployed(found) == {"prod": ["Gateway infra/edge", *MADE]}
+    assert (codes(found), found.coverage.not_rendered) == ([], ())
+
+
+@real
+def test_what_is_wrong_with_it_is_shown_in_the_line_a_person_edits(tmp_path: Path) -> None:
+    """The section is in the release's values, the gateway in the chart's own, the port in the template."""
+    found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    assert [(each.rule, place(each.location, tmp_path)) for each in found.findings() if each.severity == "error"] == [
+        ("GWP402", "clusters/prod/shop.yaml:12")
+    ]
+    route = found.simulations[0].world.of_kind("gateway.networking.k8s.io", "HTTPRoute")[0]
+    assert [
+        place(route.location("spec", "parentRefs", 0, "name"), tmp_path),
+        place(route.location("spec", "hostnames", 0), tmp_path),
+        place(route.location("spec", "rules", 0, "backendRefs", 0, "port"), tmp_path),
+        place(route.name_location, tmp_path),
+    ] == [
+        "charts/shop/values.yaml:1",
+        "charts/shop/values.yaml:3",
+        "charts/shop/templates/route.yaml:18",
+        "charts/shop/templates/route.yaml:5",
+    ]
+
+
+@real
+@pytest.mark.parametrize("render", ["auto", "builtin", "kubectl"])
+def test_without_asking_a_chart_is_unknown(tmp_path: Path, render: str) -> None:
+    found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE}, render)
+    assert deployed(found) == {"prod": ["Gateway infra/edge"]}
+    assert found.coverage.not_rendered == ("1 HelmRelease of 1 not rendered",)
+
+
+@real
+def test_values_of_config_maps_are_below_those_of_the_release(tmp_path: Path) -> None:
+    maps = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared, namespace: shop}\n"
+        "data:\n  values.yaml: |\n    gateway: other\n    section: lost\n  host: a.example.com\n"
+    )
+    come_from = (
+        "  valuesFrom:\n  - {kind: ConfigMap, name: shared}\n"
+        "  - {kind: ConfigMap, name: shared, valuesKey: host, targetPath: extra.host}\n"
+    )
+    found = rendered(
+        tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE + come_from, "clusters/prod/maps.yaml": maps}
+    )
+    assert route_of(found)["parentRefs"] == [{"name": "other", "namespace": "infra", "sectionName": "https"}]
+    route = found.simulations[0].world.of_kind("gateway.networking.k8s.io", "HTTPRoute")[0]
+    assert place(route.location("spec", "parentRefs", 0, "name"), tmp_path) == "clusters/prod/maps.yaml:6"
+
+
+@real
+def test_values_files_of_the_chart_stand_in_for_its_own(tmp_path: Path) -> None:
+    more = RELEASE.replace("      sourceRef", "      valuesFiles: [./charts/shop/prod.yaml]\n      sourceRef")
+    files = {**FLUX, "clusters/prod/shop.yaml": more, "charts/shop/prod.yaml": "gateway: edge\n"}
+    assert "hostnames" not in route_of(rendered(tmp_path, files))
+
+
+@real
+def test_a_chart_of_another_repository_stays_unknown(tmp_path: Path) -> None:
+    source = (
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: else, namespace: shop}\n"
+        "spec: {url: https://git.example.com/else}\n---\n"
+    )
+    release = source + RELEASE.replace("name: flux-system}", "name: else}").lstrip()
+    found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": release})
+    assert deployed(found) == {"prod": ["Gateway infra/edge"]}
+
+
+@real
+def test_post_renderers_of_a_release_change_what_its_chart_makes(tmp_path: Path) -> None:
+    patch = (
+        "  postRenderers:\n  - kustomize:\n      patches:\n      - target: {kind: HTTPRoute}\n"
+        "        patch: |\n          - op: replace\n            path: /spec/parentRefs/0/name\n            value: x\n"
+    )
+    found = rendered(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE + patch})
+    assert route_of(found)["parentRefs"] == [{"name": "x", "namespace": "infra", "sectionName": "https"}]
+    route = found.simulations[0].world.of_kind("gateway.networking.k8s.io", "HTTPRoute")[0]
+    assert place(route.location("spec", "parentRefs", 0, "name"), tmp_path) == "clusters/prod/shop.yaml:20"
+
+
+APPLICATION = """
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: front, namespace: argocd}
+spec:
+  source:
+    path: charts/shop
+    helm:
+      valueFiles: [prod.yaml, /settings/shared.yaml]
+      valuesObject:
+        section: https
+      parameters:
+        - {name: gateway, value: given}
+  destination: {server: 'https://kubernetes.default.svc', namespace: shop}
+"""
+
+
+@real
+def test_an_application_of_a_chart_in_the_tree(tmp_path: Path) -> None:
+    """Parameters win over the values, they over the value files, the later file over the earlier one."""
+    files = {
+        **CHART,
+        "argo/shop.yaml": APPLICATION,
+        "charts/shop/prod.yaml": "section: lost\nhostnames: [prod.example.com]\n",
+        "settings/shared.yaml": "hostnames: [shared.example.com]\n",
+    }
+    found = rendered(tmp_path, files)
+    assert deployed(found) == {"in-cluster": MADE}
+    assert route_of(found)["parentRefs"] == [{"name": "given", "namespace": "infra", "sectionName": "https"}]
+    assert route_of(found)["hostnames"] == ["shared.example.com"]
+    assert codes(found) == []
+
+
+@real
+def test_an_application_of_a_chart_without_options(tmp_path: Path) -> None:
+    bare = APPLICATION.partition("    helm:")[0] + APPLICATION[APPLICATION.index("  destination") :]
+    assert deployed(rendered(tmp_path, {**CHART, "argo/shop.yaml": bare})) == {"in-cluster": MADE}
+
+
+@real
+def test_charts_of_a_kustomization(tmp_path: Path) -> None:
+    kustomization = KUSTOMIZATION + (
+        "namespace: moved\nresources: [gateway.yaml]\nhelmGlobals: {chartHome: ../charts}\n"
+        "helmCharts:\n- name: shop\n  releaseName: front\n  valuesInline: {section: http}\n"
+        "- {name: elsewhere, repo: 'https://charts.example.com'}\n"
+        "patches:\n- target: {kind: HTTPRoute}\n  patch: '[{op: remove, path: /spec/hostnames}]'\n"
+    )
+    files = {**CHART, "app/kustomization.yaml": kustomization, "app/gateway.yaml": GATEWAY}
+    found = rendered(tmp_path, files)
+    assert deployed(found) == {
+        "default": ["Gateway moved/edge", "HTTPRoute moved/front-web", "Service moved/front-web"]
+    }
+    assert "hostnames" not in route_of(found)
+    assert (codes(found), found.coverage.not_rendered) == (["chart"], ("1 chart not rendered",))
+
+
+@real
+def test_charts_that_nothing_installs_are_installed_once_beside_plain_manifests(tmp_path: Path) -> None:
+    files = {
+        **CHART,
+        "gateway.yaml": GATEWAY,
+        "charts/common/Chart.yaml": "apiVersion: v2\nname: common\ntype: library\nversion: 0.1.0\n",
+    }
+    found = rendered(tmp_path, files)
+    assert deployed(found) == {
+        "default": ["Gateway infra/edge", "HTTPRoute default/shop-web", "Service default/shop-web"]
+    }
+
+
+@real
+def test_a_chart_takes_charts_of_the_tree_that_it_depends_on(tmp_path: Path) -> None:
+    umbrella = "apiVersion: v2\nname: all\nversion: 0.1.0\n"
+    umbrella += "dependencies: [{name: shop, version: 0.1.0, repository: 'file://../shop'}]\n"
+    found = rendered(tmp_path, {**CHART, "charts/all/Chart.yaml": umbrella})
+    assert "HTTPRoute default/all-web" in deployed(found)["default"]
+
+
+@real
+def test_charts_of_a_revision_are_rendered_as_those_of_the_work_tree(tmp_path: Path) -> None:
+    written(tmp_path, {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+    source = at_revision(Repository(str(tmp_path)), "HEAD", [str(tmp_path)])
+    found = open_workspace(source=source, render="helm")
+    assert deployed(found) == {"prod": ["Gateway infra/edge", *MADE]}
+
+
+@real
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{{ .Values.a.b.c }}", "nil pointer"),
+        ("{{ fail `no gateway given` }}", "no gateway given"),
+        ("a: b: c", "mapping values are not allowed"),
+    ],
+)
+def test_a_chart_that_cannot_be_rendered_is_noted_with_what_helm_says(
+    tmp_path: Path, template: str, words: str
+) -> None:
+    files = {**FLUX, "clusters/prod/shop.yaml": RELEASE, "charts/shop/templates/broken.yaml": template}
+    found = rendered(tmp_path, files)
+    (note,) = found.simulations[0].world.notes
+    assert (note.rule, note.code) == ("GWP911", "chart")
+    assert words in note.message
+    assert str(tmp_path) not in note.message
+    assert "/tmp" not in note.message
+    assert place(note.location, tmp_path) == "clusters/prod/shop.yaml:9"
+    assert deployed(found) == {"prod": ["Gateway infra/edge"]}
+
+
+STAND_IN = """#!/bin/sh
+{
+  printf '%s\\n' "$@"
+  env | grep -E '^(KUBECONFIG|HTTPS_PROXY|HELM_PLUGINS|HELM_KUBETOKEN)='
+} > CALLS
+for each in "$@"; do case "$each" in */values-*.yaml) cat "$each" > VALUES ;; esac; done
+ANSWER
+"""
+PRINTED = """cat <<'END'
+---
+# Source: shop/templates/route.yaml
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: made}
+END"""
+
+
+def stand_in(directory: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> Path:
+    """A `helm` that records how it is called in files beside itself, and answers with a piece of shell."""
+    directory.mkdir()
+    program = directory / "helm"
+    text = STAND_IN.replace("CALLS", str(directory / "calls")).replace("VALUES", str(directory / "values"))
+    program.write_text(text.replace("ANSWER", answer))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{directory}{os.pathsep}{os.environ['PATH']}")
+    return directory
+
+
+def test_how_helm_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = stand_in(tmp_path / "bin", monkeypatch, PRINTED)
+    monkeypatch.setenv("KUBECONFIG", "/home/me/.kube/config")
+    monkeypatch.setenv("HELM_KUBETOKEN", "secret")
+    found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    assert deployed(found) == {"prod": ["Gateway infra/edge", "HTTPRoute shop/made"]}
+    said = (calls / "calls").read_text().splitlines()
+    assert said[:2] == ["template", "front"]
+    assert said[said.index("--namespace") + 1] == "shop"
+    assert "gateway.networking.k8s.io/v1/HTTPRoute" in said
+    assert json.loads((calls / "values").read_text()) == {"section": "https"}
+    assert "KUBECONFIG=/dev/null" in said
+    assert "HTTPS_PROXY=http://127.0.0.1:9" in said
+    assert not any(each.startswith("HELM_KUBETOKEN") for each in said)
+
+
+@pytest.mark.parametrize("render", ["auto", "builtin", "kubectl", "off"])
+def test_helm_is_never_called_without_asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, render: str) -> None:
+    calls = stand_in(tmp_path / "bin", monkeypatch, PRINTED)
+    rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE}, render)
+    assert not (calls / "calls").exists()
+
+
+def test_a_helm_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path / "bin", monkeypatch, "exec sleep 60")
+    monkeypatch.setattr("policylint.render.helm.TIMEOUT", 0.3)
+    found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    assert [each.message for each in found.simulations[0].world.notes] == [
+        "chart charts/shop is not rendered: helm gave no answer in 0 s"
+    ]
+
+
+def test_without_helm_the_coverage_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git = shutil.which("git")
+    assert git is not None
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").symlink_to(git)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    assert deployed(found) == {"prod": ["Gateway infra/edge"]}
+    assert found.coverage.not_rendered == (
+        "1 HelmRelease of 1 not rendered",
+        "1 chart not rendered: helm is not installed",
+    )
+    assert [each.message for each in found.findings() if each.rule == "GWP911"] == [
+        "chart charts/shop is not rendered: helm is not installed (no `helm` in PATH)"
+    ]
+
+
+LISTED = """kind: HTTPRoute
+spec:
+  hostnames:
+  {{- range .Values.hosts }}
+    - {{ . | quote }}
+  {{- end }}
+  rules:
+  - name: one
+    filters: []
+  - name: {{ .Values.second.name }}
+"""
+
+
+def test_lists_are_followed_where_the_template_writes_them_out() -> None:
+    body = {"kind": "HTTPRoute", "spec": {"hostnames": ["a", "b"], "rules": [{"name": "one"}, {"name": "two"}]}}
+    values = {"second": {"name": "two"}}
+    template = Template("t.yaml", LISTED.splitlines())
+    trace = placed(body, template, 0, 1, [Layer(values, Trace(Spot("values.yaml")))])
+    lines = {
+        pointer: (trace.at(pointer).document.file, trace.at(pointer).document.position(trace.at(pointer).pointer).line)
+        for pointer in (
+            ("spec", "hostnames", 1),
+            ("spec", "rules", 0, "name"),
+            ("spec", "rules", 1, "name"),
+            ("metadata", "name"),
+        )
+    }
+    assert lines == {
+        ("spec", "hostnames", 1): ("t.yaml", 5),
+        ("spec", "rules", 0, "name"): ("t.yaml", 8),
+        ("spec", "rules", 1, "name"): ("values.yaml", 1),
+        ("metadata", "name"): ("t.yaml", 1),
+    }

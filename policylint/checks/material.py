@@ -18,7 +18,7 @@ def has_material(rule: str, simulation: Simulation) -> bool:
     family = rule[:4]
     if family in ("GWP1", "GWP2", "GWP3") and not simulation.policies:
         return False
-    if family == "GWP5" and rule >= "GWP510":
+    if "GWP510" <= rule < "GWP520":
         return bool(simulation.world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition"))
     if rule in _TARGETS:
         wanted = _TARGETS[rule]
@@ -55,8 +55,15 @@ _STATES: dict[str, Callable[[PolicyState], bool]] = {
     "GWP203": lambda state: state.verdict == "Overridden",
     "GWP204": lambda state: state.verdict == "PartiallyEnforced",
     "GWP208": lambda state: bool(state.invalid_code),
+    "GWP210": lambda state: state.key.kind == "AuthorizationPolicy",
+    "GWP211": lambda state: state.policy.spec.get("action") == "CUSTOM",
+    "GWP212": lambda state: state.key.kind in ("TrafficExtension", "WasmPlugin"),
     "GWP301": lambda state: bool(state.kind.settings.authentication),
     "GWP303": lambda state: state.key.kind == "BackendTLSPolicy",
+    "GWP520": lambda state: state.key.kind == "EnvoyFilter",
+    "GWP521": lambda state: state.key.kind == "EnvoyFilter",
+    "GWP522": lambda state: state.key.kind == "Telemetry",
+    "GWP523": lambda state: state.policy.spec.get("action") == "DENY",
 }
 _SIMULATIONS: dict[str, Callable[[Simulation], bool]] = {
     "GWP108": lambda simulation: bool(simulation.topology.gateways),

@@ -204,3 +204,155 @@ def test_what_ztunnel_does_not_do(tmp_path: Path, kind: str, spec: str, why: str
 
 def test_a_namespace_whose_workloads_were_not_seen_is_no_finding(tmp_path: Path) -> None:
     assert not lint(tmp_path, deployment("api", "bar"), policy("AuthorizationPolicy", "p", ALLOW))
+
+
+# --- what policies say: istio-analyzers.md §1, istio.md §1 «Things worth a finding» -----------------------------------
+
+ALL = "rules: [{}]"
+SOME = "rules: [{to: [{operation: {paths: [/a], ports: ['80']}}]}]"
+
+
+def authorization(name: str, spec: str, namespace: str = "foo") -> str:
+    return policy("AuthorizationPolicy", name, spec, namespace)
+
+
+@pytest.mark.parametrize(
+    ("policies", "wanted"),
+    [
+        ((("some", SOME), ("all", ALL)), "AuthorizationPolicy foo/some decides nothing: foo/all lets every request in"),
+        (
+            (("some", SOME), ("none", f"action: DENY, {ALL}")),
+            "AuthorizationPolicy foo/some decides nothing: foo/none denies every request",
+        ),
+        ((("some", SOME), ("other", f"{SELECTOR % 'other'}, {ALL}")), ""),  # not the same workload
+        ((("one", ALL), ("two", ALL)), ""),  # the same thing twice
+        ((("fence", "action: ALLOW"), ("all", ALL)), ""),  # allows nothing: for what is to come
+        ((("some", f"action: DENY, {SOME}"), ("all", ALL)), ""),  # DENY is asked first
+        ((("some", SOME), ("audit", f"action: AUDIT, {ALL}")), ""),  # only marks
+        ((("some", SOME), ("all", "rules: [{when: [{key: source.ip, values: [10.0.0.1]}]}]")), ""),
+    ],
+)
+def test_authorization_that_decides_nothing(tmp_path: Path, policies: tuple[tuple[str, str], ...], wanted: str) -> None:
+    found = lint(tmp_path, deployment(), *(authorization(*each) for each in policies))
+    assert [each.message for each in found if each.rule == "GWP210"] == ([wanted] if wanted else [])
+
+
+def test_a_policy_that_decides_somewhere_is_left_alone(tmp_path: Path) -> None:
+    """Two workloads in the namespace, one of them open to all."""
+    open_to_all = authorization("all", f"{SELECTOR % 'web'}, {ALL}")
+    found = lint(tmp_path, deployment(), deployment("db"), authorization("some", SOME), open_to_all)
+    assert [each for each in found if each.rule == "GWP210"] == []
+
+
+@pytest.mark.parametrize(("other", "refused"), [("p2", True), ("p1", False)])
+def test_two_authorizers_for_one_workload(tmp_path: Path, other: str, refused: bool) -> None:
+    """authz/builder/builder.go: with two providers everything is denied."""
+    policies = [
+        authorization(name, f"action: CUSTOM, provider: {{name: {each}}}, {ALL}")
+        for name, each in (("a", "p1"), ("b", other))
+    ]
+    found = [each for each in lint(tmp_path, deployment(), *policies) if each.rule == "GWP211"]
+    assert [(each.severity, each.message) for each in found] == [
+        ("error", "every request to Deployment foo/web is denied: foo/a and foo/b name two authorization providers")
+    ] * refused
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "unstated"),
+    [
+        ("phase: AUTHN", "phase: AUTHN", True),
+        ("phase: AUTHN", "phase: AUTHZ", False),
+        ("phase: AUTHN, priority: 1", "phase: AUTHN, priority: 2", False),
+        ("", "priority: 0", False),  # an unset priority is the lowest there is
+        ("", "", True),
+    ],
+)
+def test_the_order_of_extensions(tmp_path: Path, one: str, other: str, unstated: bool) -> None:
+    plugins = [policy("WasmPlugin", name, f"url: u, {spec}") for name, spec in (("a", one), ("b", other))]
+    found = [each for each in lint(tmp_path, deployment(), *plugins) if each.rule == "GWP212"]
+    assert [each.severity for each in found] == ["note"] * unstated
+
+
+def envoy_filter(patch: str, priority: str = "", match: str = "") -> str:
+    applies, _, operation = patch.partition(" ")
+    entry = f"{{applyTo: {applies}, match: {{{match}}}, patch: {{operation: {operation}, value: {{name: x}}}}}}"
+    return policy("EnvoyFilter", "f", f"{priority}configPatches: [{entry}]")
+
+
+VERSIONED = "proxy: {proxyVersion: '^1.2'}"
+
+
+@pytest.mark.parametrize(
+    ("patch", "priority", "match", "wanted"),
+    [
+        ("CLUSTER REPLACE", "", "", [("GWP520", "error")]),  # IST0152
+        ("VIRTUAL_HOST REPLACE", "priority: 1, ", "", []),  # istio/istio#59495
+        ("HTTP_ROUTE ADD", "", "", [("GWP520", "error")]),  # IST0153
+        ("ROUTE_CONFIGURATION REMOVE", "", "", [("GWP520", "error")]),  # IST0154
+        ("HTTP_FILTER ADD", "", VERSIONED, []),
+        ("HTTP_FILTER INSERT_FIRST", "", VERSIONED, []),
+        ("HTTP_FILTER INSERT_BEFORE", "", "", [("GWP521", "note")]),  # IST0151
+        ("NETWORK_FILTER REMOVE", "", "", [("GWP521", "note")]),
+        ("HTTP_FILTER INSERT_AFTER", "", VERSIONED, [("GWP521", "warning")]),  # IST0155
+        ("HTTP_FILTER INSERT_AFTER", "priority: 10, ", VERSIONED, []),
+        ("HTTP_FILTER INSERT_AFTER", "priority: 0, ", VERSIONED, [("GWP521", "warning")]),
+        ("${KIND} ADD", "", "", []),
+    ],
+)
+def test_patches_of_envoy_filters(
+    tmp_path: Path, patch: str, priority: str, match: str, wanted: list[tuple[str, str]]
+) -> None:
+    found = lint(tmp_path, deployment(), envoy_filter(patch, priority, match))
+    assert [(each.rule, each.severity) for each in found if each.rule in ("GWP520", "GWP521")] == wanted
+
+
+LOGS = "accessLogging: [{%s}]"
+
+
+@pytest.mark.parametrize(
+    ("telemetries", "ignored"),
+    [
+        ((("a", "foo", LOGS % "disabled: false"),), True),
+        ((("a", "foo", LOGS % "disabled: true"),), False),
+        ((("a", "foo", LOGS % "providers: [{name: envoy}]"),), False),
+        ((("a", "foo", "accessLogging: [{providers: [{name: envoy}]}, {disabled: false}]"),), False),
+        ((("a", "foo", LOGS % ""), ("m", "istio-system", LOGS % "providers: [{name: envoy}]")), False),  # inherited
+        ((("a", "foo", LOGS % ""), ("m", "bar", LOGS % "providers: [{name: envoy}]")), True),
+        ((("a", "foo", "tracing: [{randomSamplingPercentage: 1}]"),), False),
+    ],
+)
+def test_access_logs_for_nobody(tmp_path: Path, telemetries: tuple[tuple[str, str, str], ...], ignored: bool) -> None:
+    """IST0157, which takes no notice of what is inherited."""
+    found = lint(tmp_path, deployment(), *(policy("Telemetry", name, spec, at) for name, at, spec in telemetries))
+    said = [(each.severity, each.confidence) for each in found if each.rule == "GWP522"]
+    assert said == [("warning", "assumed")] * ignored
+
+
+@pytest.mark.parametrize(
+    ("spec", "severity"),
+    [
+        ("action: DENY, rules: [{to: [{operation: {methods: [GET]}}]}]", "warning"),
+        (f"{SELECTOR % 'web'}, action: DENY, rules: [{{to: [{{operation: {{paths: [/a]}}}}]}}]", "note"),
+        ("action: DENY, rules: [{when: [{key: 'request.headers[x]', values: [y]}]}]", "warning"),
+        ("action: DENY, rules: [{to: [{operation: {methods: [GET], ports: ['80']}}]}]", ""),
+        ("action: DENY, rules: [{from: [{source: {namespaces: [x]}}], to: [{operation: {methods: [GET]}}]}]", ""),
+        ("action: DENY, rules: [{from: [{source: {remoteIpBlocks: [10.0.0.0/8]}}]}]", ""),
+        ("action: DENY, rules: [{}]", ""),
+        ("action: ALLOW, rules: [{to: [{operation: {methods: [GET]}}]}]", ""),
+    ],
+)
+def test_a_deny_by_http_reaches_connections(tmp_path: Path, spec: str, severity: str) -> None:
+    """Part of IST0133: what a connection does not have is left out of the rule."""
+    found = lint(tmp_path, deployment(), authorization("p", spec))
+    assert [each.severity for each in found if each.rule == "GWP523"] == ([severity] if severity else [])
+
+
+def test_ztunnel_drops_such_a_rule(tmp_path: Path) -> None:
+    """In ambient mode it is the other way round: the rule does nothing, which GWP106 says."""
+    found = lint(
+        tmp_path,
+        AMBIENT,
+        deployment(),
+        authorization("p", "action: DENY, rules: [{to: [{operation: {methods: [GET]}}]}]"),
+    )
+    assert [each.rule for each in found] == ["GWP106"]

@@ -232,3 +232,22 @@ def test_envoy_gateway_without_backends() -> None:
     assert resolved.message == (
         "Failed to process route rule 0 backendRef 0: Backend is disabled in Envoy Gateway configuration."
     )
+
+
+def test_istio_with_several_authorizers(tmp_path: Path) -> None:
+    from policylint.checks import run
+
+    spec = "action: CUSTOM, provider: {name: %s}, rules: [{}]"
+    manifests = [deployment(), *(policy("AuthorizationPolicy", each, spec % each) for each in ("a", "b"))]
+    assert [each.rule for each in run(simulated(tmp_path, *manifests))] == ["GWP211"]
+    assert [*run(simulated(tmp_path, *manifests, istio={"multipleCustomProviders": True}))] == []
+
+
+def test_istio_default_providers(tmp_path: Path) -> None:
+    """istio.md §4: an entry without providers is about those of the mesh; without any it is ignored."""
+    manifests = (deployment(), policy("Telemetry", "logs", "accessLogging: [{filter: {expression: x}}]"))
+    (group,) = simulated(tmp_path, *manifests).groups
+    assert group.effective.spec == {}
+    (group,) = simulated(tmp_path, *manifests, istio={"defaultProviders": {"accessLogging": ["envoy"]}}).groups
+    logs = {"envoy": {"disabled": False, "filter": {"expression": "x"}}}
+    assert group.effective.spec == {"accessLogging": logs}

@@ -12,7 +12,9 @@ once per Service behind them. What each module knows:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from policylint.implementations.generic import Implementation
 from policylint.implementations.istio import additive, backends, conditions, inheriting, routes
@@ -20,7 +22,7 @@ from policylint.implementations.istio import targets as naming
 from policylint.implementations.istio.contexts import Contexts
 from policylint.implementations.istio.idle import idle
 from policylint.implementations.istio.mesh import Mesh
-from policylint.implementations.istio.telemetry import BOTH, telemetry
+from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
 from policylint.implementations.istio.words import (
     AUTHORIZATION,
@@ -34,7 +36,7 @@ from policylint.implementations.istio.words import (
     TRAFFIC_EXTENSION,
     WASM,
 )
-from policylint.model import Node, PolicyKind, Resource, World, text
+from policylint.model import Node, PolicyKind, Resource, World, mapping, text
 from policylint.policy import merge
 from policylint.policy.declared import Reading
 from policylint.policy.order import by_age
@@ -65,6 +67,11 @@ class Istio(Implementation):
         """Whether Gateways take policies that do not name them."""
         return self.settings.get("selectorBasedGatewayPolicy") is not False
 
+    @property
+    def _providers(self) -> Mapping[str, Any]:
+        """meshConfig.defaultProviders."""
+        return mapping(self.settings.get("defaultProviders", DEFAULT_PROVIDERS))
+
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """targetRefs; without any the selected workloads, else the namespace (istio.md §0)."""
         if kind.implementation != self.name:
@@ -93,9 +100,8 @@ class Istio(Implementation):
         """One context per workload, Gateway, or Service behind a waypoint."""
         if kind.implementation != self.name:
             return super().groups(kind, kept, topology)
-        return Contexts(self._mesh(topology.world), kind, kept, self.root_namespace, self._open_gateways).groups(
-            compose
-        )
+        contexts = Contexts(self._mesh(topology.world), kind, kept, self.root_namespace, self._open_gateways)
+        return contexts.groups(partial(compose, providers=self._providers))
 
     def merge(self, stack: merge.Stack) -> Effective:
         """What policies come to together, in the order given."""
@@ -104,7 +110,7 @@ class Istio(Implementation):
         attachments = stack.attachments
         if stack.kind.kind == AUTHORIZATION:  # order means nothing among them
             attachments = tuple(by_age(attachments))
-        return compose(stack.kind, attachments, ())
+        return compose(stack.kind, attachments, (), self._providers)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """The generic verdicts; a policy whose selector Istio ignores is accepted and in no context."""
@@ -139,12 +145,17 @@ class Istio(Implementation):
         return self._known[1]
 
 
-def compose(kind: PolicyKind, attachments: tuple[Attachment, ...], modes: tuple[str, ...]) -> Effective:
+def compose(
+    kind: PolicyKind,
+    attachments: tuple[Attachment, ...],
+    modes: tuple[str, ...],
+    providers: Mapping[str, Any] = DEFAULT_PROVIDERS,
+) -> Effective:
     """The effective policy of a stack, by its kind."""
     if kind.kind == PROXY_CONFIG:
         return inheriting.proxy_config(attachments, kind)
     if kind.kind == TELEMETRY:
-        return telemetry(attachments, modes or BOTH)
+        return telemetry(attachments, modes or BOTH, providers)
     return _COMPOSERS.get(kind.kind, additive.authorization)(attachments)
 
 

@@ -35,20 +35,23 @@ _METRICS = (
     "GRPC_RESPONSE_MESSAGES",
 )
 _ALL = "ALL_METRICS"
-_DEFAULT_METRICS = ("prometheus",)
-"""meshConfig.defaultProviders.metrics of a default installation; tracing and access logging have no default."""
+DEFAULT_PROVIDERS: Mapping[str, Any] = {"metrics": ["prometheus"]}
+"""meshConfig.defaultProviders of a default installation; tracing and access logging have none."""
 BOTH = ("CLIENT", "SERVER")
 
 
-def telemetry(stack: tuple[Attachment, ...], modes: tuple[str, ...] = BOTH) -> Effective:
-    """What a stack comes to for a proxy that stands on these sides of requests."""
+def telemetry(
+    stack: tuple[Attachment, ...], modes: tuple[str, ...] = BOTH, providers: Mapping[str, Any] = DEFAULT_PROVIDERS
+) -> Effective:
+    """What a stack comes to for a proxy that stands on these sides of requests, in a mesh with these default
+    providers."""
     counting, younger = singletons(stack)
     ledger = Ledger()
     for each, older in younger:
         ledger.drop(each, older)
     _tracing(ledger, counting, modes)
-    _logging(ledger, counting, modes)
-    _metrics(ledger, counting, modes)
+    _logging(ledger, counting, modes, _names(providers.get("accessLogging")))
+    _metrics(ledger, counting, modes, _names(providers.get("metrics")))
     return _finished(ledger, stack, modes)
 
 
@@ -91,6 +94,10 @@ def _entries(stack: list[Attachment], field: str) -> Iterator[tuple[Attachment, 
             yield attachment, index, mapping(each)
 
 
+def _names(value: object) -> list[str]:
+    return [name for each in sequence(value) if (name := text(each))]
+
+
 def _providers(entry: Mapping[str, Any]) -> list[str]:
     return [name for each in sequence(entry.get("providers")) if (name := text(mapping(each).get("name")))]
 
@@ -113,12 +120,13 @@ def _tracing(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) ->
                     ledger.put((mode, "tracing", field), entry[field], attachment, ("tracing", index, field))
 
 
-def _logging(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) -> None:
+def _logging(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], default: list[str]) -> None:
     """Per provider the last matching entry as a whole; the providers are those of the lowest level that names any.
 
-    An entry that names none is about those of the entry before; with none at all it is ignored (IST0157).
+    An entry that names none is about those of the entry before, the first about the mesh's own; with none at all it is
+    ignored (IST0157).
     """
-    current: list[str] = []
+    current = default
     scope: set[str] = set()
     scoped_by: Attachment | None = None
     for attachment, index, entry in _entries(stack, "accessLogging"):
@@ -141,14 +149,14 @@ def _logging(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) ->
         _keep_only(ledger, "accessLogging", scope, scoped_by, modes)
 
 
-def _metrics(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) -> None:
+def _metrics(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], default: list[str]) -> None:
     """Overrides add up by provider, side and metric; disabling all drops the filter until a later one re-enables."""
-    scope: list[str] = list(_DEFAULT_METRICS)
+    scope = default
     scoped_by: Attachment | None = None
     for attachment, _, entry in _entries(stack, "metrics"):
         if _providers(entry):
             scope, scoped_by = _providers(entry), attachment
-    current = list(_DEFAULT_METRICS)
+    current = default
     for attachment, index, entry in _entries(stack, "metrics"):
         current = _providers(entry) or current
         interval = entry.get("reportingInterval")

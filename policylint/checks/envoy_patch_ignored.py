@@ -1,0 +1,47 @@
+"""GWP520: a patch of an EnvoyFilter whose operation does nothing to what it applies to (IST0152 to IST0154)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policylint.checks.envoy_patches import Patch, patches
+from policylint.checks.places import path
+from policylint.model import Finding
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+RULE = "GWP520"
+_REPLACEABLE = ("HTTP_FILTER", "NETWORK_FILTER", "VIRTUAL_HOST")
+_FIXED = ("HTTP_ROUTE", "ROUTE_CONFIGURATION")
+
+
+def check(world: Simulation) -> Iterator[Finding]:
+    for of_filter in patches(world):
+        for patch in of_filter:
+            why = why_ignored(patch)
+            if why:
+                yield _finding(patch, why)
+
+
+def why_ignored(patch: Patch) -> str:
+    """Why the operation of a patch does nothing, "" where it does something."""
+    if patch.operation == "REPLACE" and patch.applies_to and patch.applies_to not in _REPLACEABLE:
+        return f"REPLACE is only for {', '.join(_REPLACEABLE[:-1])} and {_REPLACEABLE[-1]}"
+    if patch.operation in ("ADD", "REMOVE") and patch.applies_to in _FIXED:
+        return f"{patch.operation} is ignored for {patch.applies_to}"
+    return ""
+
+
+def _finding(patch: Patch, why: str) -> Finding:
+    return Finding(
+        RULE,
+        "error",
+        f"{patch.holder.key} has a patch that Istio ignores: {patch.operation} of {patch.applies_to}",
+        patch.holder.location(*patch.pointer),
+        resources=(patch.holder.key,),
+        label=why,
+        help=("fix: use MERGE, or an operation that the reference of EnvoyFilter lists for it",),
+        field=path(patch.pointer),
+    )

@@ -10,6 +10,7 @@ from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, mapping, 
 from policylint.model.keys import CLUSTER_SCOPED
 
 KUSTOMIZE_GROUP = "kustomize.config.k8s.io"
+_INSTANCE = ("fluxcd.controlplane.io", "FluxInstance")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
@@ -120,13 +121,13 @@ def is_kustomization_file(document: Document) -> bool:
 
 
 def places_objects(document: Document) -> bool:
-    """Whether a document decides the namespaces of others: a kustomization, a Flux Kustomization, an Argo CD
-    Application."""
+    """Whether a document decides what is deployed where: a kustomization, a Flux Kustomization, a FluxInstance, an
+    Argo CD Application."""
     value = mapping(document.value)
     group = text(value.get("apiVersion")).partition("/")[0]
     if group == "argoproj.io":
         return value.get("kind") in ("Application", "ApplicationSet")
-    if group == "kustomize.toolkit.fluxcd.io":
+    if group == "kustomize.toolkit.fluxcd.io" or (group, value.get("kind")) == _INSTANCE:
         return True
     return is_kustomization_file(document)
 

@@ -195,7 +195,7 @@ def test_render_is_that_of_the_option(tree: Path) -> None:
     assert "GWP101" in dict(rules(config="render: off\n")), "which YAML reads as false"
     assert "GWP101" not in dict(rules("--render", "builtin", config="render: off\n")), "the option wins"
     shown = run("config", "show").stdout
-    assert "render: \"off\"" in shown and ".policylint.yaml:1:9" in shown
+    assert 'render: "off"' in shown and ".policylint.yaml:1:9" in shown
 
 
 def test_snapshot_is_that_of_the_option(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def _list(change: Change, text: str) -> list[Edit]:
         return []
     edits = [renamed, _edit(change, value.start, value.start, "- ")]
     lines = text.splitlines()
-    for number in range(value.start[0] + 1, value.end[0] + 1):
+    for number in range(value.start[0] + 1, min(value.end[0] + 1, len(lines))):  # one that ends the file ends below it
         if lines[number].strip():
             edits.append(_edit(change, (number, 0), (number, 0), "  "))
     return edits

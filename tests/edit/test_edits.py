@@ -93,6 +93,8 @@ def test_a_key_is_renamed_unless_the_new_one_is_there() -> None:
         ),
         (b"spec: {targetRef: {kind: X}, b: 1}", b"spec: {targetRefs: [{kind: X}], b: 1}"),
         (b"spec:\r\n  targetRef: {kind: X}\r\n", b"spec:\r\n  targetRefs: [{kind: X}]\r\n"),
+        (b"spec:\n  targetRef:\n    kind: X\n    name: y\n", b"spec:\n  targetRefs:\n    - kind: X\n      name: y\n"),
+        (b"spec:\n  targetRef:\n    kind: X\n    name: y", b"spec:\n  targetRefs:\n    - kind: X\n      name: y"),
     ],
 )
 def test_a_mapping_becomes_a_list_of_one(before: bytes, after: bytes) -> None:

@@ -17,7 +17,7 @@ from policylint.config import ConfigError, Settings, discover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from policylint.given import Given
 
@@ -40,6 +40,34 @@ def settings() -> Settings:
         meta[SETTINGS] = _settings(meta.get(FILE), bool(meta.get(NONE)))
     found: Settings = meta[SETTINGS]
     return found
+
+
+def settings_among(directory: str, content: Callable[[str], bytes | None], shown: Callable[[str], str]) -> Settings:
+    """The settings that hold in a tree that is not on disk, from now on those of the running command.
+
+    What the user names (--config, POLICYLINT_CONFIG, --no-config) is their word against that of any tree.
+
+    Args:
+        directory: where the user stands, below the top of the tree.
+        content: the bytes of a file of the tree by its path below the top; None where there is none.
+        shown: a path below the top → as seen from here.
+
+    Raises:
+        click.UsageError: as `settings`.
+    """
+    from policylint.config.discovery import VARIABLE
+
+    meta = click.get_current_context().meta
+    if meta.get(FILE) or meta.get(NONE) or os.environ.get(VARIABLE):
+        return settings()
+    from policylint.config import discover_among, load
+
+    try:
+        found = discover_among(directory, content)
+        meta[SETTINGS] = Settings() if found is None else load(shown(found[0]), found[1])
+    except ConfigError as error:
+        raise ConfigurationError(str(error)) from None
+    return settings()
 
 
 def origin() -> str:

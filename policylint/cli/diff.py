@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from policylint.workspace import Workspace
 
 SEVERITIES = ("error", "warning", "note")
-OWN_FORMATS = ("text", "concise", "json-v1", "json", "markdown")
+OWN_FORMATS = ("text", "concise", "json-v1", "json", "markdown", "summary")
 """Formats that show changes; the others show new findings, as lint does."""
 FORMATS = ("auto", *OWN_FORMATS, "sarif", "github", "junit", "codeclimate")
 
@@ -104,11 +104,11 @@ def diff(
     """Show what a change does to effective policy: per route, with verdicts and findings that are new or fixed.
 
     The first argument is a revision: A..B, A...B (from the merge base), or A alone, compared with the work tree.
-    Without one: HEAD and the work tree. PATHs narrow down what is read. The configuration of the work tree judges
-    both sides.
+    Without one: HEAD and the work tree. PATHs narrow down what is read. The configuration of the later side,
+    as it stands there, judges both.
     """
     from policylint.cli import configured
-    from policylint.cli.diff_sides import Wanted, both
+    from policylint.cli.diff_sides import Wanted, both, resolved
     from policylint.cli.opening import Clock, describe, is_empty
     from policylint.cli.streams import page_width, put, save, say, wants_color
 
@@ -122,12 +122,13 @@ def diff(
         if not pushed_range(os.environ):
             say("nothing to compare with: pre-commit names no revisions for a first push and for --all-files")
             return OK
+    asked = resolved(Wanted(paths, staged, rendered_before, rendered_after, hook, semantics, snapshot, strict))
     settings = configured.settings()
     chosen = configured.chosen(settings, _split(select), _split(ignore))
     from policylint.documents import loading
 
     with loading():  # two of everything, and all of it is needed until the end
-        two = both(Wanted(paths, staged, rendered_before, rendered_after, hook, semantics, snapshot, strict))
+        two = both(asked)
         clock.lap("read and simulate")
 
         from policylint.compare import Comparison, compare, compared_findings, paired, removed_protections
@@ -231,7 +232,7 @@ def _names(rules: set[str]) -> dict[str, str]:
 
 def _pages(chosen: set[str] | None, found: set[str], formats: set[str]) -> dict[str, RulePage]:
     """The pages that are needed: of all enabled rules for SARIF, of those that found something for Markdown."""
-    if not formats & {"sarif", "markdown"}:
+    if not formats & {"sarif", "markdown", "summary"}:
         return {}
     from policylint.model.rule_page import all_pages
 
@@ -260,6 +261,10 @@ def _written(form: str, report: DiffReport) -> str:
             from policylint.report import diff_markdown
 
             return diff_markdown.write(report)
+        case "summary":
+            from policylint.report import diff_markdown
+
+            return diff_markdown.summary(report)
         case _:
             return write(form, report.report)
 

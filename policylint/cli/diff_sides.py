@@ -1,7 +1,7 @@
 """The two sides of a diff: which they are, opened with one configuration, documents shared between them."""
 
 # Paths stay strings, as everywhere on the way to the sources.
-# ruff: noqa: PTH112
+# ruff: noqa: PTH112, PTH118
 
 from __future__ import annotations
 
@@ -144,16 +144,69 @@ def _contents(source: Source) -> dict[str, str]:
     return found
 
 
-def both(wanted: Wanted) -> Two:
+class Asked(NamedTuple):
+    """What is to be compared, found out but not read.
+
+    Args:
+        wanted: the command line.
+        repository: None for rendered directories.
+        text: the revisions as written.
+        paths: as given.
+        start, end: revisions; no `end` for the work tree or the index.
+    """
+
+    wanted: Wanted
+    repository: Repository | None = None
+    text: str = ""
+    paths: Sequence[str] = ()
+    start: str = ""
+    end: str | None = None
+
+
+def resolved(wanted: Wanted) -> Asked:
+    """Find out what is to be compared, and put the configuration of the later side in force: as it stands in that
+    revision, in the index, or in the work tree.
+
+    Raises:
+        click.UsageError: a revision that is not there, a configuration that cannot be used, or options that exclude
+            each other.
+    """
+    if wanted.rendered_before or wanted.rendered_after:
+        return Asked(wanted)
+    try:
+        repository = Repository(".")
+        text, paths = _range_and_paths(wanted, repository)
+        start, end = _ends(text, wanted, repository)
+        if end is not None or wanted.staged:
+            tree = at_revision(repository, end) if end is not None else staged(repository)
+            _judge_by(tree)
+        return Asked(wanted, repository, text, paths, start, end)
+    except RevisionError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _judge_by(tree: Revision) -> None:
+    def content(path: str) -> bytes | None:
+        try:
+            return tree.at(path, shown(path)).read()
+        except SourceError:
+            return None
+
+    def shown(path: str) -> str:
+        return os.path.relpath(os.path.join(str(tree.root), path)).replace(os.sep, "/")
+
+    here = tree.below(".")
+    configured.settings_among("" if here.startswith("..") else here, content, shown)
+
+
+def both(asked: Asked) -> Two:
     """Open what is to be compared.
 
     Raises:
-        click.UsageError: a revision or a path that is not there, or options that exclude each other.
+        click.UsageError: a path that is not there.
     """
     try:
-        if wanted.rendered_before or wanted.rendered_after:
-            return _rendered(wanted)
-        return _revisions(wanted)
+        return _rendered(asked.wanted) if asked.repository is None else _revisions(asked, asked.repository)
     except RevisionError as error:
         raise click.UsageError(str(error)) from None
 
@@ -174,10 +227,8 @@ def _rendered(wanted: Wanted) -> Two:
     return Two(before, after, sources, (), f"{one}..{other}", again)
 
 
-def _revisions(wanted: Wanted) -> Two:
-    repository = Repository(".")
-    text, paths = _range_and_paths(wanted, repository)
-    start, end = _ends(text, wanted, repository)
+def _revisions(found: Asked, repository: Repository) -> Two:
+    wanted, _, text, paths, start, end = found
     asked = [os.path.relpath(each) for each in paths] or [*configured.settings().paths] or None
     exclude = _excluded()
     before = at_revision(repository, start, asked, exclude)

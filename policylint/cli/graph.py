@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import OK
-from policylint.cli.options import OUTPUT, Command, option, reading, showing
+from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ Exit codes: 0, 2 wrong usage.
     help="What changes between two revisions (A alone: and the work tree), marked; without RESOURCE.",
 )
 @reading
+@option(INPUT, "--at", "revision", metavar="REV", default="", help="As of this git revision, not the work tree.")
 @option(
     OUTPUT,
     "-o",
@@ -76,6 +77,7 @@ def graph(
     kinds: tuple[str, ...],
     policies: tuple[str, ...],
     revisions: str,
+    revision: str,
     form: str | None,
     outputs: tuple[str, ...],
     color: str,  # noqa: ARG001 - the formats have their own colours
@@ -89,7 +91,7 @@ def graph(
 
     html is one page that needs nothing else: pan, zoom, search, filter, click for the effective policy with sources.
     """
-    from policylint.cli.opening import Clock, describe, enter, opened
+    from policylint.cli.opening import Clock, describe, enter
     from policylint.cli.streams import put, save, say
     from policylint.report.graph import Asked, write
 
@@ -99,16 +101,20 @@ def graph(
     asked = Asked({}, namespaces, kinds, policies)
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}
+    if revisions and revision:
+        raise click.UsageError("--at and --diff exclude each other: --diff A..B names both revisions")
     if revisions:
-        from policylint.cli.diff_sides import Wanted, both
+        from policylint.cli.diff_sides import Wanted, both, resolved
 
-        two = both(Wanted((revisions, *paths), semantics=semantics, snapshot=snapshot))
+        two = both(resolved(Wanted((revisions, *paths), semantics=semantics, snapshot=snapshot)))
         workspace = two.after
         clock.lap("read and simulate")
         drawing = _changes(two, asked._replace(title=two.span), html=html)
     else:
+        from policylint.cli.trace_at import opened_at
+
         resource, places = _split(paths)
-        workspace = opened(places, None, semantics, snapshot)
+        workspace = opened_at(revision, places, None, semantics, snapshot)
         clock.lap("read and simulate")
         drawing = _drawing(workspace, resource, asked, html=html)
     clock.lap("graph")

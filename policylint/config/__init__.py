@@ -5,18 +5,18 @@ Finding out that there is none costs a few `stat` calls; parsers and the schema 
 
 from __future__ import annotations
 
-from policylint.config.discovery import ConfigError, discover
+from policylint.config.discovery import ConfigError, discover, discover_among
 from policylint.config.settings import Environment, Ignore, Settings
 
-__all__ = ["ConfigError", "Environment", "Ignore", "Settings", "discover", "load"]
+__all__ = ["ConfigError", "Environment", "Ignore", "Settings", "discover", "discover_among", "load"]
 
 
-def load(file: str) -> Settings:
-    """The settings of a configuration file.
+def load(file: str, data: bytes | None = None) -> Settings:
+    """The settings of a configuration file; `data` is its content where that is not on disk.
 
     Raises:
         ConfigError: it cannot be read, or holds what schemas/config.json does not allow; the message names the place.
     """
     from policylint.config.loading import load as load_file
 
-    return load_file(file)
+    return load_file(file, data)

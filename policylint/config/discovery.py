@@ -10,6 +10,10 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 NAMES = (".policylint.yaml", ".policylint.yml", os.path.join(".config", "policylint.yaml"))
 PYPROJECT = "pyproject.toml"
 TABLE = b"[tool.policylint"
@@ -35,6 +39,25 @@ def discover(directory: str = ".") -> str | None:
         if above == here or os.path.lexists(os.path.join(here, ".git")):
             return None
         here = above
+
+
+def discover_among(directory: str, content: Callable[[str], bytes | None]) -> tuple[str, bytes] | None:
+    """As `discover`, in a tree that is not on disk: a git revision, or the index.
+
+    Args:
+        directory: where to begin, posix, below the top; "" for the top.
+        content: the bytes of a file by its path below the top; None where there is none.
+    """
+    here = directory
+    while True:
+        for name in (*NAMES, PYPROJECT):
+            path = f"{here}/{name}".lstrip("/").replace(os.sep, "/")
+            data = content(path)
+            if data is not None and (name != PYPROJECT or TABLE in data):
+                return path, data
+        if not here:
+            return None
+        here = here.rpartition("/")[0]
 
 
 def _inside(directory: str) -> str | None:

@@ -14,11 +14,12 @@ from policylint.config.places import Places, TomlPlaces
 from policylint.config.settings import Environment, Ignore, Settings
 
 
-def load(file: str) -> Settings:
+def load(file: str, data: bytes | None = None) -> Settings:
     """The settings of a file, checked against schemas/config.json."""
     try:
-        with open(file, "rb") as opened:
-            data = opened.read()
+        if data is None:
+            with open(file, "rb") as opened:
+                data = opened.read()
     except OSError as error:
         raise ConfigError(f"cannot read configuration {file!r}: {(error.strerror or str(error)).lower()}") from None
     shown = file.replace(os.sep, "/")

@@ -62,6 +62,7 @@ class Repository:
             self.top = None
         self._blobs: dict[str, bytes | None] = {}
         self._wanted: dict[str, None] = {}
+        self._entries: dict[str, list[Entry]] = {}
         self._asked: Popen[bytes] | None = None
 
     # Revisions.
@@ -135,10 +136,13 @@ class Repository:
     def entries(self, tree: str) -> list[Entry]:
         """All files, links and submodules of a tree, sorted by path."""
         # Without the sizes: git would open every object, and a partial clone does not know them.
-        answer = self._git("ls-tree", "-r", "-z", "--full-tree", tree)
-        if answer is None:
-            raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', '-r', tree)}")
-        return sorted(_tree_entries(answer), key=lambda entry: entry.path)
+        known = self._entries.get(tree)
+        if known is None:
+            answer = self._git("ls-tree", "-r", "-z", "--full-tree", tree)
+            if answer is None:
+                raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', '-r', tree)}")
+            known = self._entries[tree] = sorted(_tree_entries(answer), key=lambda entry: entry.path)
+        return known
 
     def index(self) -> list[Entry]:
         """What is staged; of a file with conflicts our side."""

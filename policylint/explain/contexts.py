@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from policylint.explain.settings import settings
 from policylint.model import Node
 from policylint.policy.levels import level
 from policylint.policy.state import Group
@@ -72,9 +73,29 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> Answers:
     for path in sorted(base):
         found = {number for length in range(1, len(path) + 1) for number in own.get(path[:length], ())}
         folded[tuple(sorted(found))].append(path)
-    listed = [Answer(tuple(simulation.groups[each] for each in numbers), tuple(p)) for numbers, p in folded.items()]
+    listed = _alike(Answer(tuple(simulation.groups[each] for each in n), tuple(p)) for n, p in folded.items())
     listed.sort(key=lambda each: (not each.groups, -len(each.paths), each.paths))
     return Answers(tuple(listed), truncated)
+
+
+def _alike(found: Iterable[Answer]) -> list[Answer]:
+    """Answers that read the same as one: a policy on two Gateways says of the routes of both the same."""
+    alike: dict[object, Answer] = {}
+    for each in found:
+        words = tuple(map(_signature, each.groups))
+        before = alike.get(words)
+        alike[words] = each if before is None else before._replace(paths=tuple(sorted((*before.paths, *each.paths))))
+    return list(alike.values())
+
+
+def _signature(group: Group) -> object:
+    """All that explain shows of a group: values, policies, places, levels, losses."""
+    rows = (
+        (each.pointer, repr(each.value), each.policy, each.location, each.state, each.by)
+        + (() if each.node is None else (level((each.node,)), each.node.key.kind))
+        for each in settings(group)
+    )
+    return (group.kind.group, group.kind.kind, tuple(rows))
 
 
 def nodes_of(simulation: Simulation, node: Node) -> list[Node]:

@@ -130,8 +130,9 @@ def _of_route(state: RouteState) -> Iterable[Fact]:
 
 
 def _of_gateway(state: GatewayState) -> Iterable[Fact]:
-    found = state.class_resolution.found
-    yield Fact("class", state.class_key.name + ("" if found else f" ({state.class_resolution.reason})"))
+    class_ = state.class_resolution
+    why = "not among the manifests: a chart or the controller may make it" if class_.unknown else class_.reason
+    yield Fact("class", state.class_key.name + ("" if class_.found else f" ({why})"))
     for each in state.conditions:
         if each.type == "Accepted" and each.status != "True":
             yield Fact("status", f"{each.reason}: {each.message}".rstrip(": "), bad=True)

@@ -107,4 +107,12 @@ def _suffixes(pattern: str) -> Iterator[str]:
 
 
 def _normal(hostname: str) -> str:
-    return EVERY if hostname == "*" else hostname.lower()
+    """Lower case but for the names of variables, which have a case: `echo.${SECRET_DOMAIN}`."""
+    if hostname == "*":
+        return EVERY
+    head, *variables = hostname.split("${")
+    found = head.lower()
+    for each in variables:
+        name, brace, rest = each.partition("}")
+        found += f"${{{name}{brace}{rest.lower()}"
+    return found

@@ -226,3 +226,43 @@ def test_names_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ["explain"], "HTTPRoute/shop/c"
     )
     assert [each.value for each in found] == ["HTTPRoute/shop/checkout"]
+
+
+def test_a_policy_on_two_gateways_is_told_once(tmp_path: Path) -> None:
+    """Contexts that give the same answer are folded, though each Gateway has the policy by an attachment of its own."""
+    gateway = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: {0}, namespace: infra}}
+spec:
+  gatewayClassName: envoy
+  listeners: [{{name: http, port: 80, protocol: HTTP, allowedRoutes: {{namespaces: {{from: All}}}}}}]
+---"""
+    (tmp_path / "world.yaml").write_text(
+        gateway.format("inside")
+        + gateway.format("outside")
+        + """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: ClientTrafficPolicy
+metadata: {name: both, namespace: infra}
+spec:
+  targetRefs:
+    - {group: gateway.networking.k8s.io, kind: Gateway, name: inside}
+    - {group: gateway.networking.k8s.io, kind: Gateway, name: outside}
+  http3: {}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: shop}
+spec:
+  parentRefs: [{name: inside, namespace: infra}, {name: outside, namespace: infra}]
+  hostnames: ["Shop.${SECRET_DOMAIN}"]
+  rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]
+"""
+    )
+    said = data("HTTPRoute/shop/shop", str(tmp_path))
+    (context,) = said["contexts"]
+    assert len(context["paths"]) == 2
+    assert len(said["chains"]) == 2
+    assert {"name": "hosts", "value": "shop.${SECRET_DOMAIN}"} in said["facts"]
+    assert "the same for 2 contexts" in text("HTTPRoute/shop/shop", str(tmp_path))

@@ -60,7 +60,7 @@ def walk(directory: str, shown: Callable[[str], str]) -> tuple[list[str], list[S
     seen: set[str] = set()
     top = os.path.realpath(directory)
     for name in _walk_real(directory, "", found, links, problems, shown):
-        seen.add(os.path.realpath(os.path.join(directory, name)))
+        seen.add(os.path.join(top, name) if name else top)  # no step below the top is a link
     for link in sorted(links):
         target = os.path.realpath(os.path.join(directory, link))
         if target in seen or not (target + os.sep).startswith(top.rstrip(os.sep) + os.sep):

@@ -197,7 +197,14 @@ class WorkTree:
     def _real_directory(self, directory: str) -> str:
         known = self._real_directories.get(directory)
         if known is None:
-            known = self._real_directories[directory] = os.path.realpath(directory)
+            above, _, name = directory.rpartition(os.sep)
+            if not above or name in ("", ".", ".."):
+                known = os.path.realpath(directory)
+            else:  # `realpath` would ask for every step of the way again
+                known = os.path.join(self._real_directory(above), name)
+                if os.path.islink(known):
+                    known = os.path.realpath(known)
+            self._real_directories[directory] = known
         return known
 
     def _is_chart(self, directory: str) -> bool:

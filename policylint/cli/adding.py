@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from policylint.model import Finding
     from policylint.report import Report
 
-NEVER = "GWP9"
+NEVER = ("GWP90", "GWP910")
 """Findings about suppressions and files that cannot be read are put right, not suppressed."""
 
 

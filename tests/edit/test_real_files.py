@@ -1,7 +1,7 @@
 """Every action of an edit on real files, whatever stands around it: comments, anchors, quotes, CRLF, tabs in comments.
 
-Said twice: what the file reads afterwards is worked out here from what it read before, and no byte but those of the edit
-may differ.
+Said twice: what the file reads afterwards is worked out here from what it read before, and no byte but those of the
+edit may differ.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def candidates(documents: list[Any], action: Action) -> list[tuple[int, Pointer,
                 found.append((number, pointer, value))
             elif action == "quote" and type(value) in (bool, int) and pointer:
                 found.append((number, pointer, str(value).lower()))
-            elif action == "rename" and isinstance(key, str):
-                found.append((number, pointer, key))
-            elif action == "list" and isinstance(key, str) and isinstance(value, dict) and value:
+            elif isinstance(key, str) and (
+                action == "rename" or (action == "list" and isinstance(value, dict) and value)
+            ):
                 found.append((number, pointer, key))
             elif action == "insert" and isinstance(value, dict) and value and "mergeType" not in value:
                 found.append((number, pointer, "mergeType"))

@@ -17,6 +17,7 @@ _GROUPS = frozenset(
         "gateway.networking.k8s.io",
         "gateway.networking.x-k8s.io",
         "multicluster.x-k8s.io",
+        "discovery.k8s.io",
         "kustomize.config.k8s.io",
         "kustomize.toolkit.fluxcd.io",
         "helm.toolkit.fluxcd.io",

@@ -308,3 +308,44 @@ spec: {ports: [{port: 80}]}
         "Accepted=True/Accepted",
         "ResolvedRefs=False/PortNotFound",
     ]
+
+
+NAMESPACES = "".join(
+    f"---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {each}}}\n" for each in ("default", "infra")
+)
+SLICE = """
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: s-1, namespace: shop, labels: {kubernetes.io/service-name: s}}
+addressType: IPv4
+endpoints: [{addresses: [10.0.0.1]}]
+"""
+SELECTING = """
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: shop}
+spec: {SELECTORports: [{port: 80}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "slices", "namespaces", "reason"),
+    [
+        ("selector: {app: s}, ", SLICE, NAMESPACES, "NotAllowedByListeners"),
+        ("selector: {app: s}, ", SLICE, NAMESPACES.replace("infra", "shop"), "Accepted"),
+        ("selector: {app: s}, ", "", NAMESPACES, "Accepted"),  # a tree in Git: tools make its Namespaces
+        ("", SLICE, NAMESPACES, "Accepted"),  # an EndpointSlice that somebody wrote
+        ("selector: {app: s}, ", SLICE, NAMESPACES.replace("default", "other"), "Accepted"),  # Namespaces not listed
+    ],
+)
+def test_a_route_whose_namespace_is_known_not_to_be_there(
+    selector: str, slices: str, namespaces: str, reason: str
+) -> None:
+    """§2: never allowed, even by `All`. That a Namespace is missing shows only in what a cluster itself lists."""
+    backend = SELECTING.replace("SELECTOR", selector)
+    to_it = "rules: [{backendRefs: [{name: s, port: 80}]}]"
+    documents = (CLASS, gateway(), route(more=to_it), backend, *([slices] if slices else []), namespaces.removeprefix("---"))
+    simulation = shop(*documents, policy("SP", "wide", "Gateway/edge", "cors: {}", namespace="infra"))
+    (found,) = simulation.topology.routes
+    assert found.parents[0].conditions[0].reason == reason
+    assert state(simulation, "wide").verdict == ("Enforced" if reason == "Accepted" else "Accepted")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from policylint.implementations.envoy_gateway.dump import lacks_namespace
 from policylint.model import Node
 from policylint.topology import Candidate, ListenerState, Topology, whole
 from policylint.topology.hostnames import EVERY
@@ -19,6 +20,7 @@ class Isolation:
     """The hostnames that every listener leaves to others, in one topology."""
 
     def __init__(self, topology: Topology) -> None:
+        self.world = topology.world
         self._topology = topology
         sharing: dict[tuple[object, int | None], list[ListenerState]] = defaultdict(list)
         for gateway in topology.gateways:
@@ -46,14 +48,17 @@ class Isolation:
 
     def idle(self) -> Carriers:
         """Listeners and routes attached to them through which no request comes: all that they have in common is
-        another listener's."""
-        if not any(self._others.values()):
-            return frozenset()
-        return frozenset(
-            (candidate.node, whole(route.route.key))
-            for route in self._topology.routes
-            if EVERY not in route.hostnames
-            for parent in route.parents
-            for candidate in parent.candidates
-            if not candidate.failure and not self.leaves(candidate)
-        )
+        another listener's, or the route's Namespace is known not to be there."""
+        contested = any(self._others.values())
+        found: set[tuple[Node, Node]] = set()
+        for route in self._topology.routes:
+            shut_out = lacks_namespace(self.world, route.route.key.namespace)
+            if not shut_out and (not contested or EVERY in route.hostnames):
+                continue
+            for parent in route.parents:
+                found.update(
+                    (each.node, whole(route.route.key))
+                    for each in parent.candidates
+                    if not each.failure and (shut_out or not self.leaves(each))
+                )
+        return frozenset(found)

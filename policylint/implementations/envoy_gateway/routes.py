@@ -1,11 +1,12 @@
 """Route parent status where Envoy Gateway says more than the spec (semantics §2): hostnames that another listener owns,
-and ports that a Service has not (internal/gatewayapi/validate.go)."""
+Namespaces that are not there, and ports that a Service has not (internal/gatewayapi/validate.go)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from policylint.implementations.envoy_gateway.dump import lacks_namespace
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.switches import backend_off
 from policylint.topology import BackendState, Condition, ParentState, RouteState
@@ -18,19 +19,27 @@ NO_HOSTNAME = Condition(
     "NoMatchingListenerHostname",
     "There were no hostname intersections between the route and this parent ref's Listener(s).",
 )
+NOT_ALLOWED = Condition(
+    "Accepted",
+    "False",
+    "NotAllowedByListeners",
+    "No listeners included by this parent ref allowed this attachment.",
+)
 
 
 def conditions(
     route: RouteState, parent: ParentState, isolation: Isolation, settings: Mapping[str, Any]
 ) -> tuple[Condition, ...]:
-    """The conditions of a parentRef: Accepted by the hostnames that its listeners leave to it, ResolvedRefs by the
-    first backendRef that fails, its port and the features that are off included."""
+    """The conditions of a parentRef: Accepted by the hostnames that its listeners leave to it and by its Namespace,
+    ResolvedRefs by the first backendRef that fails, its port and the features that are off included."""
     replaced: dict[str, Condition] = {}
     first = next((found for each in route.backends if (found := _fault(each, settings)) is not None), None)
     if first is not None and (first.reason.startswith("Port") or first.reason == "UnsupportedValue"):
         replaced["ResolvedRefs"] = first
     if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, isolation):
         replaced["Accepted"] = NO_HOSTNAME
+    if parent.accepted and lacks_namespace(isolation.world, route.route.key.namespace):
+        replaced["Accepted"] = NOT_ALLOWED
     if not replaced:
         return parent.conditions
     return tuple(replaced.get(each.type, each) for each in parent.conditions)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from policylint.implementations.envoy_gateway.book import Book
 from policylint.implementations.envoy_gateway.claims import Claim, Ledger, conflicted, no_section, of_states
 from policylint.implementations.envoy_gateway.deprecated import warning
+from policylint.implementations.envoy_gateway.dump import lacks_namespace
 from policylint.implementations.envoy_gateway.fleet import Fleet, Scope, parent_scope
 from policylint.implementations.envoy_gateway.overrides import Overrides, overridden
 from policylint.model import Node, ResourceKey
@@ -63,7 +64,8 @@ class _Passes:
             self.overrides.by_route(each, claim.scope.key)
         if not self._won(claim, ancestors):
             return
-        if claim.policy.spec.get("mergeType") in MERGE_TYPES:
+        shut_out = lacks_namespace(self.fleet.world, claim.scope.key.namespace)
+        if claim.policy.spec.get("mergeType") in MERGE_TYPES and not shut_out:
             for listener, base in self._merges(parents):
                 self.overrides.merged(base.scope, claim.scope.key)
                 message = f"Merged with policy {base.policy.key.path}"

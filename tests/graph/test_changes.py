@@ -52,3 +52,27 @@ def test_nothing_changes(change: Path) -> None:
     assert change.is_dir()
     run = CliRunner().invoke(main, ["graph", "--diff", "HEAD..HEAD"])
     assert "nothing" in run.output
+
+
+def test_the_graph_of_a_revision(change: Path) -> None:
+    now = CliRunner().invoke(main, ["graph", "SecurityPolicy/infra/edge-jwt"]).output
+    then = CliRunner().invoke(main, ["graph", "SecurityPolicy/infra/edge-jwt", "--at", "HEAD~1"]).output
+    assert "SecurityPolicy shop/checkout-cors" in then
+    assert "SecurityPolicy shop/checkout-cors" not in now
+    (change / "shop" / "checkout.yaml").unlink()
+    assert "HTTPRoute shop/checkout" in CliRunner().invoke(main, ["graph", "--at", "HEAD", "shop", "infra"]).output
+    run = CliRunner().invoke(main, ["graph", "--at", "HEAD", "--diff", "HEAD~1..HEAD"])
+    assert run.exit_code == 2
+    assert "exclude each other" in run.output
+
+
+def test_each_kind_of_change_has_its_colour(change: Path) -> None:
+    """In dot, svg and mermaid: green is new, red is gone, amber is not what it was; signs say it without colour."""
+    from policylint.report.graph_style import CHANGES
+
+    assert len(set(CHANGES.values())) == 3
+    for form in ("dot", "svg", "mermaid"):
+        text = CliRunner().invoke(main, ["graph", "--diff", "HEAD~1..HEAD", "-o", form]).output
+        for kind in ("added", "removed", "changed"):
+            assert CHANGES[kind] in text, (form, kind)
+    assert change.is_dir()

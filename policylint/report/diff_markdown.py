@@ -17,8 +17,10 @@ from policylint.report.diff_words import (
     cut,
     difference,
     finding_parts,
+    loses_protection,
     nothing_changes,
     reach_in_words,
+    reproduced,
     value_in_words,
     verdict_parts,
 )
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
 SUMMARY_BUDGET = 900 * 1024
 MOST_NAMES = 5
 MOST_DETAILS = 10
+MOST_ROWS = 15
+"""Rows of a table that are seen at once; the others are folded: nobody reads them, somebody looks one up."""
 _TABLE = "| Route | Setting | Before | After | Why |\n|---|---|---|---|---|"
-_NEW = "**New**\n\n| | Rule | Where | |\n|---|---|---|---|"
+_NEW = "| | Rule | Where | |\n|---|---|---|---|"
 
 
 def write(report: DiffReport, budget: int = BUDGET) -> str:
@@ -47,16 +51,17 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     if counts:
         page.add(counts)
     rows = [row for each in report.comparison.environments for row in _rows(report, each)]
-    more = "{} more rows: `" + report.again.replace("`", "") + "` lists them."
+    again = reproduced(report).replace("`", "")
     if rows:
-        page.add_list(_TABLE, rows, "", more, 0.5)
+        _add_table(page, _TABLE, rows, ("row", f"{{}} more rows: `{again}` lists them."), 0.5)
     unknown = [each for env in report.comparison.environments for each in env.unknown]
     if unknown:
         lines = [f"- {code(str(each.key), table=False)}: {spoken(each.reason, table=False)}" for each in unknown]
         page.add_list("**Unknown**: what these bring was not seen\n", lines, "", "{} more.", 0.2)
     new = report.listed("new")
     if new:
-        page.add_list(_NEW, [_finding(report, each) for each in new], "", "{} more new findings.", 0.6)
+        found = [_finding(report, each) for each in new]
+        _add_table(page, f"**New**\n\n{_NEW}", found, ("new finding", "{} more new findings."), 0.6)
     for environment in report.comparison.environments:
         drawn = diagram(environment)
         if drawn:
@@ -72,6 +77,24 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     return f"{marker}\n{page.text()}\n\n{footer}\n"
 
 
+def summary(report: DiffReport) -> str:
+    """The same with the room of a job summary, and without the marker, for which that has no use."""
+    return write(report, SUMMARY_BUDGET * 3 // 4).partition("\n")[2]
+
+
+def _add_table(page: Page, head: str, rows: Sequence[str], of: tuple[str, str], share: float) -> None:
+    """The first rows in sight, the others folded; what they are called, and the line that counts what has no room."""
+    name, more = of
+    end = len(rows)
+    if len(rows) > MOST_ROWS + MOST_ROWS // 3:  # not for a few more
+        end = next((n for n in range(MOST_ROWS, len(rows)) if not rows[n].startswith("| same")), len(rows))
+    page.add_list(head, rows[:end], "", more, share)
+    if rest := rows[end:]:
+        table = head[head.index("| ") :]
+        title = f"<details><summary>{count(len(rest), f'more {name}')}</summary>\n\n{table}"
+        page.add_list(title, rest, "\n\n</details>", more, share)
+
+
 def _key(key: str) -> str:
     """A key cannot end the comment that it stands in."""
     return "".join(each if each.isalnum() or each in "._/" else "_" for each in key) or "default"
@@ -83,13 +106,12 @@ def _verdict(report: DiffReport) -> str:
         (subject.environment, subject.key)
         for env in report.comparison.environments
         for subject in env.known
-        if subject.is_route
-        for part in subject.parts
-        for each in part.settings
-        if each.change == "removed" and each.name in each.kind.settings.security
+        if subject.is_route and loses_protection(subject)
     }
     if losing and any(each.severity != "note" for each in report.known("new")):
         return f"{count(len(losing), 'route')} {'loses' if len(losing) == 1 else 'lose'} a protection"
+    if any(each.rule == "GWP302" and each.severity == "error" for each in report.known("new")):
+        return "a route can be reached past its protection"
     routes = report.comparison.routes
     if routes:
         by = [each.change for each in routes]
@@ -211,7 +233,9 @@ def _finding(report: DiffReport, finding: Finding) -> str:
         said += f". Fix: {spoken(fix.removeprefix('fix: '))}"
     for note in finding.help:
         if note.startswith("note: "):
-            said += f". {spoken(note.removeprefix('note: '))}"
+            text = note.removeprefix("note: ")
+            # a sentence begins with a capital, the name of an object stays as it is
+            said += f". {spoken(text[:1].upper() + text[1:] if text.partition(' ')[0].isalpha() else text)}"
     return f"| {finding.severity} | {rule} | {_place(report, finding.location)} | {said} |"
 
 
@@ -280,5 +304,5 @@ def _footer(report: DiffReport) -> str:
         parts.append(f"rules of {', '.join(each for each in implementations if each)}")
     if report.report.seconds is not None:
         parts.append(f"{report.report.seconds:.1f} s")
-    parts.append(f"reproduce: {code(report.again, table=False)}")
+    parts.append(f"reproduce: {code(reproduced(report), table=False)}")
     return f"<sub>{' · '.join(parts)}</sub>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +146,15 @@ def nothing_changes(report: DiffReport) -> str:
     return f"no route changes its effective policy ({count(report.text_only, 'file')} {verb} in text only)"
 
 
+def reproduced(report: DiffReport) -> str:
+    """The command with the ids of what was compared: `HEAD^1..HEAD` means something else on another machine."""
+    start, _, end = report.span.partition("..")
+    if not re.fullmatch(r"[0-9a-f]{7}", start) or not re.fullmatch(r"[0-9a-f]{7}", end):
+        return report.again
+    words = report.again.split(" ")
+    return " ".join([*words[:2], report.span, *words[3:]])
+
+
 def reach_in_words(reach: Reach) -> str:
     """One way in that opens or closes."""
     if reach.what == "listener":
@@ -164,11 +174,21 @@ def gateways_in_words(keys: Iterable[ResourceKey]) -> str:
 
 
 def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
-    """Subjects that change in the same way together, in the order of the first of each."""
+    """Subjects that change in the same way together: those that lose a protection first, for what comes late may be
+    folded or cut, then in the order of the first of each."""
     found: dict[object, list[Subject]] = {}
     for each in subjects:
         found.setdefault(_way(each), []).append(each)
-    return list(found.values())
+    return sorted(found.values(), key=lambda group: not loses_protection(group[0]))
+
+
+def loses_protection(subject: Subject) -> bool:
+    """Whether a setting that the catalog calls security-relevant no longer applies."""
+    return any(
+        each.change == "removed" and each.name in each.kind.settings.security
+        for part in subject.parts
+        for each in part.settings
+    )
 
 
 def _way(subject: Subject) -> object:

@@ -1,0 +1,154 @@
+"""The comment at any length: what comes first, is folded, has no room; and mermaid itself reads its diagram."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import GATEWAY, SERVICE, policy
+from tests.diff.history import MAKE, ROOT, run
+from tests.diff.test_history import History
+
+EDGE = "kind: Gateway, name: edge"
+JWT = policy(
+    "SecurityPolicy",
+    "edge",
+    EDGE,
+    "jwt: {providers: [{name: staff, issuer: https://id.example.com}]}",
+    namespace="infra",
+)
+LINKS = ("--links", "https://github.com/example/shop/blob/0123456789abcdef")
+
+
+def route(number: int) -> str:
+    return f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: route-{number:04}, namespace: shop}}
+spec:
+  parentRefs: [{{name: edge, namespace: infra}}]
+  hostnames: [r{number}.example.com]
+  rules: [{{backendRefs: [{{name: checkout, port: 8080}}]}}]
+"""
+
+
+def comment(tmp_path: Path, changed: int, more: str = "", form: str = "markdown") -> str:
+    """A change that gives so many routes of 400 a policy of their own, each with another value."""
+    world = [GATEWAY, SERVICE, JWT, *map(route, range(400))]
+    own = [
+        policy("SecurityPolicy", f"own-{number:04}", f"kind: HTTPRoute, name: route-{number:04}",
+               f'cors: {{allowOrigins: ["https://o{number}.example.com"]}}')
+        for number in range(changed)
+    ]  # fmt: skip
+    for side, documents in (("before", world), ("after", [*world, *own, *filter(None, [more])])):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
+    given = ("--rendered-before", "before", "--rendered-after", "after")
+    return run(tmp_path, "diff", *given, "-o", form, *LINKS)[1]
+
+
+def tables(text: str) -> tuple[str, str]:
+    """What is in sight, and what is folded."""
+    folded = "".join(re.findall(r"<details>.*?</details>", text, re.DOTALL))
+    return re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL), folded
+
+
+@pytest.mark.parametrize(("changed", "folds"), [(0, False), (1, False), (50, True), (400, True)])
+def test_of_any_number_of_routes(tmp_path: Path, changed: int, folds: bool) -> None:
+    text = comment(tmp_path, changed)
+    seen, folded = tables(text)
+    assert len(text) < 60_000
+    assert text.count("<details>") == text.count("</details>")
+    assert len(re.findall("^```", text, re.MULTILINE)) % 2 == 0
+    assert seen.count("\n| ") <= 2 * 20 + 2
+    assert ("more rows</summary>" in folded, "more new findings</summary>" in folded) == (folds, folds)
+    verdicts = {0: "no route changes its effective policy", 1: "1 route loses a protection"}
+    assert verdicts.get(changed, f"{changed} routes lose a protection") in text.splitlines()[1]
+    assert text.rstrip().endswith("</sub>")
+
+
+def test_what_has_no_room_is_counted(tmp_path: Path) -> None:
+    text = comment(tmp_path, 400)
+    (left,) = re.findall(r"^(\d+) more rows: `policylint diff ", text, re.MULTILINE)
+    listed = len(re.findall(r"^\| (?:`shop/route-\d+`|same) \|", text, re.MULTILINE))
+    assert int(left) + listed == 2 * 400
+
+
+def test_a_job_summary_has_more_room_and_no_marker(tmp_path: Path) -> None:
+    text = comment(tmp_path, 400, form="summary")
+    assert text.startswith("### policylint: 400 routes lose a protection")
+    assert len(re.findall(r"^\| (?:`shop/route-\d+`|same) \|", text, re.MULTILINE)) == 2 * 400
+    assert 60_000 < len(text.encode()) < 900 * 1024
+
+
+def test_a_lost_protection_comes_before_all_that_merely_changes(tmp_path: Path) -> None:
+    login = policy("SecurityPolicy", "last", "kind: HTTPRoute, name: route-0099", "basicAuth: {users: {name: x}}")
+    world = [GATEWAY, SERVICE, login, *map(route, range(100))]
+    retries = [
+        policy("BackendTrafficPolicy", f"own-{number}", f"kind: HTTPRoute, name: route-{number:04}",
+               f"retry: {{numRetries: {number}}}")
+        for number in range(99)
+    ]  # fmt: skip
+    for side, documents in (("before", world), ("after", [*world[:2], *world[3:], *retries])):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
+    given = ("--rendered-before", "before", "--rendered-after", "after")
+    text = run(tmp_path, "diff", *given, "-o", "markdown")[1]
+    rows = [line for line in text.splitlines() if line.startswith("| `shop/")]
+    assert rows[0].startswith("| `shop/route-0099` | `basicAuth` |")
+    shown = run(tmp_path, "diff", *given)[1]
+    assert shown.index("route-0099") < shown.index("route-0000")
+
+
+def test_ids_stand_for_what_was_compared(history: History) -> None:
+    """`HEAD^1..HEAD` in a comment would mean something else to whoever reads it."""
+    directory, ids = history
+    MAKE.git(directory, "checkout", "-q", ids[1])
+    try:
+        text = run(directory, "diff", "HEAD^1..HEAD", "apps", "infra", "clusters", "-o", "markdown")[1]
+    finally:
+        MAKE.git(directory, "checkout", "-q", "main")
+    assert f"reproduce: `policylint diff {ids[0][:7]}..{ids[1][:7]} apps infra clusters`" in text
+
+
+PARSE = """
+const { JSDOM } = require("jsdom");
+const { window } = new JSDOM("");
+Object.assign(globalThis, { window, document: window.document });
+(async () => {
+  const { default: mermaid } = await import(require("url").pathToFileURL(require.resolve("mermaid")));
+  const diagrams = JSON.parse(require("fs").readFileSync(0, "utf8"));
+  for (const each of diagrams) console.log((await mermaid.parse(each)).diagramType);
+})().catch((error) => { console.error(error.message); process.exit(1); });
+"""
+
+
+def test_the_real_mermaid_reads_every_diagram(history: History, tmp_path: Path) -> None:
+    """With mermaid and jsdom from npm: CONTRIBUTING.md says how they come to be there."""
+    node = shutil.which("node")
+    places = [os.environ.get("POLICYLINT_NODE_MODULES", ""), str(ROOT / "node_modules")]
+    modules = next((each for each in places if each and (Path(each) / "mermaid" / "package.json").is_file()), None)
+    if node is None or modules is None or not (Path(modules) / "jsdom").is_dir():
+        pytest.skip("no mermaid and jsdom: `npm install --no-save mermaid jsdom`, or name their node_modules in "
+                    "POLICYLINT_NODE_MODULES")  # fmt: skip
+    directory, ids = history
+    texts = [run(directory, "diff", f"{one}..{other}", "-o", "markdown")[1] for one, other in pairwise(ids)]
+    evil = policy("SecurityPolicy", "own-9999", "kind: HTTPRoute, name: route-0399", 'cors: {"a\\"]) --> end": [x]}')
+    texts.append(comment(tmp_path, 50, evil))
+    diagrams = [each for text in texts for each in re.findall(r"```mermaid\n(.*?)```", text, re.DOTALL)]
+    assert len(diagrams) > 10
+    script = tmp_path / "parse.cjs"
+    script.write_text(PARSE)
+    done = subprocess.run(
+        [node, str(script)], input=json.dumps(diagrams), env={"PATH": os.environ["PATH"], "NODE_PATH": modules},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["flowchart-v2"] * len(diagrams)

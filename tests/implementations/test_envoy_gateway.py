@@ -310,6 +310,34 @@ spec: {ports: [{port: 80}]}
     ]
 
 
+@pytest.mark.parametrize(
+    ("kind", "port", "reason"),
+    [
+        ("HTTPRoute", 80, "ResolvedRefs"),
+        ("HTTPRoute", 53, "PortNotFound"),
+        ("UDPRoute", 53, "ResolvedRefs"),
+        ("UDPRoute", 80, "PortNotFound"),
+        ("TCPRoute", 99, "ResolvedRefs"),  # both protocols on one number
+        ("UDPRoute", 99, "ResolvedRefs"),
+    ],
+)
+def test_a_port_counts_only_for_its_protocol(kind: str, port: int, reason: str) -> None:
+    """internal/gatewayapi/validate.go: UDPRoutes go to UDP ports, all other routes to TCP ports."""
+    service = """
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: shop}
+spec:
+  ports: [{port: 80}, {port: 53, protocol: UDP}, {name: a, port: 99, protocol: UDP}, {name: b, port: 99, protocol: TCP}]
+"""
+    rule = "allowedRoutes: {namespaces: {from: All}}"
+    listeners = f"[{{name: all, port: 80, protocol: {kind[:-5]}, {rule}}}]"
+    to_it = f"rules: [{{backendRefs: [{{name: s, port: {port}}}]}}]"
+    simulation = shop(CLASS, gateway(listeners=listeners), route(kind=kind, more=to_it), service)
+    (found,) = simulation.topology.routes
+    assert [each.reason for each in found.parents[0].conditions] == ["Accepted", reason]
+
+
 NAMESPACES = "".join(
     f"---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {each}}}\n" for each in ("default", "infra")
 )
@@ -344,7 +372,14 @@ def test_a_route_whose_namespace_is_known_not_to_be_there(
     """§2: never allowed, even by `All`. That a Namespace is missing shows only in what a cluster itself lists."""
     backend = SELECTING.replace("SELECTOR", selector)
     to_it = "rules: [{backendRefs: [{name: s, port: 80}]}]"
-    documents = (CLASS, gateway(), route(more=to_it), backend, *([slices] if slices else []), namespaces.removeprefix("---"))
+    documents = (
+        CLASS,
+        gateway(),
+        route(more=to_it),
+        backend,
+        *([slices] if slices else []),
+        namespaces.removeprefix("---"),
+    )
     simulation = shop(*documents, policy("SP", "wide", "Gateway/edge", "cors: {}", namespace="infra"))
     (found,) = simulation.topology.routes
     assert found.parents[0].conditions[0].reason == reason

@@ -29,6 +29,7 @@ COMMANDS = {
     "init": "Write a configuration that fits this repository.",
     "config": "The configuration in force, with origins.",
     "baseline": "Accept the findings of today.",
+    "cache": "What earlier runs know of file contents: where, how much, clean.",
     "completion": "The completion script for bash, zsh or fish.",
     "kinds": "The policy kinds that policylint knows.",
 }

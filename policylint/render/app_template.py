@@ -71,13 +71,13 @@ def _items(release: Release, field: str) -> list[_Item]:
         suffix = values.get("suffix", values.get("nameOverride"))
         forced = text(values.get("forceRename"))
         if forced:
-            name = _filled_in(forced, release)
+            name = filled_in(forced, release)
         elif isinstance(suffix, str):
-            name = f"{full}-{_filled_in(suffix, release)}" if suffix else full
+            name = f"{full}-{filled_in(suffix, release)}" if suffix else full
         else:
             name = f"{full}-{key}" if len(enabled) > 1 and values.get("primary") is not True else full
         if text(values.get("prefix")):
-            name = f"{_filled_in(values['prefix'], release)}-{name}"
+            name = f"{filled_in(values['prefix'], release)}-{name}"
         items.append(_Item(key, values, release.trace.child(field).child(key), name))
     return items
 
@@ -86,32 +86,32 @@ def _full_name(release: Release) -> str:
     shared = mapping(mapping(release.values).get("global"))
     full = text(shared.get("fullnameOverride"))
     if full:
-        return str(_filled_in(full, release))
-    name = str(_filled_in(text(shared.get("nameOverride")), release))
+        return str(filled_in(full, release))
+    name = str(filled_in(text(shared.get("nameOverride")), release))
     return release.name if not name or name in release.name else f"{release.name}-{name}"
 
 
-def _filled_in(value: Any, release: Release) -> Any:
+def filled_in(value: Any, release: Release) -> Any:
     """Templates of the release's own name and namespace filled in; other ones stay, symbolic."""
     if isinstance(value, str):
         known = {"Name": release.name, "Namespace": release.namespace}
         return _TEMPLATE.sub(lambda match: known[match[1]], value) if "{{" in value else value
     if isinstance(value, dict):
-        return {name: _filled_in(each, release) for name, each in value.items()}
-    return [_filled_in(each, release) for each in value] if isinstance(value, list) else value
+        return {name: filled_in(each, release) for name, each in value.items()}
+    return [filled_in(each, release) for each in value] if isinstance(value, list) else value
 
 
 def _metadata(release: Release, item: _Item) -> tuple[dict[str, Any], Trace]:
     labels = {
-        "app.kubernetes.io/name": _filled_in(_full_name(release), release),
+        "app.kubernetes.io/name": filled_in(_full_name(release), release),
         "app.kubernetes.io/instance": release.name,
         "app.kubernetes.io/managed-by": "Helm",
         **mapping(mapping(release.values.get("global")).get("labels")),
         **mapping(item.values.get("labels")),
     }
-    metadata = {"name": item.name, "namespace": release.namespace, "labels": _filled_in(labels, release)}
+    metadata = {"name": item.name, "namespace": release.namespace, "labels": filled_in(labels, release)}
     if mapping(item.values.get("annotations")):
-        metadata["annotations"] = _filled_in(item.values["annotations"], release)
+        metadata["annotations"] = filled_in(item.values["annotations"], release)
     here = item.trace
     own: dict[str | int, Trace] = {"labels": here.child("labels"), "annotations": here.child("annotations")}
     # The name is nowhere: its place is the entry, the way in which people would say where it comes from.
@@ -146,7 +146,7 @@ def _route(release: Release, item: _Item, services: list[_Item]) -> Manifest:
     children: dict[str | int, Trace] = {}
     for field in ("parentRefs", "hostnames"):
         if item.values.get(field) is not None:
-            spec[field] = _filled_in(item.values[field], release)
+            spec[field] = filled_in(item.values[field], release)
             children[field] = item.trace.child(field)
     rules = item.values.get("rules")
     if rules is None:
@@ -168,7 +168,7 @@ def _route(release: Release, item: _Item, services: list[_Item]) -> Manifest:
 
 def _rule(release: Release, rule: Any, trace: Trace, services: list[_Item], kind: str) -> tuple[dict[str, Any], Trace]:
     """A rule as the chart writes it: backends by the service's name, the only service where none is named."""
-    body = {name: _filled_in(each, release) for name, each in rule.items() if name != "backendRefs"}
+    body = {name: filled_in(each, release) for name, each in rule.items() if name != "backendRefs"}
     references = rule.get("backendRefs")
     if references is None and len(services) == 1 and not _redirects(rule):
         references = [{"identifier": services[0].key}]
@@ -184,7 +184,7 @@ def _redirects(rule: Any) -> bool:
 
 
 def _backend(release: Release, reference: Any, services: list[_Item]) -> dict[str, Any]:
-    body = {name: _filled_in(each, release) for name, each in reference.items() if name != "identifier"}
+    body = {name: filled_in(each, release) for name, each in reference.items() if name != "identifier"}
     identifier = text(reference.get("identifier"))
     service = next((each for each in services if each.key == identifier), None)
     if identifier:
@@ -209,6 +209,6 @@ def _raw(release: Release, item: _Item) -> Manifest | None:
     place = item.trace if body is item.values else item.trace.child("manifest")
     fields = mapping(body.get("spec"))
     inner = mapping(fields.get("spec")) if api_version and "spec" in fields and len(fields) == 1 else fields
-    made["spec"] = _filled_in(inner, release)
+    made["spec"] = filled_in(inner, release)
     spec = place.child("spec") if inner is fields else place.child("spec").child("spec")
     return Manifest(made, Trace(place.document, place.pointer, {"metadata": named, "spec": spec}))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.model import Spot, mapping, sequence, text
 from policylint.records import NamedTuple
-from policylint.render import app_template
+from policylint.render import app_template, known_charts
 from policylint.render.app_template import Release
 from policylint.render.notes import Journal
 from policylint.render.patching import apply_patch, patches
@@ -79,6 +79,8 @@ def released(
                 objects = app_template.objects(Release(_release_name(each, spec), namespace, merged, trace))
             if objects is None:
                 unknown += 1
+                release = Release(_release_name(each, spec), namespace, merged, trace)
+                made += known_charts.routes(_chart_name(spec, each.namespace, by_name), release)
                 routes = not values.seen or _may_make_routes(spec, merged)
                 journal.gap(f"{each} may create it; its chart is not rendered", namespace, gateway_api=routes)
                 continue
@@ -201,21 +203,23 @@ def _release_name(manifest: Manifest, spec: Any) -> str:
     return text(spec.get("releaseName")) or (f"{target}-{manifest.name}" if target else manifest.name)
 
 
-def is_app_template(spec: Any, namespace: str, by_name: dict[tuple[str, str], list[Manifest]]) -> bool:
+def is_app_template(spec: Any, namespace: str, by_name: _Known) -> bool:
     """Whether a release's chart is app-template, by the chart's name or by what its chartRef leads to."""
+    name = _chart_name(spec, namespace, by_name)
+    return (name or text(mapping(spec.get("chartRef")).get("name"))) == app_template.CHART
+
+
+def _chart_name(spec: Any, namespace: str, by_name: _Known) -> str:
+    """The last step of the address of a release's chart; "" where its chartRef leads to nothing that was seen."""
     chart = text(mapping(mapping(spec.get("chart")).get("spec")).get("chart"))
-    if chart:
-        return chart.rpartition("/")[2] == app_template.CHART
-    reference = mapping(spec.get("chartRef"))
-    kind, name = text(reference.get("kind")), text(reference.get("name"))
-    wanted = text(reference.get("namespace")) or namespace
-    candidates = by_name.get((kind, name), [])
-    source = next((each for each in candidates if each.namespace == wanted), next(iter(candidates), None))
-    if source is None:
-        return name == app_template.CHART
-    fields = mapping(source.body.get("spec"))
-    address = text(fields.get("url")) or text(fields.get("chart"))
-    return address.rstrip("/").rpartition("/")[2] == app_template.CHART
+    if not chart:
+        reference = mapping(spec.get("chartRef"))
+        wanted = text(reference.get("namespace")) or namespace
+        candidates = by_name.get((text(reference.get("kind")), text(reference.get("name"))), [])
+        source = next((each for each in candidates if each.namespace == wanted), next(iter(candidates), None))
+        fields = {} if source is None else mapping(source.body.get("spec"))
+        chart = text(fields.get("url")) or text(fields.get("chart"))
+    return chart.rstrip("/").rpartition("/")[2]
 
 
 def _values(manifest: Manifest, spec: Any, by_name: _Known, tree: Tree) -> _Values:

@@ -1,5 +1,8 @@
 """Keep one comment per key on a pull request: found by author and marker, edited in place, left alone when unchanged.
 
+In a `workflow_run` (docs/github-action.md, «Forks») the report is a folder that an untrusted job left: its pull request
+is posted to only if that has the head commit of the run.
+
 Standard library only. The body comes from the author of the pull request and was escaped when it was made; here it is
 data. Ends with 0 whatever GitHub answers, but for misuse of this script.
 """
@@ -8,16 +11,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_CHARACTERS = 65_000
 """GitHub refuses bodies of more than 65,536."""
+MOST_BYTES = 1_000_000
+"""Of a file that an untrusted job left."""
 MOST_PAGES = 50
 PER_PAGE = 100
+MARKER = re.compile(r"<!-- policylint:v1 key=[\w./]+ -->")
 
 
 class RefusedError(Exception):
@@ -95,9 +102,9 @@ def fitting(body: str, run: str) -> str:
     return kept + tail
 
 
-def post(api: str, body: str, marker: str, has_content: bool) -> str:
+def post(api: str, number: str, body: str, marker: str, has_content: bool) -> str:
     """Create, edit or leave the comment: what was done."""
-    repository, number = os.environ["GITHUB_REPOSITORY"], os.environ["PL_PR"]
+    repository = os.environ["GITHUB_REPOSITORY"]
     comments = f"{api}/repos/{repository}/issues/{number}/comments"
     there = find(comments, marker, own_name(api))
     if there is None:
@@ -113,34 +120,68 @@ def post(api: str, body: str, marker: str, has_content: bool) -> str:
 
 def steady(body: str) -> str:
     """A comment without its last lines' time, which differs from run to run."""
-    import re
-
     return re.sub(r"\d+\.\d s\b", "", body.replace("\r\n", "\n")).strip()
 
 
+class Report(NamedTuple):
+    """What is to be posted, and where."""
+
+    body: str
+    number: str
+    has_content: bool
+
+
+def given() -> Report:
+    """The report of this job, else that of the folder another one left."""
+    folder = os.environ.get("PL_REPORT", "")
+    if folder:
+        body, number, content = (left(Path(folder) / name) for name in ("comment.md", "pr-number", "has-content"))
+        return Report(body, number.strip(), content.strip() == "true")
+    file = Path(os.environ.get("PL_COMMENT_FILE") or os.devnull)
+    body = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return Report(body, os.environ.get("PL_PR", ""), os.environ.get("PL_CONTENT") == "true")
+
+
+def left(file: Path) -> str:
+    """A small file of an untrusted folder, "" if it is anything else."""
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > MOST_BYTES:
+        return ""
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def is_head(api: str, number: str, commit: str) -> bool:
+    """Whether a pull request has this head commit: the number comes from a job that anybody can write."""
+    found = request("GET", f"{api}/repos/{os.environ['GITHUB_REPOSITORY']}/pulls/{number}")[0]
+    return bool(found["head"]["sha"] == commit)
+
+
 def main() -> int:
-    if not os.environ.get("PL_PR", "").isdigit():
+    report = given()
+    if not re.fullmatch(r"[0-9]{1,10}", report.number):
         print("::error::policylint: no pull request number")
         return 2
     api = os.environ.get("GITHUB_API_URL", "https://api.github.com").rstrip("/")
-    file = Path(os.environ.get("PL_COMMENT_FILE") or os.devnull)
-    body = file.read_text(encoding="utf-8") if file.is_file() else ""
-    marker = body.partition("\n")[0]
+    marker = report.body.partition("\n")[0]
     done = "nothing"
-    if not marker.startswith("<!-- policylint:v1 "):
+    if not MARKER.fullmatch(marker):
         print("::notice::policylint: there is no report to comment with")
     else:
         server, run = os.environ.get("GITHUB_SERVER_URL", ""), os.environ.get("GITHUB_RUN_ID", "")
+        run = os.environ.get("PL_RUN_ID") or run
         link = f"{server}/{os.environ['GITHUB_REPOSITORY']}/actions/runs/{run}" if server and run else ""
+        head = os.environ.get("PL_HEAD_SHA", "")
         try:
-            done = post(api, fitting(body, link), marker, os.environ.get("PL_CONTENT") == "true")
+            if os.environ.get("PL_REPORT") and not is_head(api, report.number, head):
+                print(f"::error::policylint: pull request {report.number} does not have the head commit of that run")
+                return 2
+            done = post(api, report.number, fitting(report.body, link), marker, report.has_content)
         except RefusedError as error:
             fork = os.environ.get("PL_FORK") == "true"
             why = (
                 "pull requests from forks have a read-only token" if fork else "does the job have pull-requests: write?"
             )
             print(f"::notice::policylint: no comment was posted ({error}; {why}). The report is in the job summary.")
-        except OSError as error:
+        except (OSError, KeyError, TypeError, ValueError) as error:
             print(f"::warning::policylint: no comment was posted ({error}). The report is in the job summary.")
     posted = "true" if done in ("created", "updated", "unchanged") else "false"
     print(f"policylint: comment {done}")

@@ -3,7 +3,7 @@
 # Markdown to the job summary and to the file that becomes the comment.
 # Never fails itself: the exit code goes to the step's outputs, and the action's last step ends with it.
 #
-# Reads PL_PATH, PL_BASE, PL_CONFIG, PL_FAIL_ON, PL_SARIF, PL_COMMENT_KEY and PL_HEAD_SHA, what the runner says of the
+# Reads PL_PATH, PL_BASE, PL_CONFIG, PL_FAIL_ON, PL_SARIF, PL_COMMENT_KEY, PL_HEAD_SHA and PL_PR, what the runner says of the
 # event (GITHUB_*), and writes below RUNNER_TEMP, GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
 set -euo pipefail
 
@@ -12,9 +12,13 @@ readonly summary_budget=$((900 * 1024)) # the runner drops a summary of more tha
 bin=$RUNNER_TEMP/policylint/bin
 tool=$bin/policylint
 sarif=$RUNNER_TEMP/policylint.sarif
-report=$RUNNER_TEMP/policylint.md
+folder=$RUNNER_TEMP/policylint-report # what the second workflow for forks needs, and nothing else
+report=$folder/comment.md
+summary=$RUNNER_TEMP/policylint-summary.md
 data=$RUNNER_TEMP/policylint.json
-rm -f "$sarif" "$report" "$data"
+rm -rf "$folder"
+rm -f "$sarif" "$summary" "$data"
+mkdir -p "$folder"
 
 paths=()
 read -r -d '' -a paths <<<"${PL_PATH:-.}" || true # on whitespace, without expanding wildcards
@@ -32,16 +36,17 @@ if [ "${GITHUB_EVENT_NAME:-}" = push ] && [ -z "${PL_BASE:-}" ] && [ -n "$base" 
   if [[ $base =~ ^0+$ ]] || ! git rev-parse --verify --quiet --end-of-options "$base^{commit}" >/dev/null; then base=; fi
 fi
 
-common=(--output "markdown=$report" --fail-on "${PL_FAIL_ON:-error}")
+common=(--fail-on "${PL_FAIL_ON:-error}")
 if [ "${PL_SARIF:-true}" = true ]; then common+=(--output "sarif=$sarif"); fi
 if [ -n "${PL_CONFIG:-}" ]; then common+=(--config "$PL_CONFIG"); fi
 if [ -n "$base" ]; then
   links="${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/blob/${PL_HEAD_SHA:-${GITHUB_SHA:-HEAD}}"
-  command=("$tool" diff --format text --output "json-v1=$data" --comment-key "${PL_COMMENT_KEY:-default}")
+  command=("$tool" diff --format text --output "markdown=$report" --output "summary=$summary")
+  command+=(--output "json-v1=$data" --comment-key "${PL_COMMENT_KEY:-default}")
   if [ -n "${GITHUB_REPOSITORY:-}" ]; then command+=(--links "$links"); fi
   command+=("${common[@]}" -- "$base..HEAD" "${paths[@]}")
 else
-  command=("$tool" lint --format text "${common[@]}" -- "${paths[@]}")
+  command=("$tool" lint --format text --output "markdown=$summary" "${common[@]}" -- "${paths[@]}")
 fi
 
 code=0
@@ -54,10 +59,9 @@ if [ -n "$base" ] && "$bin/python" -c 'import sys; from policylint.report import
   "${annotate[@]}" -- "$base..HEAD" "${paths[@]}" || true
 fi
 
-if [ -s "$report" ]; then
-  # The summary has no use for the marker of the comment.
-  sed '1{/^<!-- policylint:v1 /d}' "$report" | head -c "$summary_budget" >>"$GITHUB_STEP_SUMMARY"
-  if [ "$(wc -c <"$report")" -gt "$summary_budget" ]; then
+if [ -s "$summary" ]; then
+  head -c "$summary_budget" "$summary" >>"$GITHUB_STEP_SUMMARY"
+  if [ "$(wc -c <"$summary")" -gt "$summary_budget" ]; then
     printf '\n\n(cut: the whole report is in the log)\n' >>"$GITHUB_STEP_SUMMARY"
   fi
 fi
@@ -67,9 +71,11 @@ fi
   if [ -s "$sarif" ]; then echo "sarif-file=$sarif"; else echo "sarif-file="; fi
   if [ -s "$data" ]; then
     echo "comment-file=$report"
-    "$bin/python" - "$data" <<'PYTHON'
+    printf '%s\n' "${PL_PR:-}" >"$folder/pr-number"
+    "$bin/python" - "$data" "$folder/has-content" <<'PYTHON'
 import json
 import sys
+from pathlib import Path
 
 with open(sys.argv[1], encoding="utf-8") as file:
     found = json.load(file)
@@ -80,6 +86,7 @@ print(f"new-findings={sum(summary['new'].values())}")
 print(f"fixed-findings={summary['fixed']}")
 print(f"routes-changed={routes['changed'] + routes['added'] + routes['removed']}")
 print(f"has-content={'true' if content else 'false'}")
+Path(sys.argv[2]).write_text(f"{'true' if content else 'false'}\n")
 PYTHON
   else
     printf '%s\n' comment-file= new-findings= fixed-findings= routes-changed= has-content=false

@@ -21,6 +21,7 @@ class GitHub:
         comments: as the API gives them.
         calls: method and path of every request that changes something, with its body.
         read_only: refuse those, as for a fork.
+        heads: the head commits of pull requests by number.
     """
 
     def __init__(self, *, read_only: bool = False, page: int = 100) -> None:
@@ -29,6 +30,7 @@ class GitHub:
         self.read_only = read_only
         self.page = page
         self.pages_read = 0
+        self.heads: dict[int, str] = {}
         self.url = ""
 
     def add(self, body: str, author: str = BOT) -> int:
@@ -42,6 +44,10 @@ class GitHub:
     def answer(self, method: str, path: str, body: str) -> tuple[int, Any, str]:
         """Status, content and Link header."""
         place = urlsplit(path)
+        pull = re.fullmatch(r"/repos/o/r/pulls/(\d+)", place.path)
+        if pull is not None and method == "GET":
+            head = self.heads.get(int(pull[1]))
+            return (404, {"message": "Not Found"}, "") if head is None else (200, {"head": {"sha": head}}, "")
         if place.path == "/user":
             return 403, {"message": "Resource not accessible by integration"}, ""
         if method == "GET":

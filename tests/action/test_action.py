@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.action.github import BOT, GitHub, serving
 from tests.diff.history import MAKE, ROOT, history
@@ -17,6 +18,7 @@ from tests.diff.history import MAKE, ROOT, history
 __all__ = ["history"]
 History = tuple[Path, list[str]]
 SCRIPTS = ROOT / ".github" / "action"
+HEAD = "beef" * 10
 MARKER = "<!-- policylint:v1 key=default -->"
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the action's scripts are for bash")
 
@@ -62,6 +64,29 @@ class Runner:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def post(self, github: GitHub, folder: Path, **given: str) -> tuple[int, str]:
+        """The one step of `.github/action/post`, as the second workflow runs it; its exit code and what it prints."""
+        (step,) = yaml.safe_load((SCRIPTS / "post" / "action.yml").read_text())["runs"]["steps"]
+        place = {"ACTION_PATH": str(SCRIPTS / "post"), "GITHUB_OUTPUT": str(self.output), "PATH": os.environ["PATH"]}
+        asked = {"PL_REPORT": str(folder), "PL_HEAD_SHA": HEAD, "PL_RUN_ID": "99", "PL_COMMENT": "auto"}
+        assert asked.keys() <= step["env"].keys()
+        runner = {"GITHUB_REPOSITORY": "o/r", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "7"}
+        with serving(github):
+            environment = place | asked | runner | {"GITHUB_API_URL": github.url, "GH_TOKEN": "not-a-token"} | given
+            done = subprocess.run(
+                ["bash", "-e", "-c", step["run"]],
+                cwd=folder.parent, env=environment, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+        assert not done.stderr
+        return done.returncode, done.stdout
+
+    def gate(self) -> int:
+        """The exit code of the action's last step."""
+        step = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][-1]
+        assert step["env"] == {"PL_EXIT_CODE": "${{ steps.run.outputs.exit-code }}"}
+        environment = {"PATH": os.environ["PATH"], "PL_EXIT_CODE": self.outputs().get("exit-code", "")}
+        return subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, check=False).returncode
+
     def outputs(self) -> dict[str, str]:
         return dict(line.split("=", 1) for line in self.output.read_text().splitlines())
 
@@ -84,6 +109,7 @@ def test_a_pull_request_is_reported_commented_and_gated(runner: Runner) -> None:
     assert [each["ruleId"] for each in sarif["runs"][0]["results"]] == ["GWP201"]
     summary = runner.summary.read_text()
     assert summary.startswith("### policylint: 1 route loses a protection")
+    assert runner.gate() == 1
     github = GitHub()
     assert "comment created" in runner.comment(github)
     (body,) = github.bodies()
@@ -126,6 +152,71 @@ def test_a_read_only_token_is_a_notice_and_no_failure(runner: Runner) -> None:
     assert "read-only token" in said
     assert runner.outputs()["posted"] == "false"
     assert runner.summary.read_text()
+
+
+@pytest.fixture
+def handed_over(runner: Runner, tmp_path: Path) -> Path:
+    """What the first workflow of a fork uploads and the second one downloads."""
+    runner.report(PL_PR="12")
+    return Path(shutil.copytree(runner.temp / "policylint-report", tmp_path / "elsewhere" / "report"))
+
+
+def fork(head: str = HEAD) -> GitHub:
+    github = GitHub()
+    github.heads[12] = head
+    return github
+
+
+def test_the_second_workflow_of_a_fork_posts_and_edits(runner: Runner, handed_over: Path) -> None:
+    assert sorted(each.name for each in handed_over.iterdir()) == ["comment.md", "has-content", "pr-number"]
+    github = fork()
+    github.add(f"{MARKER}\nforged", "mallory")
+    github.add("<!-- policylint:v1 key=other -->\nanother key")
+    assert runner.post(github, handed_over) == (0, "policylint: comment created\n")
+    assert github.bodies()[2].startswith(f"{MARKER}\n### policylint: 1 route loses a protection")
+    assert runner.post(github, handed_over) == (0, "policylint: comment unchanged\n")
+    (handed_over / "has-content").write_text("false\n")
+    (handed_over / "comment.md").write_text(f"{MARKER}\n### policylint: no route changes its effective policy\n")
+    assert runner.post(github, handed_over) == (0, "policylint: comment updated\n")
+    assert [method for method, _, _ in github.calls] == ["POST", "PATCH"]
+    assert runner.outputs()["posted"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "code"),
+    [
+        ("pr-number", "13\n", 0),  # no such pull request: refused as any other address is
+        ("pr-number", "12/../13\n", 2),
+        ("pr-number", "", 2),
+        ("comment.md", "### no marker, any text\n", 0),
+        ("comment.md", "<!-- policylint:v1 key=default --> @everybody\n", 0),
+        ("comment.md", f"{MARKER}\n" + "x" * 2_000_000, 0),
+    ],
+)
+def test_what_an_untrusted_job_leaves_is_data(
+    runner: Runner, handed_over: Path, file: str, text: str, code: int
+) -> None:
+    (handed_over / file).write_text(text)
+    github = fork()
+    assert runner.post(github, handed_over)[0] == code
+    assert github.calls == []
+
+
+def test_another_pull_request_is_not_posted_to(runner: Runner, handed_over: Path) -> None:
+    github = fork(head="0" * 40)
+    code, said = runner.post(github, handed_over)
+    assert (code, github.calls) == (2, [])
+    assert "does not have the head commit of that run" in said
+
+
+def test_a_link_in_the_folder_leads_nowhere(runner: Runner, handed_over: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"{MARKER}\nsecret")
+    (handed_over / "comment.md").unlink()
+    (handed_over / "comment.md").symlink_to(secret)
+    github = fork()
+    assert runner.post(github, handed_over)[0] == 0
+    assert github.calls == []
 
 
 def test_nothing_to_say_posts_nothing_and_resolves_what_is_there(history: History, runner: Runner) -> None:

@@ -131,7 +131,7 @@ Object.assign(globalThis, { window, document: window.document });
 
 
 def test_the_real_mermaid_reads_every_diagram(history: History, tmp_path: Path) -> None:
-    """With mermaid and jsdom from npm: CONTRIBUTING.md says how they come to be there."""
+    """With mermaid and jsdom from npm: `.ci/run` installs them where npm is."""
     node = shutil.which("node")
     places = [os.environ.get("POLICYLINT_NODE_MODULES", ""), str(ROOT / "node_modules")]
     modules = next((each for each in places if each and (Path(each) / "mermaid" / "package.json").is_file()), None)

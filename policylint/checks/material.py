@@ -34,6 +34,12 @@ def _is_broken(simulation: Simulation) -> bool:
     return bool(broken(simulation))
 
 
+def _breaks(simulation: Simulation) -> bool:
+    from policylint.checks.invariants import breaches
+
+    return bool(breaches(simulation))
+
+
 def _loses(simulation: Simulation) -> bool:
     return any(group.effective.lost for group in simulation.groups)
 
@@ -73,5 +79,5 @@ _SIMULATIONS: dict[str, Callable[[Simulation], bool]] = {
     "GWP207": _meets,
     "GWP209": _meets,
     "GWP408": lambda simulation: bool(simulation.topology.routes),
-    "GWP501": _is_broken,
+    "GWP501": lambda simulation: _is_broken(simulation) or _breaks(simulation),
 }

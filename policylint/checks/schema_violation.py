@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks.fixing import rename_key, set_value
+from policylint.checks.invariants import Breach, breaches
 from policylint.checks.places import path
 from policylint.checks.schemas import Broken, broken, is_surprising, written
 from policylint.checks.wording import listing, near
@@ -25,10 +26,15 @@ _DROPPED = "note: kubectl refuses an unknown field; other clients see it dropped
 
 
 def check(world: Simulation) -> Iterator[Finding]:
-    for each in broken(world):
+    refused = broken(world)
+    for each in refused:
         for fault in each.faults:
             if not _told_elsewhere(world, each, fault):
                 yield _finding(each, fault)
+    objects = {each.resource.key for each in refused}
+    for breach in breaches(world):
+        if breach.resource.key not in objects:  # the API server, too, asks for types first
+            yield _breach(breach)
 
 
 def _told_elsewhere(world: Simulation, each: Broken, fault: Fault) -> bool:
@@ -65,6 +71,20 @@ def _finding(each: Broken, fault: Fault) -> Finding:
         confidence=confidence,
         field=path(fault.pointer),
         fixes=fixes,
+    )
+
+
+def _breach(breach: Breach) -> Finding:
+    """Assumed, as everything that the shipped release says: the cluster may have another."""
+    return Finding(
+        RULE,
+        "error",
+        f"{breach.resource.key} {breach.says}",
+        breach.resource.location(*breach.pointer, key=breach.key),
+        resources=(breach.resource.key,),
+        label=breach.label,
+        confidence="assumed",
+        field=path(breach.pointer),
     )
 
 

@@ -1,0 +1,171 @@
+"""GWP501: what Gateway API demands beyond types, and what must not be reported although it looks like it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import GATEWAY, SERVICE, Said, lint, route
+
+ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: x, namespace: shop}\n"
+GRPC = ROUTE.replace("HTTPRoute", "GRPCRoute")
+LISTENERS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: other, namespace: infra}
+spec:
+  gatewayClassName: envoy
+  listeners:
+    - {name: a, port: 1, protocol: HTTP}
+"""
+BACKEND_TLS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: x, namespace: shop}
+spec:
+  targetRefs: [{group: "", kind: Service, name: checkout}]
+"""
+OWN = "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]"
+SECRET = "certificateRefs: [{name: cert}]"
+
+
+def listener(written: str) -> str:
+    return f"{LISTENERS}    - {{{written}}}\n"
+
+
+def ruled(written: str, head: str = ROUTE) -> str:
+    """A route with one rule."""
+    return f"{head}spec:\n  parentRefs: [{{name: edge, namespace: infra}}]\n  rules:\n    - {{{written}}}\n"
+
+
+def parents(*written: str) -> str:
+    return f"{ROUTE}spec:\n  parentRefs: [{', '.join(f'{{{each}}}' for each in written)}]\n"
+
+
+def breaches(tmp_path: Path, document: str) -> list[Said]:
+    found = lint(tmp_path, GATEWAY, route(), SERVICE, document)
+    return [each for each in found if each.rule == "GWP501"]
+
+
+REDIRECT = "{type: RequestRedirect, requestRedirect: {scheme: https}}"
+REWRITE = "{type: URLRewrite, urlRewrite: {hostname: a.example.com}}"
+PREFIX = "{type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /}}}"
+WRONG_FIELD = "{type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch}}}"
+BACKEND = "backendRefs: [{name: checkout, port: 8080}]"
+
+
+@pytest.mark.parametrize(
+    ("document", "says", "pointed_at"),
+    [
+        (listener(f"name: b, port: 2, protocol: HTTP, tls: {{{SECRET}}}"), "has tls in a listener", "tls:"),
+        (listener("name: b, port: 2, protocol: HTTPS, tls: {mode: Passthrough}"), "hands TLS through", "Passthrough"),
+        (listener("name: b, port: 2, protocol: HTTPS, tls: {}"), "terminates TLS without a certificate", "tls:"),
+        (listener("name: b, port: 2, protocol: TLS"), "lacks tls", "TLS"),
+        (listener("name: b, port: 2, protocol: TCP, hostname: a.example.com"), "has a hostname", "hostname:"),
+        (listener("name: a, port: 2, protocol: HTTP"), "has two listeners called a", "a, port: 2"),
+        (parents("name: edge, namespace: infra", "name: edge, namespace: infra"), "names parent edge twice", "edge"),
+        (
+            parents("name: edge, namespace: infra", "name: edge, namespace: infra, sectionName: http"),
+            "names parent edge twice, once without a section",
+            "edge",
+        ),
+        (f"{ruled('name: a')}    - {{name: a}}\n", "has two rules called a", "a}"),
+        (ruled(f"filters: [{{type: URLRewrite}}], {BACKEND}"), "has a filter of type URLRewrite without", "URLRewrite"),
+        (
+            ruled("filters: [{type: RequestRedirect, requestRedirect: {}, urlRewrite: {}}]"),
+            "has urlRewrite in a filter of type RequestRedirect",
+            "urlRewrite",
+        ),
+        (ruled(f"filters: [{REWRITE}, {REWRITE}], {BACKEND}"), "has two filters of type URLRewrite", "URLRewrite"),
+        (ruled(f"filters: [{REDIRECT}, {REWRITE}]"), "has filters of types RequestRedirect and URLRewrite", "URLRew"),
+        (ruled(f"filters: [{REDIRECT}], {BACKEND}"), "redirects and has backendRefs", "backendRefs"),
+        (
+            ruled(f"matches: [{{path: {{type: Exact, value: /a}}}}], filters: [{PREFIX}], {BACKEND}"),
+            "replaces the matched prefix where not exactly one",
+            "replacePrefixMatch",
+        ),
+        (ruled(f"filters: [{WRONG_FIELD}], {BACKEND}"), "replaces a path by type ReplacePrefixMatch without", "Repl"),
+        (
+            ruled(f"matches: [{{path: {{value: shop}}}}], {BACKEND}"),
+            'matches the path "shop", which must begin',
+            "shop",
+        ),
+        (ruled(f"matches: [{{path: {{value: /a//b}}}}], {BACKEND}"), "must not contain //", "/a//b"),
+        (ruled(f"matches: [{{path: {{value: '/a b'}}}}], {BACKEND}"), "must not contain such characters", "'/a b'"),
+        (ruled(f"matches: [{{path: {{value: /a/..}}}}], {BACKEND}"), "must not end with", "/a/.."),
+        (ruled(f"timeouts: {{request: 1s, backendRequest: 1m}}, {BACKEND}"), "waits longer for the backend", "1m"),
+        (ruled(f"matches: [{{method: {{type: Exact}}}}], {BACKEND}", GRPC), "matches a method without", "method"),
+        (f"{BACKEND_TLS}  validation: {{hostname: a.example.com}}\n", "does not say which certificates", "validation"),
+        (
+            f"{BACKEND_TLS}  validation: {{hostname: a.example.com, wellKnownCACertificates: System, {OWN}}}\n",
+            "trusts certificates of its own and well-known ones",
+            "wellKnown",
+        ),
+    ],
+)
+def test_what_the_api_server_refuses(tmp_path: Path, document: str, says: str, pointed_at: str) -> None:
+    found = breaches(tmp_path, document)
+    assert found, "nothing was said"
+    assert (found[0].severity, found[0].confidence) == ("error", "assumed")
+    assert says in found[0].message
+    assert found[0].pointed_at.startswith(pointed_at)
+    assert len(found) == 1, "one cause, one finding"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        listener(f"name: b, port: 2, protocol: HTTPS, tls: {{{SECRET}}}"),
+        listener("name: b, port: 2, protocol: HTTPS"),
+        listener("name: b, port: 2, protocol: TLS, tls: {mode: Passthrough}"),
+        listener("name: b, port: 2, protocol: TLS, tls: {options: {a: b}}"),
+        listener("name: '${NAME}', port: 2, protocol: '${PROTOCOL}'"),
+        parents("name: edge, namespace: infra, sectionName: http", "name: edge, namespace: infra, sectionName: admin"),
+        parents("name: edge, namespace: infra, port: 80", "name: edge, namespace: infra, port: 8081"),
+        parents("name: edge, namespace: infra", "name: edge, namespace: infra, sectionName: '${SECTION}'"),
+        parents("name: edge, namespace: infra", "group: '', kind: Service, name: edge, namespace: infra"),
+        ruled(f"filters: [{PREFIX}], {BACKEND}"),
+        ruled(f"matches: [{{headers: [{{name: a, value: b}}]}}], filters: [{PREFIX}], {BACKEND}"),
+        ruled(f"matches: [{{path: {{value: /a}}}}], filters: [{PREFIX}], {BACKEND}"),
+        ruled(f"filters: [{{type: RequestMirror, requestMirror: {{backendRef: {{name: checkout, port: 8080}}}}}}, "
+              f"{{type: RequestMirror, requestMirror: {{backendRef: {{name: checkout, port: 8080}}}}}}], {BACKEND}"),
+        ruled(f"matches: [{{path: {{type: RegularExpression, value: 'a//b'}}}}], {BACKEND}"),
+        ruled(f"matches: [{{path: {{value: '${{PREFIX}}'}}}}], {BACKEND}"),
+        ruled(f"matches: [{{path: {{value: '/a/..b/%20/c.d;v=1'}}}}], {BACKEND}"),
+        ruled(f"timeouts: {{request: 0s, backendRequest: 1m}}, {BACKEND}"),
+        ruled(f"timeouts: {{request: 1h1m, backendRequest: 61m}}, {BACKEND}"),
+        ruled(f"matches: [{{method: {{service: a.B}}}}], {BACKEND}", GRPC),
+        f"{BACKEND_TLS}  validation: {{hostname: a.example.com, wellKnownCACertificates: System}}\n",
+    ],
+)  # fmt: skip
+def test_what_it_takes(tmp_path: Path, document: str) -> None:
+    assert breaches(tmp_path, document) == []
+
+
+def test_types_come_first(tmp_path: Path) -> None:
+    """An object whose types are wrong is refused for those."""
+    found = breaches(tmp_path, ruled(f"filters: [{REDIRECT}], {BACKEND}, nonsense: 1"))
+    assert [each.pointed_at[:8] for each in found] == ["nonsense"]
+
+
+def test_a_crd_in_the_tree_has_rules_of_its_own(tmp_path: Path) -> None:
+    crd = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: httproutes.gateway.networking.k8s.io}
+spec:
+  group: gateway.networking.k8s.io
+  names:
+    kind: HTTPRoute
+    plural: httproutes
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {x-kubernetes-preserve-unknown-fields: true}}}}
+"""
+    document = ruled(f"filters: [{REDIRECT}], {BACKEND}")
+    assert breaches(tmp_path, document)
+    assert breaches(tmp_path, f"{document}---{crd}") == []

@@ -22,6 +22,7 @@ from policylint.sources import Source, SourceError, open_source
 SEMANTICS = ("gep-713", "gep-713-2023")
 RENDERERS = ("auto", "builtin", "kubectl", "helm", "off")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
+_ORIGIN = "config.kubernetes.io/origin"
 _NOTHING_GIVEN = Given()
 
 
@@ -147,7 +148,7 @@ def open_workspace(
     )
     if not simulations:
         _check_names(env, ["default"])
-        simulations = [_environment("default", loaded, groups, given, semantics, snapshot)]
+        simulations = [_environment("default", source, loaded, groups, given, semantics, snapshot)]
     definitions = Definitions(source, loaded)
     for each in simulations:
         each.world.definitions, each.world.lines = definitions, source.text
@@ -217,7 +218,13 @@ def _check_names(env: Sequence[str], known: Sequence[str]) -> None:
 
 
 def _environment(
-    name: str, loaded: Loaded, groups: frozenset[str], given: Given, semantics: str, snapshot: str | None
+    name: str,
+    source: Source,
+    loaded: Loaded,
+    groups: frozenset[str],
+    given: Given,
+    semantics: str,
+    snapshot: str | None,
 ) -> Simulation:
     documents = loaded.documents
     movable = any(places_objects(document) for document in documents)
@@ -228,6 +235,7 @@ def _environment(
         movable=movable,
         left_out=patch_files(documents) if movable else frozenset(),
     )
+    objects = _at_origins(objects, source)
     if snapshot is not None:
         objects = _with_snapshot(objects, snapshot, cluster_scoped)
     objects = given.completed(objects)
@@ -246,6 +254,22 @@ def _environment(
         not_rendered=not_rendered,
     )
     return simulate(world, catalog)
+
+
+def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
+    """Rendered objects that say which files they come from (kustomize's origin annotation), located there."""
+    if not any(_ORIGIN in each.annotations for each in objects):
+        return objects
+    from policylint.documents import read
+    from policylint.render.origins import located
+
+    def reading(path: str) -> list[Document]:
+        try:
+            return read(source.file(path).read(), path).documents
+        except SourceError:
+            return []
+
+    return located(objects, reading)
 
 
 def _catalog(objects: Iterable[Resource], semantics: str, given: Given) -> Catalog:

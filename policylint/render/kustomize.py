@@ -18,6 +18,7 @@ from policylint.render.kustomize_charts import inflated
 from policylint.render.naming import BUILT_IN, NameReference, configured, follow
 from policylint.render.notes import Journal
 from policylint.render.objects import objects_of
+from policylint.render.origins import rendered
 from policylint.render.patching import apply_patch, patches
 from policylint.render.placing import add_annotations, add_labels, add_to_names, set_namespace
 from policylint.render.replacing import ReplacementError, replace
@@ -128,25 +129,18 @@ class Kustomizer:
     def _covered(self, directory: str, body: dict[str, Any], trace: Trace, built: Built) -> Built:
         """What was built, or what the user's own kustomize makes of a kustomization that is not covered here.
 
-        Its output says nothing of where a value comes from: an object is located where the built-in renderer has it,
-        and a new one at the kustomization.
+        Its output says nothing of where a value comes from: one that the object has here, too, is located as it is
+        here, and a new one at the field that asks for what made it.
         """
-        if self._external is None or not any(body.get(field) for field in _NOT_BUILT_IN):
+        field = next((each for each in _NOT_BUILT_IN if body.get(each)), None)
+        output = self._external(directory) if self._external is not None and field is not None else None
+        if output is None or field is None:
             return built
-        output = self._external(directory)
-        if output is None:
-            return built
-        known = {(each.api_version, each.kind, each.name): each for each in built.manifests}
-        manifests = []
-        for document in read(output, f"{directory}/").documents:
-            for value, _ in objects_of(document.value):
-                made = Manifest(value, trace)
-                own = known.get((made.api_version, made.kind, made.name))
-                manifests.append(own if own is not None and own.body == value else made)
-                if own is not None:
-                    made.trace = own.trace
+        documents = read(output, f"{directory}/").documents
+        place = trace.child(field)
+        made = [Manifest(value, place) for each in documents for value, _ in objects_of(each.value)]
         built.journal.forget("not-covered")
-        return Built(manifests, built.journal, built.reached)
+        return Built(rendered(made, built.manifests, place), built.journal, built.reached)
 
     def _run(
         self, directory: str, body: dict[str, Any], trace: Trace, manifests: list[Manifest], above: tuple[str, ...]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from policylint.explain.contexts import MOST_PATHS, leads_down
 from policylint.explain.settings import settings, summary
 from policylint.model import Location, Node, ResourceKey
 from policylint.policy.state import Group
@@ -12,9 +14,11 @@ from policylint.report.graph_model import EFFECTS, Graph
 from policylint.report.graph_style import DASHES, STATES
 from policylint.report.graph_view import look_alikes
 from policylint.report.identity import Names
+from policylint.topology.routes import rules
 
 if TYPE_CHECKING:
     from policylint.report.graph import Drawing
+    from policylint.simulation import Simulation
 
 VERSION = "graph-page-v1"
 _MOST_RESULTS = 40
@@ -27,6 +31,10 @@ def details(drawing: Drawing) -> Entry:
     """The data of the page, sorted as the graph is."""
     graph, names = drawing.graph, drawing.names
     of_node, of_key = _places(graph)
+    own: dict[tuple[str, Node], list[int]] = defaultdict(list)
+    for number, each in enumerate(graph.nodes):
+        if each.nodes:
+            own[each.environment, each.nodes[-1]].append(number)
     results: list[Entry] = []
     through: dict[int, list[int]] = defaultdict(list)
     acting: dict[int, set[int]] = defaultdict(set)
@@ -34,12 +42,17 @@ def details(drawing: Drawing) -> Entry:
     for simulation in drawing.simulations:
         environment = simulation.world.name
         for group in simulation.groups:
-            boxes = sorted({box for node in group.nodes for box in of_node.get((environment, node), ())})
-            shown = [box for box in boxes if len(through[box]) < _MOST_RESULTS]
-            if shown and (group.effective.owners or group.effective.lost):
+            if not group.effective.owners and not group.effective.lost:
+                continue
+            nodes = group.nodes.keys() | _beneath(simulation, group) | _above(group)
+            boxes = sorted({box for node in nodes for box in own.get((environment, node), ())})
+            owners = {box for key in group.effective.sources for box in of_key.get((environment, key), ())}
+            for box in boxes:
+                acting[box] |= owners
+            if any(len(through[box]) < _MOST_RESULTS for box in boxes):
                 for box in boxes:
                     through[box].append(len(results))
-                results.append(_result(group, names, environment, of_key))
+                results.append(_result(group, names, simulation, of_key))
         for node, keys in simulation.affected().items():
             policies = {box for key in keys for box in of_key.get((environment, key), ())}
             for box in of_node.get((environment, node), ()):
@@ -85,6 +98,33 @@ def details(drawing: Drawing) -> Entry:
     }
 
 
+def _above(group: Group) -> set[Node]:
+    """Routes and rules whose requests meet a policy further down, at a rule or a backend."""
+    if any(leads_down(each.node) for each in group.effective.stack):
+        return set()  # what lies below those is in `group.nodes`
+    paths = islice(group.contexts(), MOST_PATHS)
+    return {node for path in paths for node in path if not leads_down(node) and node.key.kind != "Namespace"}
+
+
+def _beneath(simulation: Simulation, group: Group) -> set[Node]:
+    """What the contexts of a group lead to where they end early: a kind that knows listeners and no routes acts on the
+    requests of the routes below all the same."""
+    topology, inside = simulation.topology, group.nodes.keys()
+
+    def goes_on(vertex: int) -> bool:
+        return any(not inside.isdisjoint(topology.vertices[each].nodes) for each in topology.children[vertex])
+
+    mine = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
+    pending = [child for vertex in mine if not goes_on(vertex) for child in topology.children[vertex]]
+    seen = set(pending)
+    while pending:
+        for child in topology.children[pending.pop()]:
+            if child not in seen:
+                seen.add(child)
+                pending.append(child)
+    return {node for vertex in seen if topology.reachable[vertex] for node in topology.vertices[vertex].nodes}
+
+
 def _places(graph: Graph) -> tuple[dict[tuple[str, Node], list[int]], dict[tuple[str, ResourceKey], list[int]]]:
     """Boxes by node and by object, per environment; sections are no objects."""
     of_node: dict[tuple[str, Node], list[int]] = defaultdict(list)
@@ -97,9 +137,12 @@ def _places(graph: Graph) -> tuple[dict[tuple[str, Node], list[int]], dict[tuple
     return of_node, of_key
 
 
-def _result(group: Group, names: Names, environment: str, of_key: dict[tuple[str, ResourceKey], list[int]]) -> Entry:
+def _result(
+    group: Group, names: Names, simulation: Simulation, of_key: dict[tuple[str, ResourceKey], list[int]]
+) -> Entry:
     """One effective policy, as `explain` tells it."""
-    routes = [names.key(each) for each in group.routes()]
+    environment = simulation.world.name
+    routes = [each for key in group.routes() for each in _towards(group, key, simulation, names)]
     rows = [
         {
             "field": each.field,
@@ -119,6 +162,14 @@ def _result(group: Group, names: Names, environment: str, of_key: dict[tuple[str
         "more": max(0, len(routes) - _MOST_ROUTES),
         "rows": rows,
     }
+
+
+def _towards(group: Group, key: ResourceKey, simulation: Simulation, names: Names) -> list[str]:
+    """A route, or those of its rules that a result is for where it is not for all of them."""
+    state = simulation.topology.route(key)
+    listed = [] if state is None else [each.node for each in rules(state.route)]
+    mine = [each for each in listed if each in group.nodes]
+    return [names.node(each) for each in mine] if 0 < len(mine) < len(listed) else [names.key(key)]
 
 
 def _place(location: Location | None) -> str:

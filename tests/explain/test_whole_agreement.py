@@ -22,7 +22,7 @@ from policylint.model import Finding, Node
 from policylint.policy.levels import level
 from policylint.policy.state import Group
 from policylint.report.explain_v1 import entry
-from policylint.report.graph import Asked, draw
+from policylint.report.graph import Asked, Drawing, draw
 from policylint.report.graph_details import details
 from policylint.report.identity import Names
 from policylint.report.trace_v1 import entry as traced
@@ -34,6 +34,8 @@ from policylint.workspace import Workspace, open_workspace
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = sorted(each.name for each in (ROOT / "fixtures").iterdir() if any(each.rglob("*.yaml")))
+BACKENDS = "merged"
+"""A world of tests/trace with policies on one port of a Service."""
 EXAMPLES = ("GWP201", "GWP202", "GWP204", "GWP206")
 _BAD = re.compile(r"^```yaml bad\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _ROOM = 240
@@ -46,15 +48,18 @@ Row = tuple[str, str, str, str, str, str]
 
 class World(NamedTuple):
     name: str
+    drawing: Drawing
     workspace: Workspace
     names: Names
     page: dict[str, Any]
     findings: list[Finding]
 
 
-@pytest.fixture(scope="module", params=[*FIXTURES, *EXAMPLES])
+@pytest.fixture(scope="module", params=[*FIXTURES, *EXAMPLES, BACKENDS])
 def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> World:
     place = ROOT / "fixtures" / request.param
+    if request.param == BACKENDS:
+        place = ROOT / "tests" / "trace" / "worlds" / "merged.yaml"
     if request.param in EXAMPLES:
         place = tmp_path_factory.mktemp(request.param)
         (page,) = (ROOT / "rules").glob(f"{request.param}-*.md")
@@ -62,7 +67,8 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     workspace = open_workspace([str(place)])
     findings = workspace.findings()
     names = Names(key for each in workspace.simulations for key in each.world.resources)
-    return World(request.param, workspace, names, details(draw(workspace.simulations, Asked(), findings)), findings)
+    drawing = draw(workspace.simulations, Asked(), findings)
+    return World(request.param, drawing, workspace, names, details(drawing), findings)
 
 
 def contexts(simulation: Simulation) -> Iterator[tuple[Group, tuple[Node, ...]]]:
@@ -144,6 +150,21 @@ def test_the_page_shows_what_explain_shows(world: World) -> None:
                 assert said & page_rows(world, box, kind), (path, box["label"])
             compared += 1
     assert compared or world.name in NO_POLICIES
+
+
+def test_every_box_holds_what_explain_says_of_it(world: World) -> None:
+    """Not a setting more and none less: for each object and section that the page draws, kind by kind."""
+    by_name = {each.world.name: each for each in world.workspace.simulations}
+    for number, box in enumerate(world.drawing.graph.nodes):
+        if not box.nodes or box.role == "policy":
+            continue
+        said: dict[str, set[frozenset[Row]]] = {}
+        for context in explained(world, by_name[box.environment], box.nodes[-1])["contexts"]:
+            for policy in context["policies"]:
+                said.setdefault(policy["kind"], set()).add(rows(policy))
+        shown = world.page["nodes"][number]
+        kinds = {world.page["results"][each]["kind"] for each in shown["results"]}
+        assert {kind: page_rows(world, shown, kind) for kind in kinds} == said, box.label
 
 
 def test_trace_meets_what_explain_shows(world: World) -> None:

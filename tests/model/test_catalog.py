@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +166,62 @@ def _assert_fields_agree(known: PolicyKind, crd: Resource, about: str) -> None:
     else:
         sections = "sectionName" in fields.get("targetRef", {}).get("properties", {})
     assert any(each.sections for each in known.targets) == sections, about
+    _assert_paths_agree(known, schema["properties"]["spec"], about)
+    _assert_targets_agree(known, schema["properties"]["spec"], about)
+
+
+def _assert_paths_agree(known: PolicyKind, spec: dict[str, Any], about: str) -> None:
+    """What is merged, claimed or listed by path is a field of the kind, inside a wrapper or not."""
+    paths = {*known.conflict_fields, *known.merge.lists, *known.merge.maps, *known.merge.units}
+    for path in paths:
+        places = [path, *(f"{wrapper}.{path}" for wrapper in known.merge.wrappers)]
+        assert any(_has(spec, place) for place in places), f"{path}: {about}"
+    for path, key in known.merge.lists.items():
+        assert _has(spec, f"{path}.{key}"), f"{path} by {key}: {about}"
+
+
+def _has(schema: dict[str, Any], path: str) -> bool:
+    for step in path.split("."):
+        schema = schema.get("items", schema)
+        if schema.get("x-kubernetes-preserve-unknown-fields"):
+            return True
+        inner = schema.get("additionalProperties") if step == "*" else schema.get("properties", {}).get(step)
+        if step == "*" and inner is None and schema.get("properties"):
+            inner = next(iter(schema["properties"].values()))
+        if not isinstance(inner, dict):
+            return False
+        schema = inner
+    return True
+
+
+_REFERENCES = ("targetRef", "targetRefs", "targetSelectors")
+_NOT_KINDS = {"All", "HTTP", "NIM", "PLM", "PreRouting", "Random", "RoundRobin", "Same", "Selector"}
+"""What else stands in quotes in the rules of the CRDs."""
+
+
+def _assert_targets_agree(known: PolicyKind, spec: dict[str, Any], about: str) -> None:
+    """Every kind that the rules and enums of the references speak of may be targeted."""
+    references = {name: spec["properties"][name] for name in _REFERENCES if name in spec["properties"]}
+    rules = [each["rule"] for each in spec.get("x-kubernetes-validations", [])]
+    quoted = set(re.findall(r"""['"]([A-Z][A-Za-z]+)['"]""", " ".join([*_rules(references), *rules])))
+    assert quoted - _NOT_KINDS <= {each.kind for each in known.targets}, about
+    selectors = references.get("targetSelectors", {}).get("items", {}).get("properties", {})
+    assert known.selects_across_namespaces == ("namespaces" in selectors), about
+
+
+def _rules(schema: object) -> Iterator[str]:
+    """CEL rules and enums anywhere below."""
+    if isinstance(schema, dict):
+        for name, value in schema.items():
+            if name == "rule" and isinstance(value, str):
+                yield value
+            elif name == "enum":
+                yield " ".join(f"'{each}'" for each in value)
+            else:
+                yield from _rules(value)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from _rules(each)
 
 
 # --- the loader -------------------------------------------------------------------------------------------------------

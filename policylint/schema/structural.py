@@ -39,7 +39,8 @@ def structural(schema: Mapping[str, Any]) -> dict[str, Any]:
     properties = found.setdefault("properties", {})
     for name in ("apiVersion", "kind", "metadata", "status"):
         properties[name] = {}
-    found["additionalProperties"] = False
+    if schema.get(_OPEN) is not True:
+        found["additionalProperties"] = False
     found["required"] = [each for each in found.get("required", ()) if each not in properties or properties[each]]
     if not found["required"]:
         del found["required"]

@@ -148,3 +148,11 @@ def test_a_key_that_is_read_as_something_else(tmp_path: Path) -> None:
     said = only(lint(tmp_path, "apiVersion: v1\nkind: Service\nmetadata: {name: x, labels: {y: a}}\n"), "GWP505")
     assert said.label == "this sets `true`, not `y`"
     assert said.pointed_at == "y: a}}"
+
+
+def test_a_crd_that_keeps_everything_takes_everything(tmp_path: Path) -> None:
+    """`x-kubernetes-preserve-unknown-fields` at the root: the API server keeps what no schema lists."""
+    begin = CRD.index("          properties:\n")
+    crd = f"{CRD[:begin]}          x-kubernetes-preserve-unknown-fields: true\n"
+    assert only(lint(tmp_path, *WORLD, CRD, KNOB + "  unheard: of\n"), "GWP501").label.startswith("no such field")
+    assert "GWP501" not in rules(lint(tmp_path, *WORLD, crd, KNOB + "  unheard: of\n"))

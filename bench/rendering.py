@@ -3,11 +3,15 @@
 python bench/rendering.py                 # routes, parents and policy targets per tree, seconds
 python bench/rendering.py --kubectl       # every kustomization against kubectl's output, and the time of both
 python bench/rendering.py --kubectl -v    # and each difference
+
+The first table is held against that of ../shared/trees/README.md; DIFFERENCES says where a tree is more than 3 % away
+from it, and why. Either table ends with exit code 1 where it falls short of what issue 3 asks for.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import time
@@ -31,6 +35,18 @@ TREES = Path(__file__).resolve().parents[2] / "shared" / "trees"
 KUBECTL = ("kubectl", "kustomize", "--load-restrictor", "LoadRestrictionsNone")
 TIMEOUT = 20
 _ANSWERS = ("found", "missing", "unknown")
+FOUND, NEAR, EQUAL, FASTER = 0.98, 0.03, 0.99, 30
+"""What issue 3 asks for: found parents, distance from the table, equal kustomizations, times faster than kubectl."""
+DIFFERENCES = {
+    "xunholy__k8s-gitops": (
+        "75 found, 74 of 80 in the table: six are the parents of the routes backstage, crowdsec and zigbee2mqtt, which"
+        " nothing deploys (orphans); of the deployed ones this walk reaches one more"
+    ),
+    "MatherlyNet__talos-cluster": "3 of 4 targets: the fourth is a selector that matches nothing, reported as GWP105",
+    "rcdailey__home-ops": "33 found, 33 of 34 in the table: the other one is an orphan's",
+}
+"""Trees that are further from the table, or look so, and why."""
+_LISTED = re.compile(r"^\| ([\w/-]+) \| [^|]*Flux[^|]*\| (\d+)/(\d+)[^|]*\| (\d+)/(\d+)", re.MULTILINE)
 _CARRIERS = frozenset({"helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io"})
 """Groups that are compared, too: what Flux and Helm make of them decides what is deployed."""
 
@@ -69,19 +85,54 @@ def targets(simulation: Simulation) -> Iterator[str]:
                 yield target.resolution.state
 
 
-def tree_row(tree: Path) -> str:
+class Row(NamedTuple):
+    """What was found in one tree."""
+
+    tree: str
+    environments: tuple[str, ...]
+    routes: int
+    parents: Counter[str]
+    targets: Counter[str]
+    seconds: float
+
+    def share(self) -> float:
+        """The part of the parents that was found."""
+        return self.parents["found"] / (sum(self.parents.values()) or 1)
+
+    def __str__(self) -> str:
+        listed = table().get(self.tree.partition("__")[0])
+        wanted = f"{listed[0]}/{listed[1]}, {listed[2]}/{listed[3]}" if listed else "-"
+        counted = ("/".join(str(each[answer]) for answer in _ANSWERS) for each in (self.parents, self.targets))
+        names = ", ".join(self.environments)
+        return f"| {self.tree} | {names} | {self.routes} | {' | '.join(counted)} | {wanted} | {self.seconds:.2f} |"
+
+    def is_near(self) -> bool:
+        """Whether parents and targets are as many as the table has, within 3 %, orphans left out."""
+        listed = table().get(self.tree.partition("__")[0])
+        if listed is None:
+            return True
+        pairs = ((sum(self.parents.values()), listed[0]), (sum(self.targets.values()), listed[3]))
+        return all(abs(counted - wanted) <= NEAR * wanted for counted, wanted in pairs)
+
+
+def table() -> dict[str, tuple[int, int, int, int]]:
+    """Parents resolved and all, targets resolved and all, by tree, as ../shared/trees/README.md has them."""
+    text_ = (TREES / "README.md").read_text() if (TREES / "README.md").is_file() else ""
+    return {match[1]: (int(match[2]), int(match[3]), int(match[4]), int(match[5])) for match in _LISTED.finditer(text_)}
+
+
+def row(tree: Path) -> Row:
     """One line of the first table."""
     start = time.perf_counter()
-    workspace = open_workspace([str(tree)])
+    workspace = open_workspace([str(tree)], render="builtin")
     seconds = time.perf_counter() - start
     found: Counter[str] = Counter()
     aimed: Counter[str] = Counter()
     for simulation in workspace.simulations:
         found.update(parents(simulation))
         aimed.update(targets(simulation))
-    names = ", ".join(each.world.name for each in workspace.simulations)
-    numbers = "/".join(str(found[each]) for each in _ANSWERS), "/".join(str(aimed[each]) for each in _ANSWERS)
-    return f"| {tree.name} | {names} | {workspace.coverage.routes} | {numbers[0]} | {numbers[1]} | {seconds:.2f} |"
+    names = tuple(each.world.name for each in workspace.simulations)
+    return Row(tree.name, names, workspace.coverage.routes, found, aimed, seconds)
 
 
 def objects(bodies: Iterator[Any], groups: frozenset[str]) -> dict[tuple[str, ...], Any]:
@@ -154,12 +205,26 @@ def main() -> int:
     if not trees():
         print(f"skipped: no trees at {TREES}")
         return 0
-    if not options.kubectl:
-        print("| tree | environments | routes | parents found/missing/unknown | targets found/missing/unknown | s |")
-        print("|---|---|---|---|---|---|")
-        for tree in trees():
-            print(tree_row(tree))
-        return 0
+    return _against_kubectl(verbose=options.verbose) if options.kubectl else _tables()
+
+
+def _tables() -> int:
+    print(
+        "| tree | environments | routes | parents found/missing/unknown | targets found/missing/unknown | table | s |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    short = False
+    for tree in trees():
+        found = row(tree)
+        print(found)
+        short |= found.share() < FOUND
+        short |= not found.is_near() and found.tree not in DIFFERENCES
+    for name, words in DIFFERENCES.items():
+        print(f"{name}: {words}")
+    return int(short)
+
+
+def _against_kubectl(*, verbose: bool) -> int:
     rows: list[Compared] = []
     refused, ours = 0, 0.0
     for tree in trees():
@@ -168,13 +233,13 @@ def main() -> int:
         refused += failed
         ours += seconds
     different = [each for each in rows if each.differences]
-    for each in different if options.verbose else ():
+    for each in different if verbose else ():
         print(f"{each.directory}: {'; '.join(each.differences)}")
     theirs = sum(each.seconds for each in rows)
     equal = len(rows) - len(different)
     print(f"{equal} of {len(rows)} kustomizations equal ({equal / len(rows):.2%}); kubectl cannot build {refused} more")
     print(f"kubectl {theirs:.1f} s, built in {ours:.2f} s for all: {theirs / ours:.0f} times faster")
-    return 0
+    return int(equal < EQUAL * len(rows) or theirs < FASTER * ours)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def is_idle(environment: Mapping[str, str] = os.environ) -> bool:
     """
     pushed = pushed_range(environment)
     compared = [*pushed, "--"] if pushed else ["--cached", "--"]
-    names = _git("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", *compared)
+    names = git("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", *compared)
     changed = [name for name in (names or b"").split(b"\0") if name]
     return bool(changed) and not any(is_relevant(os.fsdecode(name)) for name in changed)
 
@@ -58,13 +58,24 @@ def source(paths: Sequence[str], excluded: Callable[[str], bool] | None) -> Sour
         raise click.UsageError(str(error)) from None
 
 
+def former(revision: str, paths: Sequence[str], excluded: Callable[[str], bool] | None) -> Source | None:
+    """What was there before the change; None for the first commit of a repository."""
+    from policylint.sources.git import Repository, RevisionError
+    from policylint.sources.revision import at_revision
+
+    try:
+        return at_revision(Repository(), revision, list(paths) or None, excluded or ())
+    except RevisionError:
+        return None
+
+
 def pushed_range(environment: Mapping[str, str]) -> tuple[str, str] | None:
     """What pre-commit says about a push, or `--from-ref … --to-ref …`."""
     begin, end = environment.get("PRE_COMMIT_FROM_REF", ""), environment.get("PRE_COMMIT_TO_REF", "")
     return (begin, end) if begin and end else None
 
 
-def _git(*arguments: str) -> bytes | None:
+def git(*arguments: str) -> bytes | None:
     """What git prints, None if it fails; without `subprocess`, whose import takes as long as git does."""
     command = ["git", "-c", "core.fsmonitor=false", *arguments]
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.cli import configured
@@ -47,6 +47,7 @@ def judge(
     with_ignores: bool = True,
     whole: bool = True,
     spent: dict[str, float] | None = None,
+    amend: Callable[[list[Finding]], list[Finding]] | None = None,
 ) -> Judged:
     """Ask the rules and sort what they say.
 
@@ -55,8 +56,11 @@ def judge(
         with_ignores: heed suppressions.
         whole: whether everything is looked at: in a part of a repository a suppression may seem unused that is not.
         spent: takes the seconds that each rule took.
+        amend: what else is known of the findings before suppressions are heeded.
     """
     findings = workspace.findings(chosen, spent=spent)
+    if amend is not None:
+        findings = amend(findings)
     if settings.assume:  # what is assumed is known in part only: it is not judged itself
         findings = [each for each in findings if each.location.document is not settings.places]
     suppressed: Sequence[Suppressed] = ()

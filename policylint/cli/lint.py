@@ -175,9 +175,18 @@ def lint(
     clock.lap("read and simulate")
     whole = is_whole(paths)
     spent: dict[str, float] | None = {} if timing else None
+    more: dict[str, Any] = {}
+    if hook:
+        from policylint.cli.removed import told
+
+        def before(revision: str) -> Workspace | None:
+            there = _former(revision, paths, settings)
+            return None if there is None else opened(paths, None, semantics, snapshot, source=there)
+
+        more["amend"] = partial(told, workspace=workspace, before=before)
     with progress("asking the rules"):
         judged = judge(
-            workspace, settings, chosen, strict=strict, with_ignores=not no_ignores, whole=whole, spent=spent
+            workspace, settings, chosen, strict=strict, with_ignores=not no_ignores, whole=whole, spent=spent, **more
         )
     findings = judged.findings
     accepted = None
@@ -262,6 +271,14 @@ def _index(paths: Sequence[str], settings: Settings) -> Source:
 
     said = given(settings)
     return source(paths or settings.paths, said.excluded if said else None)
+
+
+def _former(revision: str, paths: Sequence[str], settings: Settings) -> Source | None:
+    from policylint.cli.configured import given
+    from policylint.cli.hook import former
+
+    said = given(settings)
+    return former(revision, paths or settings.paths, said.excluded if said else None)
 
 
 def _verdict(known: Sequence[Finding], fail_on: str) -> int:

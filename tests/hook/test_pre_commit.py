@@ -164,6 +164,62 @@ def test_a_first_push_has_nothing_to_be_compared_with_and_the_next_one_has(
     assert "GWP302" in done.stdout + done.stderr
 
 
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: edge, namespace: shop}
+spec: {chart: {spec: {chart: gateways, sourceRef: {kind: HelmRepository, name: us}}}}
+"""
+
+
+@pytest.fixture
+def with_charts(repository: Repository) -> Repository:
+    """A repository with a chart that is not rendered and may make anything in its namespace."""
+    repository.write(release=RELEASE)
+    repository.run("git", "add", "-A")
+    assert repository.commit().returncode == 0
+    return repository
+
+
+def lint(repository: Repository, *arguments: str) -> str:
+    done = repository.run(sys.executable, "-m", "policylint", "lint", "--hook", "-o", "concise", *arguments)
+    return done.stdout
+
+
+def test_what_a_commit_deletes_is_missing_although_charts_are_unseen(with_charts: Repository) -> None:
+    with_charts.run("git", "rm", "-q", "gateway.yaml")
+    said = lint(with_charts)
+    assert "error[GWP401] HTTPRoute shop/checkout names parent Gateway shop/edge, which this commit removes" in said
+    assert with_charts.commit().returncode == 1
+    assert "GWP401" not in lint(with_charts, "--ignore", "GWP401")
+
+
+def test_it_stays_uncertain_where_the_same_commit_changes_a_chart(with_charts: Repository) -> None:
+    with_charts.run("git", "rm", "-q", "gateway.yaml")
+    with_charts.write(release=f"# makes the Gateway from now on\n{RELEASE}")
+    with_charts.run("git", "add", "-A")
+    assert "GWP401" not in lint(with_charts)
+
+
+def test_what_was_not_there_before_stays_uncertain(with_charts: Repository) -> None:
+    with_charts.run("git", "rm", "-q", "other.yaml")
+    with_charts.write(route=ATTACHED.replace("name: edge", "name: elsewhere"))
+    with_charts.run("git", "add", "-A")
+    assert "GWP401" not in lint(with_charts)
+
+
+def test_what_a_push_deletes_is_missing(with_charts: Repository) -> None:
+    with_charts.run("git", "rm", "-q", "gateway.yaml")
+    with_charts.run("git", "commit", "-q", "--no-verify", "-m", "x")
+    ends = [with_charts.run("git", "rev-parse", each).stdout.strip() for each in ("HEAD~1", "HEAD")]
+    begin, end = ends
+    done = with_charts.run(
+        sys.executable, "-m", "policylint", "lint", "--hook", PRE_COMMIT_FROM_REF=begin, PRE_COMMIT_TO_REF=end
+    )
+    assert done.returncode == 1
+    assert "which this push removes" in done.stdout.replace("\n  ", " ")
+
+
 def test_outside_of_a_repository(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "policylint", "lint", "--hook"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

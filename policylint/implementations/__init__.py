@@ -11,6 +11,7 @@ from policylint.implementations.generic import Implementation
 _MODULES = {
     "envoy-gateway": ("policylint.implementations.envoy_gateway", "EnvoyGateway"),
     "agentgateway": ("policylint.implementations.agentgateway", "Agentgateway"),
+    "apisix": ("policylint.implementations.apisix", "Apisix"),
     "gateway-api": ("policylint.implementations.gateway_api", "GatewayApi"),
     "kgateway": ("policylint.implementations.kgateway", "Kgateway"),
     "gloo": ("policylint.implementations.gloo", "Gloo"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.model import Node, PolicyKind, Resource, World
@@ -84,8 +84,11 @@ class Implementation:
         return ()
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
-        """The conditions of kinds with one flat status."""
-        return ()
+        """The conditions of kinds with one flat status; by default whether it is accepted, in the reasons that the
+        catalog lists, and nothing where it lists none that fits."""
+        if state.kind.status != "conditions" or state.kind.origin != "catalog":
+            return ()
+        return tuple(_accepted(state))
 
     def marks(self, states: list[PolicyState], topology: Topology) -> list[Mark]:  # noqa: ARG002
         """The conditions that the controller writes on what the policies of one kind target; by default one per object
@@ -103,3 +106,23 @@ class Implementation:
         By default those that the spec asks for, as the topology has them.
         """
         return parent.conditions
+
+
+_REFUSED = ("Conflicted", "Invalid", "TargetNotFound")
+"""Verdicts with which a policy is not accepted; most controllers call the reasons so too."""
+
+
+def _accepted(state: PolicyState) -> Iterator[Condition]:
+    """`Accepted`, or what the kind has instead (GKE: `Attached`)."""
+    if state.verdict == "Unknown":
+        return
+    for name in ("Accepted", "Attached"):
+        reasons = state.kind.conditions.get(name, ())
+        if state.verdict not in _REFUSED:
+            if name in reasons:
+                yield Condition(name, "True", name)
+            continue
+        reason = next((each for each in (state.verdict, f"Not{name}") if each in reasons), "")
+        if reason:
+            why = state.invalid or next((each.detail for each in state.targets if each.problem), "")
+            yield Condition(name, "False", reason, why)

@@ -92,7 +92,7 @@ def test_an_entry_survives_being_written_and_read(kind: PolicyKind) -> None:
         ("TrafficPolicy", "gateway.kgateway.dev", ("custom", None, "none", 16)),
         ("AuthorizationPolicy", "security.istio.io", ("union", None, "none", 16)),
         ("BackendTLSPolicy", "gateway.networking.k8s.io", ("none", None, "same-target", 16)),
-        ("APIPolicy", "dp.wso2.com", ("field", None, "none", 1)),
+        ("APIPolicy", "dp.wso2.com", ("field", None, "same-target", 1)),
     ],
 )
 def test_what_the_engine_hangs_on(kind: str, group: str, expected: tuple[object, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Apache APISIX: route policies of one rule that differ in priority knock each other out (kgateway-nginx-gloo.md §4)."""
+"""Apache APISIX: route policies of a rule that differ in priority knock each other out (kgateway-nginx-gloo.md §4)."""
 
 from __future__ import annotations
 

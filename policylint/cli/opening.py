@@ -31,6 +31,11 @@ def enter(directory: str | None) -> None:
         click.get_current_context().meta[_ENTERED] = True
 
 
+def entered() -> bool:
+    """Whether -C named a directory, which then is what is read where no PATH is given."""
+    return bool(click.get_current_context().meta.get(_ENTERED))
+
+
 def opened(
     paths: Sequence[str],
     directory: str | None,

@@ -23,7 +23,7 @@ def opened_at(
     Raises:
         click.UsageError: no such revision, or a path that it does not have.
     """
-    from policylint.cli.opening import enter, opened
+    from policylint.cli.opening import enter, entered, opened
 
     if not revision:
         return opened(paths, directory, semantics, snapshot)
@@ -35,7 +35,7 @@ def opened_at(
     settings = configured.settings()
     said = configured.given(settings)
     exclude = () if said is None or said.excluded is None else said.excluded
-    asked = [os.path.relpath(each) for each in paths] or [*settings.paths] or None
+    asked = [os.path.relpath(each) for each in paths] or [*settings.paths] or (["."] if entered() else None)
     try:
         source = at_revision(Repository("."), revision, asked, exclude)
         for path in asked or ():

@@ -57,10 +57,20 @@ def spelling(text: str) -> Spelling:
 def readings(text: str) -> list[Spelling]:
     """The ways to read a spelling, the likeliest first: `shop/checkout` may also be namespace and name."""
     first = spelling(text)
+    found = [first]
     if first.kind and first.namespace is None:
         holder = f"{first.kind}.{first.group}" if first.group else first.kind
-        return [first, Spelling("", "", holder, first.name, first.section)]
-    return [first]
+        found.append(Spelling("", "", holder, first.name, first.section))
+    if first.section and (holder := _holder(first.kind.lower())):  # as output writes them: `Listener infra/edge#https`
+        found.append(first._replace(kind=holder))
+    return found
+
+
+def _holder(kind: str) -> str:
+    """The kind of object that has such sections: Gateway of a listener, HTTPRoute of an HTTPRouteRule; else ""."""
+    if kind.endswith("routerule"):
+        return kind.removesuffix("rule")
+    return {"listener": "Gateway", "serviceport": "Service"}.get(kind, "")
 
 
 def find(text: str, keys: Iterable[ResourceKey]) -> list[ResourceKey]:

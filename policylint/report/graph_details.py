@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from policylint.explain.contexts import MOST_PATHS, leads_down
+from policylint.explain.concerned import concerned
 from policylint.explain.settings import settings, summary
 from policylint.model import Location, Node, ResourceKey
 from policylint.policy.state import Group
@@ -44,8 +43,7 @@ def details(drawing: Drawing) -> Entry:
         for group in simulation.groups:
             if not group.effective.owners and not group.effective.lost:
                 continue
-            nodes = group.nodes.keys() | _beneath(simulation, group) | _above(group)
-            boxes = sorted({box for node in nodes for box in own.get((environment, node), ())})
+            boxes = sorted({box for node in concerned(simulation, group) for box in own.get((environment, node), ())})
             owners = {box for key in group.effective.sources for box in of_key.get((environment, key), ())}
             for box in boxes:
                 acting[box] |= owners
@@ -96,33 +94,6 @@ def details(drawing: Drawing) -> Entry:
         "results": results,
         "findings": found,
     }
-
-
-def _above(group: Group) -> set[Node]:
-    """Routes and rules whose requests meet a policy further down, at a rule or a backend."""
-    if any(leads_down(each.node) for each in group.effective.stack):
-        return set()  # what lies below those is in `group.nodes`
-    paths = islice(group.contexts(), MOST_PATHS)
-    return {node for path in paths for node in path if not leads_down(node) and node.key.kind != "Namespace"}
-
-
-def _beneath(simulation: Simulation, group: Group) -> set[Node]:
-    """What the contexts of a group lead to where they end early: a kind that knows listeners and no routes acts on the
-    requests of the routes below all the same."""
-    topology, inside = simulation.topology, group.nodes.keys()
-
-    def goes_on(vertex: int) -> bool:
-        return any(not inside.isdisjoint(topology.vertices[each].nodes) for each in topology.children[vertex])
-
-    mine = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
-    pending = [child for vertex in mine if not goes_on(vertex) for child in topology.children[vertex]]
-    seen = set(pending)
-    while pending:
-        for child in topology.children[pending.pop()]:
-            if child not in seen:
-                seen.add(child)
-                pending.append(child)
-    return {node for vertex in seen if topology.reachable[vertex] for node in topology.vertices[vertex].nodes}
 
 
 def _places(graph: Graph) -> tuple[dict[tuple[str, Node], list[int]], dict[tuple[str, ResourceKey], list[int]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from policylint.explain.concerned import concerned
 from policylint.explain.reach import reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.policy.state import PolicyState
@@ -51,12 +52,19 @@ def entries(what: str, simulations: Sequence[Simulation], wanted: Wanted) -> lis
     names = Names(key for each in simulations for key in each.world.resources)
     found = []
     for simulation in sorted(simulations, key=lambda each: each.world.name):
-        affected = {
-            node.key: names.keys(keys) for node, keys in simulation.affected().items() if not node.section and keys
-        }
-        for entry in _TABLES[what](_Context(simulation, names, wanted, affected)):
+        for entry in _TABLES[what](_Context(simulation, names, wanted, _acting(simulation, names))):
             found.append({"environment": simulation.world.name, **entry} if len(simulations) > 1 else entry)
     return found
+
+
+def _acting(simulation: Simulation, names: Names) -> dict[ResourceKey, list[str]]:
+    """Per object the policies of which something takes effect there, as `explain` says."""
+    found: dict[ResourceKey, set[ResourceKey]] = {}
+    for group in simulation.groups:
+        for node in concerned(simulation, group) if group.effective.sources else ():
+            if not node.section:
+                found.setdefault(node.key, set()).update(group.effective.sources)
+    return {key: names.keys(keys) for key, keys in found.items()}
 
 
 def write(form: str, what: str, found: Sequence[Entry], paint: Paint) -> Iterator[str]:

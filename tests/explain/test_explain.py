@@ -266,3 +266,27 @@ spec:
     assert len(said["chains"]) == 2
     assert {"name": "hosts", "value": "shop.${SECRET_DOMAIN}"} in said["facts"]
     assert "the same for 2 contexts" in text("HTTPRoute/shop/shop", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Listener infra/edge#https", "HTTPRouteRule shop/checkout#pay", "ServicePort shop/checkout#http"],
+)
+def test_sections_are_taken_as_the_output_writes_them(name: str) -> None:
+    assert text(name, SHOP).startswith(name)
+
+
+def test_a_revision_of_the_directory_that_is_named(tmp_path: Path) -> None:
+    """-C names the tree also where it is that of a revision: what lies beside it in the repository is not read."""
+    import shutil
+    import subprocess
+
+    for name in (SHOP, "kuadrant-platform"):
+        shutil.copytree(FIXTURES / name, tmp_path / name)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *words], check=True)
+    said = data("Gateway/infra/edge", "-C", str(tmp_path / SHOP), "--at", "HEAD")
+    assert said["location"]["file"] == "infra/gateway.yaml"
+    gone = run("Gateway/platform/external", "-C", str(tmp_path / SHOP), "--at", "HEAD")
+    assert "nothing is called" in str(gone.exception)

@@ -25,6 +25,7 @@ from policylint.report.explain_v1 import entry
 from policylint.report.graph import Asked, Drawing, draw
 from policylint.report.graph_details import details
 from policylint.report.identity import Names
+from policylint.report.listing import Wanted, entries
 from policylint.report.trace_v1 import entry as traced
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -165,6 +166,24 @@ def test_every_box_holds_what_explain_says_of_it(world: World) -> None:
         shown = world.page["nodes"][number]
         kinds = {world.page["results"][each]["kind"] for each in shown["results"]}
         assert {kind: page_rows(world, shown, kind) for kind in kinds} == said, box.label
+
+
+def test_list_counts_what_explain_shows(world: World) -> None:
+    """The policies that the tables of list say act on a route, a Gateway or a backend."""
+    by_name = {each.world.name: each for each in world.workspace.simulations}
+    for table, column in (("routes", "route"), ("gateways", "gateway"), ("backends", "backend")):
+        for row in entries(table, world.workspace.simulations, Wanted()):
+            simulation = by_name.get(row.get("environment", ""), world.workspace.simulations[0])
+            key = next(key for key in simulation.world.resources if world.names.key(key) == row[column])
+            said = {
+                each["policy"]
+                for context in explained(world, simulation, whole(key))["contexts"]
+                for policy in context["policies"]
+                for each in policy["settings"]
+                if each["how"] == "applies"
+            }
+            assert set(row["acting"]) == said, row[column]
+            assert row["policies"] == len(said)
 
 
 def test_trace_meets_what_explain_shows(world: World) -> None:

@@ -233,7 +233,7 @@ def test_variables_in_hostnames_may_be_anything(tmp_path: Path) -> None:
     tracer = Tracer(open_workspace([str(tmp_path)]).simulations[0])
     trace = tracer.trace(request({"host": "paths.shop.org", "path": "/abc"}))
     assert trace.rule is not None and trace.rule.section == "prefix"
-    assert trace.notes == ("paths.${domain} is taken to be paths.shop.org: nothing in the tree fills in its variable",)
+    assert trace.notes == ("paths.${DOMAIN} is taken to be paths.shop.org: nothing in the tree fills in its variable",)
     assert tracer.trace(request({"host": "path.shop.org", "path": "/abc"})).outcome.status == 404
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.render.trees import KUSTOMIZATION, ROUTE, kustomizer
+from tests.render.test_flux import cluster, kustomization
+from tests.render.trees import KUSTOMIZATION, ROUTE, codes, deployed, kustomizer, place, workspace
 
 ON_ROUTES = "resources: [route.yaml]\npatches:\n- target: {kind: HTTPRoute}\n  patch:"
 BROKEN = {
@@ -75,6 +76,52 @@ def test_one_note_and_the_run_goes_on(tmp_path: Path, kustomization: str, code: 
 def test_nonsense_is_survived(tmp_path: Path, kustomization: str) -> None:
     files = {"app/kustomization.yaml": kustomization, "app/route.yaml": ROUTE}
     kustomizer(tmp_path, files).build("app")
+
+
+@pytest.mark.parametrize(("broken", "code"), BROKEN.values(), ids=BROKEN)
+def test_a_finding_each_at_the_line_that_is_wrong(tmp_path: Path, broken: str, code: str) -> None:
+    """Seen from the outside: a GWP911 in the broken application, and the one beside it is checked all the same."""
+    files = cluster(
+        kustomization("app", "./a/app"),
+        **{
+            "kustomization.yaml": KUSTOMIZATION + "resources: [a/app]\n",
+            "a/app/kustomization.yaml": KUSTOMIZATION + broken,
+            "a/app/route.yaml": ROUTE,
+            "clusters/prod/well.yaml": kustomization("well", "./well"),
+            "well/route.yaml": ROUTE.replace("name: shop", "name: well"),
+        },
+    )
+    found = workspace(tmp_path, files)
+    (finding,) = [each for each in found.findings() if each.rule == "GWP911"]
+    assert finding.severity == "note"
+    assert codes(found) == [code]
+    assert "kustomization.yaml:" in place(finding.location, tmp_path)
+    assert deployed(found) == {"prod": ["HTTPRoute default/shop", "HTTPRoute default/well"]}
+
+
+def test_a_cycle_of_flux_kustomizations_and_paths_out_of_the_tree_end(tmp_path: Path) -> None:
+    files = cluster(
+        kustomization("app", "./app"),
+        **{
+            "clusters/prod/up.yaml": kustomization("up", "../../../../etc"),
+            "clusters/prod/self.yaml": kustomization("self", "./clusters"),
+            "clusters/prod/a.yaml": kustomization("a", "./a"),
+            "a/b.yaml": kustomization("b", "./b"),
+            "b/a.yaml": kustomization("a", "./a"),
+        },
+    )
+    found = workspace(tmp_path, files)
+    assert list(deployed(found).values()) == [["HTTPRoute default/shop", "Service default/shop"]]
+    assert [place(each.location, tmp_path) for each in found.findings() if each.rule == "GWP911"] == [
+        "clusters/prod/up.yaml:7"
+    ]
+
+
+def test_a_thousand_kustomizations_deep(tmp_path: Path) -> None:
+    """Flux Kustomizations, each of which deploys the next, are no nesting: all of them are followed."""
+    files = {f"k{n}/next.yaml": kustomization(f"k{n}", f"./k{n + 1}") for n in range(1000)}
+    found = workspace(tmp_path, cluster(kustomization("app", "./k0"), **files, **{"k1000/route.yaml": ROUTE}))
+    assert deployed(found) == {"prod": ["HTTPRoute default/shop"]}
 
 
 def test_a_chain_of_a_thousand_bases_ends_in_a_note(tmp_path: Path) -> None:

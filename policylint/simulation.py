@@ -89,6 +89,7 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
         for state in judged:
             state.ancestors = behaviour.ancestors(state, topology)
             state.conditions = behaviour.conditions(state, topology)
+            state.stanza = behaviour.stanza(state)
             states[state.key] = state
         if kind.target_condition:
             marks += behaviour.marks(judged, topology)

@@ -90,6 +90,10 @@ class Implementation:
             return ()
         return tuple(_accepted(state))
 
+    def stanza(self, state: PolicyState) -> Mapping[str, Any]:  # noqa: ARG002
+        """The status of controllers whose status has a shape of its own; by default none."""
+        return {}
+
     def marks(self, states: list[PolicyState], topology: Topology) -> list[Mark]:  # noqa: ARG002
         """The conditions that the controller writes on what the policies of one kind target; by default one per object
         and kind where the catalog names a `targetCondition`."""

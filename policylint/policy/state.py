@@ -248,6 +248,7 @@ class PolicyState:
         verdict, by: see design/architecture.md «The words».
         groups: the groups of contexts that this policy takes part in.
         idle: why it does nothing though it is accepted, None where nothing can be said.
+        stanza: the status of a controller that writes neither ancestors nor conditions; empty otherwise.
     """
 
     __slots__ = (
@@ -263,6 +264,7 @@ class PolicyState:
         "kind",
         "policy",
         "refused",
+        "stanza",
         "targets",
         "verdict",
     )
@@ -282,6 +284,7 @@ class PolicyState:
         self.by: tuple[ResourceKey, ...] = ()
         self.ancestors: tuple[Ancestor, ...] = ()
         self.conditions: tuple[Condition, ...] = ()
+        self.stanza: Mapping[str, Any] = {}
 
     @property
     def key(self) -> ResourceKey:

@@ -105,6 +105,8 @@ class _Marks:
 
 
 def _policy(state: PolicyState) -> Entry:
+    if state.stanza:
+        return dict(state.stanza)
     if state.kind.status == "conditions":
         return {"conditions": _conditions(state.conditions)}
     ordered = sorted(state.ancestors, key=lambda each: (str(each.ancestor), each.controller))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.policy.state import Effective
+from policylint.report.status import stanzas
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 
@@ -154,3 +155,26 @@ def test_options_elsewhere_have_no_target(tmp_path: Path) -> None:
     simulation = simulate(tmp_path, elsewhere.replace("name: leaf", "name: leaf, namespace: default"))
     (state,) = simulation.policies.values()
     assert state.verdict == "TargetNotFound"
+
+
+def test_the_status_is_solo_kits(tmp_path: Path) -> None:
+    """§3: a Warning for a VirtualHostOption that adds nothing; nothing at all of a RouteOption that does."""
+    simulation = simulate(
+        tmp_path,
+        option("whole", "Gateway/gw", "cors: {}", kind="VirtualHostOption"),
+        option("section", "Gateway/gw#http", "cors: {allowOrigin: [a]}", kind="VirtualHostOption"),
+        option("first", "HTTPRoute/leaf", "timeout: 1s"),
+        option("second", "HTTPRoute/leaf", "timeout: 2s"),
+        option("nowhere", "HTTPRoute/laef", "timeout: 2s"),
+    )
+    found = {key.name: state.stanza for key, state in simulation.policies.items()}
+    reason = "not attached to listener due to conflict with more specific or older VirtualHostOptions"
+    assert found == {
+        "whole": {"statuses": {"gloo-system": {"state": "Warning", "reason": reason}}},
+        "section": {"statuses": {"gloo-system": {"state": "Accepted"}}},
+        "first": {"statuses": {"gloo-system": {"state": "Accepted"}}},
+        "second": {},
+        "nowhere": {},
+    }
+    written = [each for each in stanzas(simulation) if each["kind"] == "VirtualHostOption"]
+    assert [each["status"] for each in written] == [found["section"], found["whole"]]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from policylint.implementations.generic import Implementation
 from policylint.implementations.gloo.merging import FIRST_ONLY, merged, options
-from policylint.model import Node, PolicyKind, Resource, ResourceKey
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, text
 from policylint.policy import merge, verdict
 from policylint.policy.effective import Effects
 from policylint.policy.state import Attachment, Effective, Group, PolicyState
 from policylint.topology import Topology, whole
+
+NAMESPACE = "gloo-system"
+"""Where Gloo is installed by default."""
+_SILENT = ("Accepted", "Conflicted", "Invalid", "TargetNotFound", "Unknown")
+_WARNED = {
+    "ListenerOption": "not attached to Gateway due to higher priority ListenerOption",
+    "VirtualHostOption": "not attached to listener due to conflict with more specific or older VirtualHostOptions",
+}
+"""Kinds of which the controller says that one adds nothing."""
 
 
 class Gloo(Implementation):
@@ -59,6 +69,20 @@ class Gloo(Implementation):
             elif state.verdict == "Enforced" and _adds_nothing(state):
                 state.verdict = "Overridden"
                 state.by = tuple(sorted({owner for group in state.groups for owner in group.effective.sources}))
+
+    def stanza(self, state: PolicyState) -> Mapping[str, Any]:
+        """solo-kit's status, by the namespace of the controller: Accepted, or Warning for what adds nothing.
+
+        Nothing is written of what reaches no listener and no route, nor of RouteOptions and HttpListenerOptions that
+        add nothing (§3).
+        """
+        kind = state.kind.kind
+        if state.verdict in _SILENT or (state.verdict == "Overridden" and kind not in _WARNED):
+            return {}
+        report: dict[str, Any] = {"state": "Accepted"}
+        if state.verdict == "Overridden":
+            report = {"state": "Warning", "reason": _WARNED[kind]}
+        return {"statuses": {text(self.settings.get("namespace"), NAMESPACE): report}}
 
 
 def _elsewhere(state: PolicyState) -> bool:

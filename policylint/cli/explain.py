@@ -26,7 +26,7 @@ Examples:
   policylint explain HTTPRoute/shop/checkout
   policylint explain checkout --rule 2 --field jwt
   policylint explain Gateway/infra/edge#https
-  policylint explain SecurityPolicy/infra/edge-jwt      where it reaches, and what deleting it would change
+  policylint explain SecurityPolicy/infra/edge-jwt      where it reaches, what deleting it changes
   policylint explain GWP201                             a rule
 
 \b

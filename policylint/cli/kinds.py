@@ -8,16 +8,27 @@ from typing import TYPE_CHECKING
 import click
 
 from policylint.cli.completing import kind_names
+from policylint.cli.options import OUTPUT, Command, option
 
 if TYPE_CHECKING:
     from policylint.model.policy_kind import PolicyKind
 
 
-@click.command()
-@click.argument("kind", required=False, shell_complete=kind_names)
-@click.option(
-    "--format",
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  policylint kinds                                          all of them
+  policylint kinds SecurityPolicy
+  policylint kinds BackendTLSPolicy.gateway.networking.k8s.io
+  policylint kinds -o markdown                              the table of docs/policy-kinds.md
+""",
+)
+@click.argument("kind", metavar="[KIND]", required=False, shell_complete=kind_names)
+@option(
+    OUTPUT,
     "-o",
+    "--format",
     "form",
     type=click.Choice(["text", "json", "yaml", "markdown"]),
     default="text",

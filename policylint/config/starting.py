@@ -48,6 +48,7 @@ def configuration(seen: Seen, version: str) -> str:
             "",
             *_namespaces(seen),
             "",
+            *_unseen(seen),
             "# Lowest severity for which the exit code is 1: error, warning, note, never.",
             "fail-on: error",
             "",
@@ -102,6 +103,18 @@ def _namespaces(seen: Seen) -> list[str]:
     lines = ["# Labels of namespaces that no manifest shows; listeners that select by label look at them."]
     entries = [f"#   {each}: {{team: …}}" for each in seen.namespaces[:10]]
     return [*lines, "# namespaces:", *(entries or ["#   shop: {team: checkout}"])]
+
+
+def _unseen(seen: Seen) -> list[str]:
+    """What was not seen, and what can be done about that."""
+    if not seen.not_rendered:
+        return []
+    return [
+        "# Not seen: " + "; ".join(seen.not_rendered[:4]) + ".",
+        "# A dump of the cluster (kubectl get -A -o yaml) shows what they make, and real creation times.",
+        "# snapshot: cluster.yaml",
+        "",
+    ]
 
 
 def _listed(names: Iterable[str], most: int) -> str:

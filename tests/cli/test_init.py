@@ -74,3 +74,14 @@ def test_it_goes_to_the_git_root(tree: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tree / "clusters" / "prod")
     run("init")
     assert (tree / ".policylint.yaml").is_file()
+
+
+def test_it_says_what_was_not_seen(tree: Path) -> None:
+    assert "# Not seen" not in run("init", "--stdout").stdout
+    (tree / "release.yaml").write_text(
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: shop}\n"
+        "spec: {chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}}\n"
+    )
+    text = run("init", "--stdout").stdout
+    assert "# Not seen: 1 HelmRelease" in text
+    assert "# snapshot: cluster.yaml\n" in text

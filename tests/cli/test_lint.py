@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from policylint.cli import main
+from policylint.cli.commands import COMMANDS
 
 GATEWAY = """\
 apiVersion: gateway.networking.k8s.io/v1
@@ -235,6 +236,13 @@ def test_interruption_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("policylint.workspace.open_workspace", interrupted)
     result = policylint("lint", ".")
     assert (result.exit_code, result.output) == (130, "")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "config show"])
+def test_help_of_every_command_has_examples_that_fit_the_page(command: str) -> None:
+    text = policylint(*command.split(), "--help").stdout
+    assert "  Examples:\n    policylint" in text
+    assert max(map(len, text.split("\n"))) <= 100
 
 
 def test_help_shows_options_in_groups() -> None:

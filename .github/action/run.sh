@@ -16,8 +16,9 @@ folder=$RUNNER_TEMP/policylint-report # what the second workflow for forks needs
 report=$folder/comment.md
 summary=$RUNNER_TEMP/policylint-summary.md
 data=$RUNNER_TEMP/policylint.json
+annotations=$RUNNER_TEMP/policylint.log
 rm -rf "$folder"
-rm -f "$sarif" "$summary" "$data"
+rm -f "$sarif" "$summary" "$data" "$annotations"
 mkdir -p "$folder"
 
 paths=()
@@ -41,7 +42,7 @@ if [ "${PL_SARIF:-true}" = true ]; then common+=(--output "sarif=$sarif"); fi
 if [ -n "${PL_CONFIG:-}" ]; then common+=(--config "$PL_CONFIG"); fi
 if [ -n "$base" ]; then
   links="${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/blob/${PL_HEAD_SHA:-${GITHUB_SHA:-HEAD}}"
-  command=("$tool" diff --format text --output "markdown=$report" --output "summary=$summary")
+  command=("$tool" diff --format text --output "markdown=$report" --output "summary=$summary" --output "github=$annotations")
   command+=(--output "json-v1=$data" --comment-key "${PL_COMMENT_KEY:-default}")
   if [ -n "${GITHUB_REPOSITORY:-}" ]; then command+=(--links "$links"); fi
   command+=("${common[@]}" -- "$base..HEAD" "${paths[@]}")
@@ -52,12 +53,8 @@ fi
 code=0
 "${command[@]}" || code=$?
 
-# Annotations of new findings, where that format is there; it says nothing new to the exit code.
-if [ -n "$base" ] && "$bin/python" -c 'import sys; from policylint.report import FORMATS; sys.exit("github" not in FORMATS)'; then
-  annotate=("$tool" diff --format github --exit-zero)
-  if [ -n "${PL_CONFIG:-}" ]; then annotate+=(--config "$PL_CONFIG"); fi
-  "${annotate[@]}" -- "$base..HEAD" "${paths[@]}" || true
-fi
+# Annotations of new findings: the runner reads them from the log.
+if [ -s "$annotations" ]; then grep '^::' "$annotations" || true; fi
 
 if [ -s "$summary" ]; then
   head -c "$summary_budget" "$summary" >>"$GITHUB_STEP_SUMMARY"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from policylint.workspace import Workspace
 
 SEVERITIES = ("error", "warning", "note")
-OWN_FORMATS = ("text", "concise", "json-v1", "json", "markdown", "summary")
+OWN_FORMATS = ("text", "concise", "json-v1", "json", "markdown", "summary", "github")
 """Formats that show changes; the others show new findings, as lint does."""
-FORMATS = ("auto", *OWN_FORMATS, "sarif", "github", "junit", "codeclimate")
+FORMATS = ("auto", *OWN_FORMATS, "sarif", "junit", "codeclimate")
 
 
 @click.command(
@@ -261,6 +261,10 @@ def _written(form: str, report: DiffReport) -> str:
             from policylint.report import diff_markdown
 
             return diff_markdown.write(report)
+        case "github":
+            from policylint.report import diff_github
+
+            return diff_github.write(report)
         case "summary":
             from policylint.report import diff_markdown
 

@@ -14,6 +14,17 @@ if TYPE_CHECKING:
 
 def write(report: DiffReport) -> str:
     """Routes, then new findings, then the line that counts them."""
+    *routes, verdict = changes(report)
+    lines = []
+    for finding in report.listed("new", "note"):
+        line, column = finding.location.at()
+        place = f"{finding.location.file}:{line}:{column}"
+        lines.append(f"{place}: new {finding.severity}[{finding.rule}] {finding.message}")
+    return "\n".join([*routes, *map(one_line, lines), verdict]) + "\n"
+
+
+def changes(report: DiffReport) -> list[str]:
+    """One line per route that changes, then the verdict."""
     lines = []
     parts: list[str] = []
     for environment in report.comparison.environments:
@@ -21,13 +32,8 @@ def write(report: DiffReport) -> str:
         prefix = f"{name}: " if name else ""
         lines += [prefix + _subject(each) for each in environment.subjects]
         parts += [prefix + part for part in verdict_parts(environment)]
-    for finding in report.listed("new", "note"):
-        line, column = finding.location.at()
-        lines.append(
-            f"{finding.location.file}:{line}:{column}: new {finding.severity}[{finding.rule}] {finding.message}"
-        )
     lines.append(" · ".join([*(parts or [nothing_changes(report)]), *finding_parts(report)]))
-    return "\n".join(map(one_line, lines)) + "\n"
+    return list(map(one_line, lines))
 
 
 def _subject(subject: Subject) -> str:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from policylint.compare.change import ContextChange, EnvironmentChange, PolicyChange, Subject, Touched
 
 Entry = dict[str, Any]
+MOST_INDENTED = 5_000
+"""Entries in all; Python indents slowly, and nobody reads more."""
 
 
 def write(report: DiffReport) -> str:
-    """The document, indented by two, ending in a newline."""
-    import json
-
+    """The document, indented by two, ending in a newline; a long one has one entry of its lists per line."""
     environments = report.comparison.environments
     names = Names(_keys(report))
     listed = [each for each in report.comparison.findings if _is_listed(report, each.finding.confidence)]
@@ -53,8 +53,24 @@ def write(report: DiffReport) -> str:
         ],
         "summary": _summary(report),
     }
-    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
-    return text.encode("utf-8", "replace").decode() + "\n"
+    return _text(content).encode("utf-8", "replace").decode() + "\n"
+
+
+def _text(content: Entry) -> str:
+    import json
+    from functools import partial
+
+    dumps = partial(json.dumps, ensure_ascii=False, default=str)
+    if sum(len(each) for each in content.values() if isinstance(each, list)) <= MOST_INDENTED:
+        return dumps(content, indent=2)
+    fields = []
+    for name, value in content.items():
+        if isinstance(value, list) and value:
+            entries = ",\n    ".join(map(dumps, value))
+            fields.append(f"  {dumps(name)}: [\n    {entries}\n  ]")
+        else:
+            fields.append(f"  {dumps(name)}: {dumps(value)}")
+    return "{\n" + ",\n".join(fields) + "\n}"
 
 
 def _is_listed(report: DiffReport, confidence: str) -> bool:

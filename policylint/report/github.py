@@ -6,6 +6,8 @@ first line of a place is given: regions that end at the end of a file do not ren
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from policylint.model import SEVERITIES, Finding
 from policylint.report.display import Paint, one_line
 from policylint.report.report import Report
@@ -19,17 +21,20 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def write(report: Report) -> str:
     """The workflow commands and the summary, ending in a newline."""
-    listed = report.listed("warning")
-    lines = []
+    commands = annotations(report, report.listed("warning"), "policylint lint -o text")
+    return "\n".join([*commands, *map(plain, summary(report, Paint(False)))]) + "\n"
+
+
+def annotations(report: Report, listed: Sequence[Finding], again: str) -> Iterator[str]:
+    """The workflow commands, the worst first, and how many have no room; `again` is the command that lists all."""
     hidden = 0
     for severity in SEVERITIES:
         findings = [each for each in listed if each.severity == severity]
-        lines += [_command(report, each) for each in findings[:MOST]]
+        yield from (_command(report, each) for each in findings[:MOST])
         hidden += max(0, len(findings) - MOST)
     if hidden:
-        more = f"{count(hidden, 'more finding')}: GitHub shows {MOST} per level, `policylint lint -o text` all"
-        lines.append(f"::notice::{_text(more)}")
-    return "\n".join([*lines, *map(_plain, summary(report, Paint(False)))]) + "\n"
+        more = f"{count(hidden, 'more finding')}: GitHub shows {MOST} per level, `{again}` all"
+        yield f"::notice::{_text(more)}"
 
 
 def _command(report: Report, finding: Finding) -> str:
@@ -52,6 +57,6 @@ def _property(text: str) -> str:
     return _text(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _plain(line: str) -> str:
+def plain(line: str) -> str:
     """A log line that is no workflow command, whatever a file is called."""
     return f" {line}" if line.lstrip().startswith(("::", "##[")) else line

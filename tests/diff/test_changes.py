@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -66,10 +67,21 @@ def test_answer(
     assert [(each["rule"], each["severity"]) for each in new] == [("GWP201", "note")]
     assert found["summary"]["fixed"] == 0
 
-    for form in ("text", "concise", "markdown"):
+    for form in ("text", "concise", "markdown", "summary", "github"):
         shown = run(directory, "diff", "HEAD~1..HEAD", "-o", form)[1]
         assert route.partition(" ")[2] in shown
         assert all(each in shown for each in (*gone, *come, *not_reached))
+    github = run(directory, "diff", "HEAD~1..HEAD", "-o", "github")[1].splitlines()
+    assert [line.partition(" ")[0] for line in github if line.startswith("::")] == ["::notice"]
+    junit = ElementTree.fromstring(run(directory, "diff", "HEAD~1..HEAD", "-o", "junit")[1])
+    (case,) = junit.iter("testcase")
+    assert (case.attrib["name"].partition(" ")[0], case.find("failure"), junit.attrib["failures"]) == (
+        "GWP201",
+        None,
+        "0",
+    )
+    (issue,) = json.loads(run(directory, "diff", "HEAD~1..HEAD", "-o", "codeclimate")[1])
+    assert (issue["check_name"][:6], issue["severity"]) == ("GWP201", "info")
     sarif = json.loads(run(directory, "diff", "HEAD~1..HEAD", "-o", "sarif")[1])
     (result,) = sarif["runs"][0]["results"]
     assert (result["ruleId"], result["level"]) == ("GWP201", "note")

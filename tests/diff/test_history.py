@@ -12,6 +12,7 @@ import pytest
 from policylint.compare import Sides, compare, paired
 from policylint.compare.contexts import identity
 from policylint.render.remembered import Remembered
+from policylint.report import diff_json
 from policylint.simulation import Simulation
 from policylint.sources.git import Repository
 from policylint.sources.revision import at_revision
@@ -21,7 +22,7 @@ from tests.diff.history import MAKE, SHARED, run, steady
 
 History = tuple[Path, list[str]]
 STEPS = range(1, len(MAKE.COMMITS))
-FAILING = {2, 8, 9, 11, 14}
+FAILING = {2, 8, 9, 11, 14, 21}
 """Commits (counted from 1) that bring a new error."""
 QUIET = {4, 5, 20}
 """Commits that change nothing in effect."""
@@ -154,6 +155,16 @@ def test_json_lists_what_the_interface_promises(history: History) -> None:
         ["shop"],
     )
     assert {(each["rule"], each["state"]) for each in found["findings"]} >= {("GWP201", "new")}
+
+
+def test_a_long_document_is_the_same_only_not_indented(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory, ids = history
+    command = ("diff", f"{ids[0]}..{ids[1]}", "-o", "json-v1")
+    indented = run(directory, *command)[1]
+    monkeypatch.setattr(diff_json, "MOST_INDENTED", 0)
+    flat = run(directory, *command)[1]
+    assert json.loads(flat) == json.loads(indented)
+    assert flat.count("\n") < 30 < indented.count("\n")
 
 
 def test_blast_radius_of_a_gateway_wide_policy(history: History) -> None:

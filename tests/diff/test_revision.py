@@ -112,7 +112,7 @@ def test_clones_of_every_kind_give_the_same_answer(history: History, tmp_path: P
             shutil.copytree(directory, main)
             MAKE.git(main, "worktree", "add", "-q", "--detach", str(place), ids[0])
         case "shallow":
-            MAKE.git(tmp_path, "clone", "-q", "--depth", "8", f"file://{directory}", str(place))
+            MAKE.git(tmp_path, "clone", "-q", "--depth", str(len(ids) - 12), f"file://{directory}", str(place))
         case _:
             MAKE.git(tmp_path, "clone", "-q", str(directory), str(place))
             MAKE.git(place, "gc", "-q")

@@ -80,3 +80,20 @@ def test_links_between_pages_lead_somewhere() -> None:
     for file in DOCS.glob("*.md"):
         for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", file.read_text()):
             assert (file.parent / target).exists(), f"{file.name}: {target}"
+
+
+def test_every_option_of_lint_is_described() -> None:
+    from policylint.cli.lint import lint
+
+    text = page("lint.md")
+    options = {name for each in lint.params for name in (*each.opts, *each.secondary_opts) if name.startswith("--")}
+    assert options - {"--help"} == {name for name in options if f"`{name}" in text}
+
+
+def test_the_console_block_of_lint_is_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = blocks("lint.md", "console")
+    command, _, shown = block.partition("\n")
+    monkeypatch.chdir(DOCS.parent)
+    done = CliRunner().invoke(main, command.removeprefix("$ policylint ").split())
+    strip = re.compile(r", [0-9.]+ s\)")
+    assert strip.sub(")", done.stdout).strip() == strip.sub(")", shown).strip()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 TIMEOUT: Final = 60.0
+MAX_OUTPUT: Final = 32 * 2**20
 _NOWHERE: Final = "http://127.0.0.1:9"
 _V1: Final = "gateway.networking.k8s.io/v1"
 API_VERSIONS: Final = (
@@ -96,23 +97,29 @@ def _run(command: list[str], top: str) -> str:
         "no_proxy": "",
         "KUBECONFIG": os.devnull,
     }
+    output = os.path.join(top, "output.yaml")  # noqa: PTH118
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            timeout=TIMEOUT,
-            check=False,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            cwd=top,
-        )
+        with open(output, "wb") as file:  # noqa: PTH123 - a file, as templates may print without end
+            done = subprocess.run(
+                command,
+                stdout=file,
+                stderr=subprocess.PIPE,
+                timeout=TIMEOUT,
+                check=False,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                cwd=top,
+            )
     except subprocess.TimeoutExpired:
         raise HelmError(f"helm gave no answer in {TIMEOUT:.0f} s") from None
     except OSError as error:
         raise HelmError(f"helm cannot be run: {error.strerror or error}") from None
     if done.returncode:
         raise HelmError(_complaint(done.stderr.decode("utf-8", "replace"), top))
-    return done.stdout.decode("utf-8", "replace")
+    if os.path.getsize(output) > MAX_OUTPUT:  # noqa: PTH202
+        raise HelmError(f"it makes more than {MAX_OUTPUT // 2**20} MiB")
+    with open(output, "rb") as file:  # noqa: PTH123
+        return file.read().decode("utf-8", "replace")
 
 
 def _complaint(said: str, top: str) -> str:

@@ -5,6 +5,7 @@ The real trees are compared whole by `bench/rendering.py --kubectl`; here a samp
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -127,3 +128,25 @@ def test_what_is_not_covered_is_rendered_by_kubectl(tmp_path: Path) -> None:
     found = open_workspace([str(written(tmp_path, files))])
     assert deployed(found) == {"default": ["HTTPRoute default/z-shop"]}
     assert codes(found) == []
+
+
+def test_without_a_program_what_is_not_covered_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"kustomization.yaml": "resources: [r.yaml]\nvars: [{name: X}]\n", "r.yaml": ROUTE}
+    written(tmp_path / "tree", files)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = open_workspace([str(tmp_path / "tree")])
+    assert deployed(found) == {"default": ["HTTPRoute default/shop"]}
+    assert (codes(found), found.coverage.not_rendered) == (
+        ["not-covered"],
+        ("1 kustomization not fully covered",),
+    )
+
+
+def test_a_program_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"kustomization.yaml": "resources: [r.yaml]\nvars: [{name: X}]\n", "r.yaml": ROUTE}
+    (tmp_path / "kubectl").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "kubectl").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr("policylint.render.external.TIMEOUT", 0.2)
+    found = open_workspace([str(written(tmp_path / "tree", files))])
+    assert (deployed(found), codes(found)) == ({"default": ["HTTPRoute default/shop"]}, ["not-covered"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.render.test_charts import FLUX, RELEASE, rendered
-from tests.render.trees import deployed
+from tests.render.trees import deployed, written
 
 STAND_IN = """#!/bin/sh
 {
@@ -86,4 +86,37 @@ def test_without_helm_the_coverage_says_so(tmp_path: Path, monkeypatch: pytest.M
     )
     assert [each.message for each in found.findings() if each.rule == "GWP911"] == [
         "chart charts/shop is not rendered: helm is not installed (no `helm` in PATH)"
+    ]
+
+
+def test_a_chart_that_prints_without_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path / "bin", monkeypatch, "head -c 2000000 /dev/zero")
+    monkeypatch.setattr("policylint.render.helm.MAX_OUTPUT", 2**20)
+    found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    assert [each.message for each in found.simulations[0].world.notes] == [
+        "chart charts/shop is not rendered: it makes more than 1 MiB"
+    ]
+
+
+@pytest.mark.parametrize("answer", ["printf 'a: [\\n---\\n# Source: x\\n- 1\\n'", "printf '\\000'", "exit 0"])
+def test_nonsense_from_helm_is_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    stand_in(tmp_path / "bin", monkeypatch, answer)
+    found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    assert deployed(found) == {"prod": ["Gateway infra/edge"]}
+
+
+def test_a_link_out_of_the_repository_is_not_given_to_helm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path / "bin", monkeypatch, 'find "$3" -type f | sed "s/.*charts.shop.//" | sort > FILES')
+    program = tmp_path / "bin/helm"
+    program.write_text(program.read_text().replace("FILES", str(tmp_path / "files")))
+    (tmp_path / "secret.yaml").write_text("password: x\n")
+    tree = tmp_path / "tree"
+    written(tree, {**FLUX, "clusters/prod/shop.yaml": RELEASE})
+    (tree / "charts/shop/templates/link.yaml").symlink_to(tmp_path / "secret.yaml")
+    rendered(tree, {})
+    assert (tmp_path / "files").read_text().split() == [
+        "Chart.yaml",
+        "templates/_helpers.tpl",
+        "templates/route.yaml",
+        "values.yaml",
     ]

@@ -168,3 +168,16 @@ def test_two_overlays_of_one_base_do_not_see_each_other(tmp_path: Path) -> None:
     source = kustomizer(tmp_path, files)
     found = {name: {each.namespace for each in source.build(name).manifests} for name in ("one", "app", "two")}
     assert found == {"one": {"one"}, "app": {""}, "two": {"two"}}
+
+
+def test_images_and_replicas_are_taken_and_mean_nothing_here(tmp_path: Path) -> None:
+    more = "images: [{name: a, newTag: '2'}]\nreplicas: [{name: a, count: 2}]\n"
+    files = {"kustomization.yaml": f"resources: [route.yaml]\n{more}", "route.yaml": ROUTE}
+    built = kustomizer(tmp_path, files).build("")
+    assert ([str(each) for each in built.manifests], built.journal.notes) == (["HTTPRoute shop"], [])
+
+
+def test_bases_are_resources(tmp_path: Path) -> None:
+    files = {"a/kustomization.yaml": "bases: [../b]\n", "b/kustomization.yaml": "resources: [route.yaml]\n"}
+    built = kustomizer(tmp_path, {**files, "b/route.yaml": ROUTE}).build("a")
+    assert [str(each) for each in built.manifests] == ["HTTPRoute shop"]

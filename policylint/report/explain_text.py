@@ -19,6 +19,8 @@ from policylint.report.words import count
 Row = tuple[str, str, str, str]
 _HEAD: Row = ("KIND / SETTING", "VALUE", "FROM", "HOW")
 _MOST = 12
+_LONG = 44
+"""Columns of FROM beyond which a policy is named once per kind."""
 _MOST_LOST = 8
 _HOW = 26
 _MOST_LEAVES = 60
@@ -118,24 +120,31 @@ class Page:
             found = settings(group, self.field)
             if not found:
                 continue
-            rows.append((self.names.kind(group.kind.group, group.kind.kind), "", "", ""))
+            # A long name that all of a kind's settings come from is said once: it would leave the values no room.
+            owner = found[0].policy if len({each.policy for each in found}) == 1 else None
+            named = owner is not None and any(width(self._from(each)) > _LONG for each in found)
+            kind = self.names.kind(group.kind.group, group.kind.kind)
+            rows.append((kind, f"from {owner.path}" if owner is not None and named else "", "", ""))
             lost = [each for each in found if each.state != "applies"]
             for each in found:
                 if each.state == "applies":
-                    rows.append(self._row(each, findings))
+                    rows.append(self._row(each, findings, named=named))
                     rows += _leaves(each) if self.field else []
-            rows += [self._row(each, findings) for each in lost[:_MOST_LOST]]
+            rows += [self._row(each, findings, named=named) for each in lost[:_MOST_LOST]]
             if len(lost) > _MOST_LOST:
                 rows.append((f"  and {len(lost) - _MOST_LOST} more lost", "", "", ""))
         return rows
 
-    def _row(self, setting: Setting, findings: Sequence[Finding]) -> Row:
-        level = level_of(setting.node)
-        from_ = setting.policy.path
+    def _from(self, setting: Setting, *, named: bool = False) -> str:
+        """`shop/checkout-cors :14 (route)`; where the policy is named already, the place and the level."""
+        parts = [] if named else [setting.policy.path]
         if setting.location is not None:
-            from_ += f" {_spot(setting.location, setting.policy)}"
-        if level:
-            from_ += f" ({level})"
+            parts.append(place(setting.location) if named else _spot(setting.location, setting.policy))
+        level = level_of(setting.node)
+        return " ".join([*parts, f"({level})"] if level else parts)
+
+    def _row(self, setting: Setting, findings: Sequence[Finding], *, named: bool = False) -> Row:
+        from_ = self._from(setting, named=named)
         value = summary(setting.value, 40) if setting.state == "applies" else "-"
         by = ", ".join(key.path for key in setting.by)
         how = "applies" if setting.state == "applies" else f"{setting.state} by {by}" if by else setting.state

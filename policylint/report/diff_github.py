@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from policylint.report import diff_concise
 from policylint.report.diff_report import DiffReport
-from policylint.report.github import annotations, plain
+from policylint.report.github import commands, plain
 
 
 def write(report: DiffReport) -> str:
     """The workflow commands, then one line per changed route and the verdict, ending in a newline."""
     listed = report.listed("new")
     again = f"{report.again} -o text"
-    lines = [*annotations(report.report, listed, again), *map(plain, diff_concise.changes(report))]
+    lines = [*commands(report.report, listed, again), *map(plain, diff_concise.changes(report))]
     return "\n".join(lines) + "\n"

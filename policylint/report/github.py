@@ -21,11 +21,11 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def write(report: Report) -> str:
     """The workflow commands and the summary, ending in a newline."""
-    commands = annotations(report, report.listed("warning"), "policylint lint -o text")
-    return "\n".join([*commands, *map(plain, summary(report, Paint(False)))]) + "\n"
+    lines = commands(report, report.listed("warning"), "policylint lint -o text")
+    return "\n".join([*lines, *map(plain, summary(report, Paint(False)))]) + "\n"
 
 
-def annotations(report: Report, listed: Sequence[Finding], again: str) -> Iterator[str]:
+def commands(report: Report, listed: Sequence[Finding], again: str) -> Iterator[str]:
     """The workflow commands, the worst first, and how many have no room; `again` is the command that lists all."""
     hidden = 0
     for severity in SEVERITIES:

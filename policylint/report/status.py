@@ -73,10 +73,13 @@ def _head(resource: Resource) -> Entry:
 
 
 def _conditions(states: Iterable[Condition]) -> list[Entry]:
-    """By type; `message` is required of conditions and may be empty."""
-    ordered = sorted(states, key=lambda each: (each.type, each.status, each.reason, each.message))
+    """By type, of which there is one: False where both are said. `message` is required and may be empty."""
+    by_type: dict[str, Condition] = {}
+    for each in sorted(states, key=lambda each: (each.type, each.status, each.reason, each.message)):
+        by_type.setdefault(each.type, each)
     return [
-        {"type": each.type, "status": each.status, "reason": each.reason, "message": each.message} for each in ordered
+        {"type": each.type, "status": each.status, "reason": each.reason, "message": each.message}
+        for each in by_type.values()
     ]
 
 

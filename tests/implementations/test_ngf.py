@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from policylint.policy.state import Effective
+from policylint.report.status import stanzas
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 
@@ -272,3 +273,20 @@ def test_gateways_of_other_controllers_are_not_ours_to_report_on(tmp_path: Path,
     (tmp_path / "world.yaml").write_text(f"{world}---\n{spec}")
     found = accepted(open_workspace([str(tmp_path / "world.yaml")]).simulations[0], "p")
     assert found == ({"Gateway default/gw": ("Accepted", "Programmed")} if ours else {})
+
+
+@pytest.mark.parametrize(("others", "attached"), [(0, True), (15, True), (16, False)])
+def test_a_status_that_others_have_filled_leaves_no_room(tmp_path: Path, others: int, attached: bool) -> None:
+    """§1.6: at most sixteen ancestors, those of other controllers included; the target says so, not the policy."""
+    entry = "{ancestorRef: {name: x}, controllerName: example.com/other, conditions: []}"
+    status = f"status: {{ancestors: [{', '.join([entry] * others)}]}}\n"
+    full = policy("ClientSettingsPolicy", "uploads", "HTTPRoute/shop", "body: {maxSize: 1m}") + status
+    simulation = simulate(tmp_path, full)
+    (state,) = simulation.policies.values()
+    assert state.verdict == ("Enforced" if attached else "Accepted")
+    assert [str(each.ancestor) for each in state.ancestors] == ["HTTPRoute default/shop"] * attached
+    said = {(str(each.node), each.condition.type, each.condition.reason) for each in simulation.marks}
+    assert (("HTTPRoute default/shop", "Accepted", "AncestorLimitReached") in said) is not attached
+    (written,) = (each["status"] for each in stanzas(simulation) if each["kind"] == "HTTPRoute")
+    accepted = [each["status"] for each in written["parents"][0]["conditions"] if each["type"] == "Accepted"]
+    assert accepted == [str(attached)]

@@ -6,14 +6,15 @@ from policylint.implementations.generic import Implementation
 from policylint.implementations.nginx_gateway_fabric.inheritance import inherit
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps
-from policylint.implementations.nginx_gateway_fabric.status import NOT_SET, Status
+from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED, NOT_SET, Status, room
 from policylint.implementations.nginx_gateway_fabric.values import fault
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.model.catalog import Catalog
 from policylint.policy import merge, targets, verdict
+from policylint.policy.affected import Mark
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
-from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Target
+from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import above, foreign
 from policylint.topology.grants import Grants
@@ -62,6 +63,21 @@ class NginxGatewayFabric(Implementation):
             return Reading(code=NOT_SET, reason=reason)
         return Reading()
 
+    def claims(
+        self, kind: PolicyKind, attached: dict[Node, list[Attachment]]
+    ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
+        """A policy is not attached to what its status has no room for (§1.6)."""
+        kept, refused = super().claims(kind, attached)
+        return {node: [each for each in of if not _beyond(each)] for node, of in kept.items()}, refused
+
+    def marks(self, states: list[PolicyState], topology: Topology) -> list[Mark]:
+        """As everywhere; and on targets that a policy has no room to report on, that it is not applied there."""
+        found = super().marks(states, topology)
+        for state in states:
+            nodes = [node for target in state.targets for node in target.nodes if node.key.kind != "Service"]
+            found += [Mark(node, LIMIT_REACHED, (state.key,)) for node in nodes[room(state.policy) :]]
+        return found
+
     def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
         """Per route rule; a Gateway without routes is configured as well (the server context)."""
         return Effects(topology, kind, kept, self.merge, ends_above=True).groups()
@@ -98,6 +114,12 @@ class NginxGatewayFabric(Implementation):
         if state.kind.status != "conditions":
             return ()
         return Status(state, topology).flat()
+
+
+def _beyond(attachment: Attachment) -> bool:
+    """Whether a target comes after those that the status of its policy has room for."""
+    index = attachment.target.pointer[-1]
+    return (index if isinstance(index, int) else 0) >= room(attachment.policy)
 
 
 def _mixed(state: PolicyState) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policylint.implementations.nginx_gateway_fabric.proxy import lacks
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
-from policylint.model import ResourceKey
+from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.state import Ancestor, PolicyState
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import gateways_above
@@ -12,11 +12,26 @@ from policylint.topology.ancestry import gateways_above
 NOT_SET = "nginx-proxy-not-set"
 """The invalid_code of a policy that needs something switched on that no Gateway has."""
 MAX_ANCESTORS = 16
+CONTROLLERS = "gateway.nginx.org/"
+LIMIT_REACHED = Condition(
+    "Accepted",
+    "False",
+    "AncestorLimitReached",
+    "Policies cannot be applied because the ancestor status list has reached the maximum size",
+)
+"""What a target says of a policy that has no place left to report on it."""
 _REFUSED_ROUTES = ("IncompatibleFilters", "UnsupportedValue")
 _REFUSED_GATEWAYS = ("InvalidParameters", "UnsupportedAddress")
 _ACCEPTED = Condition("Accepted", "True", "Accepted", "The Policy is accepted")
 _PROGRAMMED = Condition("Programmed", "True", "Programmed", "Policy is programmed in the data plane")
 _INVALID_TARGET = Condition("Accepted", "False", "TargetNotFound", "The TargetRef is invalid")
+
+
+def room(policy: Resource) -> int:
+    """How many ancestors a policy may still get: what other controllers wrote into its status counts too (§1.6)."""
+    entries = map(mapping, sequence(mapping(policy.body.get("status")).get("ancestors")))
+    others = sum(not text(each.get("controllerName")).startswith(CONTROLLERS) for each in entries)
+    return max(0, MAX_ANCESTORS - others)
 
 
 class Status:
@@ -34,7 +49,7 @@ class Status:
                 for key in self._places(node.key):
                     if key not in found and self._owned(key):
                         found[key] = self._ancestor(key)
-        return tuple(found[key] for key in sorted(found))[:MAX_ANCESTORS]
+        return tuple(found[key] for key in sorted(found))[: room(self.state.policy)]
 
     def flat(self) -> tuple[Condition, ...]:
         """ExternalLoadBalancer: one Accepted; a Gateway that is not there makes it Invalid."""

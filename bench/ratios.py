@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from statistics import median
 
 from changes import write_history, write_staged
 from corpus import write_corpus
-from measure import Spent, interleaved
+from measure import Spent, interleaved, run_child
 
 HERE = Path(__file__).resolve().parent
 LINT_CODES = (0, 1)
@@ -73,6 +74,10 @@ class Bench:
         command = [str(self.tool), "lint"]
         helped = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
         return [*command, *(["--no-cache"] if "--no-cache" in helped.stdout else []), *map(str, paths)]
+
+    def warm(self, cache: Path, command: str, *arguments: str) -> list[str]:
+        """Return a command that reads and writes a cache."""
+        return [str(self.tool), command, "--cache-dir", str(cache), *arguments]
 
     def load(self, *paths: Path) -> list[str]:
         """Return the command of the process that only loads."""
@@ -179,11 +184,33 @@ def diff(bench: Bench) -> list[Row]:
             found.append(Row(name, title, skipped="no ../shared/trees"))
             continue
         place = write_history(bench.scratch / name, path)
-        command = [str(bench.tool), "diff", "-C", str(place), "HEAD~1..HEAD"]
-        spent = interleaved({"diff": command, "lint": bench.lint(place)}, bench.rounds(7, 3), LINT_CODES)
+        caches = bench.scratch / f"{name}-caches"
+        span = ["-C", str(place), "HEAD~1..HEAD"]
+        command = [str(bench.tool), "diff", "--no-cache", *span]
+        base, fresh = caches / "base", caches / "fresh"
+        run_child(bench.warm(base, "diff", "-C", str(place), "HEAD~1..HEAD~1"), LINT_CODES)
+        again = shlex.join(bench.warm(fresh, "diff", *span))
+        only_base = ["sh", "-c", f"rm -rf {fresh}; cp -r {base} {fresh}; exec {again}"]
+        commands = {
+            "diff": command,
+            "diff-warm": only_base,
+            "diff-warm-both": bench.warm(caches / "both", "diff", *span),
+            "lint": bench.lint(place),
+            "lint-warm": bench.warm(caches / "lint", "lint", str(place)),
+            "lint-first": ["sh", "-c", f"rm -rf {fresh}; exec {shlex.join(bench.warm(fresh, 'lint', str(place)))}"],
+        }
+        spent = interleaved(commands, bench.rounds(7, 3), LINT_CODES)
         bar = 1.3 if name == "diff" else None
-        detail = f"{spent['diff'].cpu * 1000:,.0f} / {spent['lint'].cpu * 1000:,.0f} ms"
-        found.append(Row(name, title, spent["diff"].cpu / spent["lint"].cpu, bar, None, detail))
+        found.append(replace(_cpu(name, title, spent["diff"], spent["lint"], 0), bar=bar))
+        for other, how, aim in (
+            ("diff-warm", "the cache knows HEAD~1 alone", 0.25),
+            ("diff-warm-both", "the cache knows both", None),
+            ("lint-warm", "lint again: the cache knows the tree", None),
+            ("lint-first", "lint that fills an empty cache", None),
+        ):
+            row = f"{name}-{other}" if name != "diff" else other
+            what_else = f"{how} / cold lint, {what}, CPU"
+            found.append(replace(_cpu(row, what_else, spent[other], spent["lint"], 0), bar=None, aim=aim))
     return found
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -305,22 +306,24 @@ def _excluded() -> Any:
 def _opened(wanted: Wanted, *sources: Source) -> tuple[Workspace, Workspace]:
     remembered = remembering(sharing=True)
     try:
-        one, other = (
-            opened(
-                (".",),
-                None,
-                wanted.semantics,
-                wanted.snapshot,
-                strict=wanted.strict,
-                source=source,
-                remembered=remembered,
+        found = []
+        for source in sources:
+            found.append(
+                opened(
+                    (".",),
+                    None,
+                    wanted.semantics,
+                    wanted.snapshot,
+                    strict=wanted.strict,
+                    source=source,
+                    remembered=remembered,
+                )
             )
-            for source in sources
-        )
+            gc.disable()  # the other side, and the comparison, need all of it
         remembered.close()
     finally:
         remembered.discard()
-    return one, other
+    return found[0], found[1]
 
 
 def _shortened(text: str) -> str:

@@ -8,7 +8,7 @@ Keyed by git blob id; what is read from a pack is checked like input. Documents 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -272,10 +272,17 @@ def _named(content: str, file: SourceFile) -> str:
 
 
 @cache
-def _encoder() -> Any:
-    from json import JSONEncoder
+def _encoder() -> Callable[[Any], str]:
+    """JSON in as few bytes as can be. `JSONEncoder.encode` makes the encoder in C anew for every value, which takes as
+    long as encoding most of them; where there is none (PyPy) it does the work itself."""
+    from json import encoder
 
-    return JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+    made = encoder.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
+    make: Any = getattr(encoder, "c_make_encoder", None)
+    if make is None:
+        return made.encode
+    encode = make(None, made.default, encoder.encode_basestring, None, ":", ",", False, False, True)
+    return lambda value: "".join(encode(value, 0))
 
 
 def _plain(facts: Facts) -> list[Any]:
@@ -283,10 +290,10 @@ def _plain(facts: Facts) -> list[Any]:
         facts.idle,
         facts.with_variables,
         facts.mentioning,
-        sorted(facts.variable_maps),
-        sorted(facts.cluster_scoped),
-        sorted(facts.referred),
-        [[number, sorted(names)] for number, names in facts.names.items()],
+        sorted(facts.variable_maps) if facts.variable_maps else [],
+        sorted(facts.cluster_scoped) if facts.cluster_scoped else [],
+        sorted(facts.referred) if facts.referred else [],
+        [[number, sorted(names)] for number, names in facts.names.items()] if facts.names else [],
     ]
 
 

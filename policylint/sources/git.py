@@ -285,8 +285,8 @@ def _tree_entries(answer: bytes) -> Iterator[Entry]:
     for record in answer.split(b"\0"):
         about, tab, path = record.partition(b"\t")
         if tab:
-            mode, _, oid = about.split()
-            yield Entry(mode.decode(), oid.decode(), os.fsdecode(path))
+            mode, _, oid = about.decode().split()
+            yield Entry(mode, oid, os.fsdecode(path))
 
 
 def _index_entries(answer: bytes) -> Iterator[Entry]:

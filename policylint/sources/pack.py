@@ -25,6 +25,7 @@ MAX_CACHE: Final = 256 * 1024 * 1024
 SUFFIX: Final = ".pack"
 _TEMPORARY: Final = ".tmp"
 _ABANDONED: Final = 3600.0  # seconds after which nobody is writing a temporary file any more
+_BATCH: Final = 512  # pieces of lines written together
 _DIGEST: Final = 32  # bytes, of blake2b
 _END: Final = b"digest "
 DIRECTORY, SECRET = "POLICYLINT_CACHE_DIR", "POLICYLINT_CACHE_KEY"
@@ -51,7 +52,9 @@ def content_id(data: bytes) -> str:
     """The id that git gives a blob."""
     from hashlib import sha1
 
-    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    digest = sha1(b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest()
 
 
 class Pack:
@@ -73,6 +76,7 @@ class Pack:
         self._written: set[bytes] = set()
         self._digest: Any = None
         self._size = 0
+        self._pending: list[bytes] = []
         self._is_over = False
 
     def get(self, key: str) -> bytes | None:
@@ -156,14 +160,21 @@ class Pack:
             if self._out is None:
                 self._open()
             assert self._out is not None
-            record = b"%b %b\n" % (key, line)
-            self._out.write(record)
+            self._pending += (key, b" ", line, b"\n")
+            if len(self._pending) >= _BATCH:
+                self._flush()
         except OSError:  # no place, no permission
             self.discard()
             return
-        self._digest.update(record)
-        self._size += len(record)
+        self._size += len(key) + len(line) + 2
         self._written.add(key)
+
+    def _flush(self) -> None:
+        assert self._out is not None
+        data = b"".join(self._pending)
+        self._pending = []
+        self._digest.update(data)
+        self._out.write(data)
 
     def _open(self) -> None:
         from tempfile import NamedTemporaryFile
@@ -179,6 +190,7 @@ class Pack:
         if self._is_over or self._out is None:
             return
         try:
+            self._flush()
             self._out.write(_END + self._digest.hexdigest().encode() + b"\n")
             self._out.close()
             os.replace(self._out.name, self._file)

@@ -189,17 +189,17 @@ class Revision:
     def _is_manifest(self, path: str) -> bool:
         lower = path.lower()
         if lower.endswith(_SUFFIXES):
-            shown = self._show(path)
-            if self._is_excluded(shown):
+            if self._exclude and self._is_excluded(self._show(path)):
                 return False
-            reason = reason_to_skip(path, lambda chart: f"{chart}/Chart.yaml".lstrip("/") in self._entries)
-        elif lower.endswith(_TEMPLATE_SUFFIXES):
-            reason = reason_to_skip(path, lambda chart: f"{chart}/Chart.yaml".lstrip("/") in self._entries)
-        else:
+        elif not lower.endswith(_TEMPLATE_SUFFIXES):
             return False
+        reason = reason_to_skip(path, self._is_chart)
         if reason is not None:
             self._skipped.setdefault(reason, []).append(self._show(path))
         return reason is None and lower.endswith(_SUFFIXES)
+
+    def _is_chart(self, directory: str) -> bool:
+        return f"{directory}/Chart.yaml".lstrip("/") in self._entries
 
     def _is_json_manifest(self, file: SourceFile) -> bool:
         try:
@@ -293,4 +293,6 @@ def staged(repository: Repository, paths: Sequence[str] | None = None, exclude: 
 
 
 def _printable(path: str) -> str:
+    if path.isascii():
+        return path.replace(os.sep, "/")
     return os.fsencode(path.replace(os.sep, "/")).decode("utf-8", "replace")

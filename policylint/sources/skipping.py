@@ -37,7 +37,7 @@ _JSON_ONLY: Final = frozenset({"renovate", "package", "package-lock", "composer"
 _CI_DIRECTORIES: Final = frozenset({".github", ".gitlab", ".circleci", ".forgejo", ".gitea", ".woodpecker", ".tekton"})
 _TOOL_DIRECTORIES: Final = frozenset({".vscode", ".devcontainer", ".idea", ".taskfiles", ".renovate", "node_modules"})
 # Tekton's directory holds Kubernetes objects.
-_MANIFEST_DIRECTORIES: Final = frozenset({".tekton"})
+_NO_MANIFESTS: Final = _CI_DIRECTORIES - {".tekton"}
 
 
 def reason_to_skip(path: str, is_chart: Callable[[str], bool]) -> str | None:
@@ -53,7 +53,7 @@ def reason_to_skip(path: str, is_chart: Callable[[str], bool]) -> str | None:
     if extension in _TEMPLATE_SUFFIXES or stem.rpartition(".")[2] in _TEMPLATE_SUFFIXES:
         return TEMPLATE
     for directory in directories:
-        if directory in _CI_DIRECTORIES - _MANIFEST_DIRECTORIES:
+        if directory in _NO_MANIFESTS:
             return CI
         if directory in _TOOL_DIRECTORIES:
             return TOOL

@@ -278,4 +278,6 @@ def _shown(place: str) -> str:
 
 def _printable(path: str) -> str:
     """Posix separators, and no bytes that a terminal or a JSON report could not show."""
+    if path.isascii():
+        return path.replace(os.sep, "/")
     return os.fsencode(path.replace(os.sep, "/")).decode("utf-8", "replace")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from policylint.workspace import Workspace, open_workspace
@@ -120,3 +123,13 @@ def test_environments_may_be_stated() -> None:
 def test_rendering_may_be_switched_off() -> None:
     found = open_workspace([str(FIXTURES / "kustomize-two-clusters")], render="off")
     assert [each.world.name for each in found.simulations] == ["default"]
+
+
+def test_what_holds_in_several_environments_is_said_once(tmp_path: Path) -> None:
+    world = shutil.copytree(FIXTURES / "kustomize-two-clusters", tmp_path / "world")
+    policy = world / "base/policy.yaml"
+    policy.write_text(policy.read_text().replace("      name: shop\n", "      name: gone\n"))
+    found = [each for each in open_workspace([str(world)]).findings() if each.rule == "GWP101"]
+    assert [(each.environments, place(each.location, world)) for each in found] == [
+        (("prod", "staging"), "base/policy.yaml:9")
+    ]

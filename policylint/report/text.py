@@ -179,11 +179,11 @@ def _explained(report: Report, finding: Finding) -> list[str]:
 
 
 def _note(frame: Frame, note: str) -> list[str]:
-    """`= fix: …`, further lines under its first word."""
+    """`= fix: …`, further lines under its first word; what is to be copied stays on one line, however long it is."""
     word, colon, rest = note.partition(": ")
     head = f"{word}{colon}" if colon and " " not in word else ""
     text = rest if head else note
     start = " " * (frame.digits + 1) + frame.paint("frame", "=") + " " + frame.paint("strong", head)
     hanging = frame.digits + 3 + len(head)
-    first, *more = wrapped(text, frame.page - hanging)
+    first, *more = [text] if head == "see: " else wrapped(text, frame.page - hanging)
     return [start + first, *(" " * hanging + each for each in more)]

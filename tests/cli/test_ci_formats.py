@@ -84,6 +84,14 @@ def test_junit_is_xml_whatever_it_says() -> None:
     assert "]]>" in (cases[0].findtext("failure") or "")
 
 
+def test_junit_names_every_place_below_the_git_root() -> None:
+    """CI systems show reports to people who do not stand where the command ran."""
+    root = ElementTree.fromstring(write("junit", sample(relative=lambda file: f"root/{file}")))
+    said = root.findtext("./testsuite/testcase/failure") or ""
+    assert "root/clusters/prod/infra/edge-jwt.yaml:9: this no longer applies" in said
+    assert "\nclusters/" not in said
+
+
 def test_junit_of_a_clean_run_has_a_passed_case() -> None:
     root = ElementTree.fromstring(write("junit", sample(findings=[])))
     assert (root.get("tests"), root.get("failures")) == ("1", "0")

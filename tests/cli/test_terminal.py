@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -96,11 +98,23 @@ def test_in_a_ci_log_addresses_take_the_place_of_commands_nobody_can_run_there()
 
 def test_commands_that_do_not_fit_beside_each_other_stay_whole() -> None:
     shown = write("text", sample(again=("clusters/production/a very long directory name/with another below",)))
-    assert (
-        "= see: policylint explain HTTPRoute/shop/checkout 'clusters/production/a very long directory name/with"
-        in shown.replace("\n          ", " ")
+    command = (
+        "policylint explain HTTPRoute/shop/checkout 'clusters/production/a very long directory name/with another below'"
     )
+    assert f"   = see: {command}\n" in shown
     assert "   = see: policylint rule GWP201\n" in shown
+
+
+@pytest.mark.parametrize("arguments", [["-C", "PLACE", "."], ["PLACE"], ["PLACE/infra", "PLACE/shop"]])
+def test_the_commands_that_are_named_work(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(CHECKOUT)
+    given = [each.replace("PLACE", "fixtures/envoy-gateway-shop") for each in arguments]
+    shown = CliRunner().invoke(main, ["lint", *given]).stdout
+    (command,) = re.findall(r"= see: policylint (explain .*)", shown)
+    monkeypatch.chdir(CHECKOUT)
+    result = CliRunner().invoke(main, shlex.split(command))
+    assert result.exit_code == 0
+    assert "dropped by" in result.stdout
 
 
 def test_who_gets_addresses() -> None:

@@ -147,6 +147,14 @@ def test_what_cannot_be_suppressed_is_said(tree: Path) -> None:
     assert (tree / "cors.yaml").read_text() == POLICY
 
 
+def test_what_was_not_seen_can_be_answered_for_and_suppressions_cannot(tree: Path) -> None:
+    (tree / "kustomization.yaml").write_text("resources: [gateway.yaml, route.yaml, secret.sops.yaml]\n")
+    (tree / "route.yaml").write_text(ROUTE.rstrip() + "  # policylint: ignore[GWP404] why\n")
+    result = run("--add-ignore", "made by sops", "--min-severity", "note", "--select", "GWP404,GWP901,GWP911")
+    assert "ignore[GWP911] made by sops" in (tree / "kustomization.yaml").read_text()
+    assert "not suppressed: GWP901 at route.yaml:5: put it right instead" in result.stderr
+
+
 @pytest.mark.usefixtures("tree")
 @pytest.mark.parametrize("reason", ["", " - ", "a\nb", "# policylint: ignore[GWP1] x"])
 def test_a_reason_is_one_line(reason: str) -> None:

@@ -64,6 +64,24 @@ def objects(context: click.Context, parameter: click.Parameter, incomplete: str)
     ]  # fmt: skip
 
 
+def gateways(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Gateways of the tree."""
+    return [each for each in objects(context, parameter, incomplete) if each.startswith("Gateway/")]
+
+
+def services(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Services of the tree."""
+    return [each for each in objects(context, parameter, incomplete) if each.startswith("Service/")]
+
+
+def workloads(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Workloads of the tree."""
+    from policylint.topology.workloads import WORKLOADS
+
+    kinds = {kind for _, kind in WORKLOADS}
+    return [each for each in objects(context, parameter, incomplete) if each.partition("/")[0] in kinds]
+
+
 def paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """PATHs; where the first of them may be a RESOURCE, objects of the tree, too."""
     from click.shell_completion import CompletionItem

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import FOUND, OK
+from policylint.cli.completing import gateways, services, workloads
 from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
 
 TYPE_CHECKING = False
@@ -33,7 +34,12 @@ Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usa
 )
 @option(ASKED, "-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header; repeatable.")
 @option(
-    ASKED, "--gateway", metavar="GATEWAY", default="", help="Only this Gateway. Default: all that listen for the host."
+    ASKED,
+    "--gateway",
+    metavar="GATEWAY",
+    default="",
+    shell_complete=gateways,
+    help="Only this Gateway. Default: all that listen for the host.",
 )
 @option(
     ASKED,
@@ -41,9 +47,18 @@ Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usa
     "client",
     metavar="KIND/NAMESPACE/NAME",
     default="",
+    shell_complete=workloads,
     help="Mesh traffic of this workload; the Service is --to, else that of the URL's host.",
 )
-@option(ASKED, "--to", "service", metavar="SERVICE", default="", help="The Service that mesh traffic is for.")
+@option(
+    ASKED,
+    "--to",
+    "service",
+    metavar="SERVICE",
+    default="",
+    shell_complete=services,
+    help="The Service that mesh traffic is for.",
+)
 @option(
     ASKED,
     "--requests",

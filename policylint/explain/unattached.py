@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policylint.model import Location, Node, ResourceKey
+from policylint.model import Location, Node, ResourceKey, mapping, sequence
 from policylint.policy.state import PolicyState, Target
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation
@@ -28,8 +28,18 @@ def unattached(simulation: Simulation, key: ResourceKey, node: Node) -> list[Una
         for target in state.targets:
             why = _why(state, target, key, node)
             if why:
-                found.append(Unattached(state.key, why, state.policy.location(*target.pointer)))
+                found.append(Unattached(state.key, why, target_place(state, target)))
     return sorted(set(found), key=lambda each: (each.policy, each.why))
+
+
+def target_place(state: PolicyState, target: Target) -> Location:
+    """Where a policy names a target: its name, for a selector its labels; where lint points, too."""
+    value: object = state.policy.body
+    for step in target.pointer:
+        value = sequence(value)[step] if isinstance(step, int) else mapping(value).get(step)
+    written = mapping(value)
+    names = ("name", "selector", "matchLabels", "matchExpressions", "kind")
+    return state.policy.location(*target.pointer, *[each for each in names if each in written][:1])
 
 
 def _why(state: PolicyState, target: Target, key: ResourceKey, node: Node) -> str:

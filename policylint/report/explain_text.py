@@ -9,6 +9,7 @@ from policylint.explain.contexts import Answer
 from policylint.explain.explanation import Explanation
 from policylint.explain.reach import Reached
 from policylint.explain.settings import Setting, settings, summary
+from policylint.explain.unattached import target_place
 from policylint.explain.wording import all_rules, chains, implementation_of, level_of, strategy, where
 from policylint.model import Finding, Location, ResourceKey
 from policylint.report.display import Paint, one_line, width
@@ -197,7 +198,7 @@ class Page:
             problem = one_line(target.detail or target.problem) if target.problem else target.resolution.state
             if target.selector is not None and target.nodes:
                 problem = f"selects {count(len(target.nodes), 'object')}"
-            spot = self.paint("faint", place(state.policy.location(*target.pointer)))
+            spot = self.paint("faint", place(target_place(state, target)))
             yield f"  {head:7}   {words}  {self.paint('error', problem) if target.problem else problem}  {spot}\n"
             head = ""
         for refusal in state.refused:

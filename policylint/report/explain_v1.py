@@ -8,6 +8,7 @@ from policylint.explain.contexts import Answer
 from policylint.explain.explanation import Explanation
 from policylint.explain.reach import Reached
 from policylint.explain.settings import Setting, settings
+from policylint.explain.unattached import target_place
 from policylint.explain.wording import chains, level_of, strategy, where
 from policylint.model import Location
 from policylint.report.explain_radius import Radius
@@ -91,7 +92,7 @@ def _policy(explanation: Explanation, names: Names) -> Entry:
         target: Entry = {
             "target": names.target(each),
             "resolution": each.resolution.state,
-            "location": place(state.policy.location(*each.pointer)),
+            "location": place(target_place(state, each)),
         }
         if each.problem:
             target["problem"] = each.detail or each.problem

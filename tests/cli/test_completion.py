@@ -52,6 +52,17 @@ def test_objects_of_the_tree() -> None:
     assert complete("policylint graph -C . shop HTTP") == ["HTTP"], "behind the first word paths alone"
 
 
+def test_whom_a_request_is_from_and_for() -> None:
+    baker = CHECKOUT / "fixtures" / "baker-parable"
+    assert complete("policylint trace GET http://oven -C . --from ", baker) == [
+        "Deployment/baker/baker",
+        "Deployment/baker/oven",
+        "StatefulSet/baker/pantry",
+    ]
+    assert complete("policylint trace GET http://oven -C . --to Service/baker/o", baker) == ["Service/baker/oven"]
+    assert complete("policylint trace GET http://oven -C . --gateway Ga", baker) == ["Gateway/platform/shopfront"]
+
+
 def test_environments_of_the_tree() -> None:
     assert complete("policylint lint -C . --env ", CLUSTERS) == ["prod", "staging"]
     assert complete("policylint lint -C . --env prod --env s", CLUSTERS) == ["staging"]

@@ -111,6 +111,49 @@ def test_a_real_click_shows_the_effective_policy(browser: Browser, tmp_path: Pat
 
 
 @needs_browser
+def test_the_keyboard_will_do(browser: Browser, tmp_path: Path) -> None:
+    """`/` searches, Enter chooses, Escape lets go, + - 0 zoom, arrows move the picture, Tab reaches every control."""
+    browser.open(page(drawn(opened(FIXTURES / "kuadrant-platform")), tmp_path))
+    browser.wait("document.getElementById('status')?.textContent")
+
+    def press(key: str, code: int = 0) -> None:
+        typed = {"text": key} if len(key) == 1 else {}
+        for kind in ("keyDown", "keyUp"):
+            more = typed if kind == "keyDown" else {}
+            browser.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)
+
+    def picture() -> Any:
+        return browser.evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame("
+            "() => done(document.getElementById('canvas').toDataURL()))))"
+        )
+
+    focus, title = "document.activeElement.id", "document.querySelector('#panel h2')?.textContent || ''"
+    press("/")
+    assert browser.evaluate(focus) == "search"
+    assert browser.evaluate("document.getElementById('search').value") == ""
+    browser.call("Input.insertText", text="team-b/orders")
+    press("Enter", 13)
+    assert browser.wait(title).endswith("team-b/orders")
+    browser.evaluate("document.getElementById('canvas').focus()")
+    assert browser.evaluate(focus) == "canvas"
+    seen = [picture()]
+    for key, code in (("+", 187), ("ArrowRight", 39), ("ArrowDown", 40), ("-", 189), ("0", 48)):
+        press(key, code)
+        seen.append(picture())
+        assert seen[-1] != seen[-2], key
+    press("Escape", 27)
+    assert browser.evaluate(title) == ""
+    reached = set()
+    browser.evaluate("document.getElementById('search').focus()")
+    for _ in range(16):
+        press("Tab", 9)
+        reached.add(browser.evaluate(focus))
+    assert {"namespace", "kind", "policy", "problems", "fold", "fit", "theme", "canvas"} <= reached
+    assert browser.said == []
+
+
+@needs_browser
 def test_hostile_names_stay_text_in_the_page(browser: Browser, tmp_path: Path) -> None:
     drawing = drawn(hostile(tmp_path))
     label = next(each.label for each in drawing.graph.nodes if each.level == "route")

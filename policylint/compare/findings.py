@@ -72,9 +72,17 @@ def changed_lines(before: list[str], after: list[str]) -> frozenset[int]:
     """The 1-based lines of `after` that are not in `before`."""
     from difflib import SequenceMatcher
 
-    if not before:
-        return frozenset(range(1, len(after) + 1))
-    return frozenset(_inserted(SequenceMatcher(None, before, after, autojunk=False).get_opcodes()))
+    start, most = 0, min(len(before), len(after))
+    while start < most and before[start] == after[start]:
+        start += 1
+    same = 0
+    while same < most - start and before[-1 - same] == after[-1 - same]:
+        same += 1
+    old, new = before[start : len(before) - same], after[start : len(after) - same]
+    if not old or not new:
+        return frozenset(range(start + 1, start + 1 + len(new)))
+    found = _inserted(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())
+    return frozenset(start + line for line in found)
 
 
 def _inserted(codes: Iterable[tuple[str, int, int, int, int]]) -> Iterator[int]:

@@ -86,7 +86,7 @@ def _fresh(sides: Sides) -> Iterator[_Fresh]:
     before, after, pairing = sides
     for now in after.topology.routes:
         was = before.topology.route(pairing.was(now.route.key))
-        if was is None:
+        if was is None or (was.route.spec == now.route.spec and _attached(was) == _attached(now)):
             continue
         old, new = ways(was), ways(now)
         if not old or not new:
@@ -95,6 +95,10 @@ def _fresh(sides: Sides) -> Iterator[_Fresh]:
         translated = {pairing.node(rule): frozenset(map(pairing.node, nodes)) for rule, nodes in old.items()}
         if any(rule not in translated or nodes - translated[rule] for rule, nodes in new.items()):
             yield _Fresh(was, now, translated, new, places)
+
+
+def _attached(state: RouteState) -> set[Node]:
+    return {node for parent in state.parents for node in parent.attached}
 
 
 def _openings(route: _Fresh, purpose: str, before: Guard, after: Guard) -> Iterator[_Opening]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policylint.compare import Sides, compare, compared_findings, paired, removed_protections
 from policylint.compare import contexts as contexts_module
@@ -232,6 +234,15 @@ def test_findings_are_matched_by_what_they_are_about() -> None:
         ("gone", ""): "fixed",
         ("a", "x"): "fixed",
     }
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abc"), max_size=8))
+def test_lines_that_are_not_new_were_there_in_this_order(before: list[str], after: list[str]) -> None:
+    new = changed_lines(before, after)
+    assert new <= set(range(1, len(after) + 1))
+    rest = iter(before)
+    assert all(line in rest for number, line in enumerate(after, 1) if number not in new)
+    assert changed_lines(after, after) == frozenset()
 
 
 def test_a_new_finding_stands_where_the_change_is() -> None:

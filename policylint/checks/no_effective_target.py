@@ -86,8 +86,5 @@ def _why(world: Simulation, node: Node) -> tuple[str, bool, str]:
         if any(each.resolution.unknown for each in state.parents):
             return f"whether a Gateway takes {node.key} is not known", True, ""
         return f"no Gateway takes {node.key}", False, f"attach {node.key} first: see its own findings"
-    if any(world.topology.children[vertex] for vertex in world.topology.vertices_of(node)) and node.section:
-        why = f"other listeners on the port have the hostnames of the routes attached to {node}"
-        return why, bool(world.world.unseen), ""
     elsewhere = bool(world.world.unseen) or not world.topology.routes  # another repository may hold the routes
     return f"{_WHAT.get(node.key.kind, 'nothing leads to')} {node}", elsewhere, ""

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.implementations.generic import Implementation
-from policylint.model import Node, PolicyKind, Resource, ResourceKey, World
+from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, text
 from policylint.policy.affected import Mark
 from policylint.policy.declared import Reading
-from policylint.policy.state import Declared, PolicyState
+from policylint.policy.effective import Effects
+from policylint.policy.state import Attachment, Declared, Group, Idle, PolicyState
 from policylint.topology import Condition, Topology, whole
 
 CONTROLLER = "kuadrant.io/policy-controller"
+_BY_LISTENER = ("DNSPolicy", "TLSPolicy")
+_WITH_TLS = ("HTTPS", "TLS")
 _REFUSED = {"Conflicted": "Conflicted", "Invalid": "Invalid", "TargetNotFound": "TargetNotFound"}
 """Verdicts with which a policy is not accepted, and the reason that its condition gives."""
 
@@ -23,6 +26,51 @@ class Kuadrant(Implementation):
     """AuthPolicy, RateLimitPolicy, TokenRateLimitPolicy, DNSPolicy, TLSPolicy."""
 
     name = "kuadrant"
+
+    def __init__(self) -> None:
+        self._shadowed: dict[ResourceKey, set[ResourceKey]] = {}
+
+    def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
+        """DNSPolicy and TLSPolicy listener by listener, TLSPolicy on those with TLS (semantics.md (c))."""
+        if kind.kind not in _BY_LISTENER:
+            return super().groups(kind, kept, topology)
+        found = Effects(topology, kind, self._by_listener(kind, kept, topology), self.merge).groups()
+        return [_with_gateways(each) for each in found]
+
+    def _by_listener(
+        self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology
+    ) -> dict[Node, list[Attachment]]:
+        """What stands on every listener: a policy of its own takes it from the Gateway's, even one that is refused
+        (semantics.md trap 9)."""
+        found: dict[Node, list[Attachment]] = {}
+        claimed = _sections(kind, topology)
+        for key in sorted({node.key for node in kept}):
+            gateway = topology.gateway(key)
+            wide = kept.get(whole(key), [])
+            for listener in gateway.listeners if gateway is not None else ():
+                own = kept.get(listener.node, [])
+                if kind.kind == "TLSPolicy" and listener.protocol not in _WITH_TLS:
+                    continue
+                refused = claimed.get((key, listener.name), set()) - {each.key for each in own}
+                if own or not refused:
+                    found[listener.node] = [*wide, *own]
+                    continue
+                for each in wide:
+                    self._shadowed.setdefault(each.key, set()).update(refused)
+        return found
+
+    def judge(self, states: list[PolicyState], topology: Topology) -> None:
+        """As everywhere; who loses a listener to a policy that is refused is not whole any more."""
+        super().judge(states, topology)
+        for state in states:
+            by = self._shadowed.get(state.key)
+            if by and state.verdict in ("Accepted", "Enforced", "PartiallyEnforced"):
+                state.verdict = "PartiallyEnforced" if state.groups else "Overridden"
+                state.by = tuple(sorted({*state.by, *by}))
+            if state.verdict == "Accepted" and state.kind.kind == "TLSPolicy":
+                plain = [each for each in state.targets if each.nodes and _is_plain(each.nodes[0], topology)]
+                why = f"{plain[0].nodes[0]} has no TLS, and a TLSPolicy passes such listeners over" if plain else ""
+                state.idle = Idle(plain[0], why, "name a listener with protocol HTTPS or TLS") if plain else None
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """The CEL rules: no bare setting beside `defaults` or `overrides`, and something to enforce at all.
@@ -78,6 +126,32 @@ class Kuadrant(Implementation):
                 marks = _mark(kind, node, path, attached)
                 found += [each._replace(controller=CONTROLLER, gateway=key) for each in marks]
         return found
+
+
+def _sections(kind: PolicyKind, topology: Topology) -> dict[tuple[ResourceKey, str], set[ResourceKey]]:
+    """Per listener, by its Gateway and name, the policies that name it, refused ones among them."""
+    found: dict[tuple[ResourceKey, str], set[ResourceKey]] = {}
+    for policy in topology.world.of_kind(kind.group, kind.kind):
+        reference = mapping(policy.spec.get("targetRef"))
+        section = text(reference.get("sectionName"))
+        if section:
+            gateway = ResourceKey(GATEWAY_GROUP, "Gateway", policy.key.namespace, text(reference.get("name")))
+            found.setdefault((gateway, section), set()).add(policy.key)
+    return found
+
+
+def _with_gateways(group: Group) -> Group:
+    """The group with the Gateways that its policies target among its nodes."""
+    nodes = dict(group.nodes)
+    for each in group.effective.stack:
+        if not each.node.section:
+            nodes[each.node] = nodes.get(each.node, frozenset()) | {each.key}
+    return group._replace(nodes=nodes)
+
+
+def _is_plain(node: Node, topology: Topology) -> bool:
+    listener = topology.listener(node)
+    return listener is not None and listener.protocol not in _WITH_TLS
 
 
 def _mark(kind: PolicyKind, node: Node, path: Iterable[Node], attached: dict[Node, set[ResourceKey]]) -> Iterator[Mark]:

@@ -246,7 +246,7 @@ spec:
 """
     on_wild = policy(BTP, "x", "kind: Gateway, name: two, sectionName: wild", TIMEOUT, namespace="infra")
     said = only(lint(tmp_path, *WORLD, world, on_wild), "GWP106")
-    assert said.message == "BackendTrafficPolicy infra/x reaches no traffic through Listener infra/two#wild"
+    assert said.message == "BackendTrafficPolicy infra/x has no effect on Listener infra/two#wild"
     wanted = "other listeners on the port have the hostnames of the routes attached to Listener infra/two#wild"
     assert (said.severity, said.label) == ("warning", wanted)
 

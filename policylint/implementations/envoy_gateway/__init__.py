@@ -17,7 +17,7 @@ from policylint.policy import merge
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.order import order_stated
-from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, Idle, PolicyState, Refusal, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.grants import Grants
 
@@ -117,6 +117,8 @@ class EnvoyGateway(Implementation):
         super().judge(states, topology)
         if not states:
             return
+        for state in states:
+            state.idle = self._idle(state, topology)
         match states[0].kind.kind:
             case "ClientTrafficPolicy":
                 found = ClientTraffic(self._fleet, of_states(states))
@@ -147,6 +149,18 @@ class EnvoyGateway(Implementation):
     ) -> tuple[Condition, ...]:
         """Hostnames that other listeners own, and ports that a Service has not (§2)."""
         return routes.conditions(route, parent, self._isolation(topology), self.settings)
+
+    def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
+        """A policy of a listener whose routes have no hostname that is its own (§2)."""
+        if state.verdict != "Accepted" or state.groups or state.kind.kind not in scoped.PLURALS:
+            return None
+        for target in state.targets:
+            for node in target.nodes:
+                if any(listener == node for listener, _ in self._isolation(topology).idle()):
+                    why = f"other listeners on the port have the hostnames of the routes attached to {node}"
+                    fix = "name those listeners in targetRefs, or the whole Gateway"
+                    return Idle(target, why, fix, unknown=bool(topology.world.unseen))
+        return None
 
     def _isolation(self, topology: Topology) -> Isolation:
         if self._isolated is None or self._isolated[0] is not topology:

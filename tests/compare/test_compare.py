@@ -75,6 +75,20 @@ def test_order_comments_and_labels_are_no_change(tmp_path: Path) -> None:
     assert found.is_empty
 
 
+def test_encrypting_anew_is_no_change(tmp_path: Path) -> None:
+    secret = """
+apiVersion: v1
+kind: Secret
+metadata: {name: keys, namespace: infra}
+stringData: {token: "ENC[AES256_GCM,data:%s]"}
+sops: {lastmodified: "%s", mac: "ENC[AES256_GCM,data:%s]"}
+"""
+    using = edge_jwt.replace("remoteJWKS", "localJWKS")
+    before = (*WORLD, using, secret % ("aaaa", "2026-01-01T00:00:00Z", "bbbb"))
+    found = change(tmp_path, before, (*before[:-1], secret % ("cccc", "2026-02-02T00:00:00Z", "dddd")))
+    assert found.is_empty
+
+
 def test_rename_is_recognised_with_its_policies(tmp_path: Path) -> None:
     before = (*WORLD, policy("SecurityPolicy", "own", CHECKOUT, CORS))
     buy = route().replace("{name: checkout, namespace: shop}", "{name: buy, namespace: shop}", 1)

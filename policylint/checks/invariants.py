@@ -35,6 +35,8 @@ _ONCE = ("RequestHeaderModifier", "ResponseHeaderModifier", "RequestRedirect", "
 _MODIFIERS = {"ReplaceFullPath": "replaceFullPath", "ReplacePrefixMatch": "replacePrefixMatch"}
 _NEVER_IN_A_PATH = ("//", "/./", "/../", "%2f", "%2F", "#")
 _PATH = re.compile(r"(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9a-fA-F]{2})+")
+_PLAIN_PATH = re.compile(r"/(?:[-A-Za-z0-9_]+/)*[-A-Za-z0-9_]*")
+"""What most paths are: there is nothing wrong with them."""
 _DURATION = re.compile(r"([0-9]{1,5})(h|ms|m|s)")
 _UNITS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 
@@ -71,8 +73,9 @@ def breaches(simulation: Simulation) -> tuple[Breach, ...]:
         if not objects or world.definitions(GATEWAY_GROUP, kind):
             continue
         for resource in objects:
+            spec = resource.spec
             for demand in demands:
-                found += [Breach(resource, *each) for each in demand(resource.spec)]
+                found += [Breach(resource, *each) for each in demand(spec)]
     return tuple(found)
 
 
@@ -84,7 +87,7 @@ def _known(value: object) -> bool:
 def _entries(holder: Mapping[str, Any], name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The mappings of a list, with their number."""
     for number, each in enumerate(sequence(holder.get(name))):
-        if isinstance(each, Mapping):
+        if isinstance(each, dict):
             yield number, each
 
 
@@ -127,6 +130,8 @@ def _only(protocols: str, what: str) -> str:
 
 def _parents(spec: Mapping[str, Any]) -> _Found:
     """References to one parent name different sections of it, all of them."""
+    if len(sequence(spec.get("parentRefs"))) < 2:
+        return
     seen: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for number, parent in _entries(spec, "parentRefs"):
         values = [text(parent.get(each)) for each in ("group", "kind", "namespace", "name", "sectionName")]
@@ -158,9 +163,11 @@ def _rule_names(spec: Mapping[str, Any]) -> _Found:
 def _filters(spec: Mapping[str, Any]) -> _Found:
     for number, rule in _entries(spec, "rules"):
         here = ("spec", "rules", number)
-        yield from _filter_list(rule, here)
+        if "filters" in rule:
+            yield from _filter_list(rule, here)
         for backend, each in _entries(rule, "backendRefs"):
-            yield from _filter_list(each, (*here, "backendRefs", backend))
+            if "filters" in each:
+                yield from _filter_list(each, (*here, "backendRefs", backend))
 
 
 def _filter_list(holder: Mapping[str, Any], here: Pointer) -> _Found:
@@ -202,6 +209,8 @@ def _modifier(modifier: Mapping[str, Any], place: Pointer) -> _Found:
 def _redirects(spec: Mapping[str, Any]) -> _Found:
     """A redirect has no backend; the prefix that is replaced is that of the only match."""
     for number, rule in _entries(spec, "rules"):
+        if "filters" not in rule:
+            continue
         here = ("spec", "rules", number)
         for at, each in _entries(rule, "filters"):
             if "requestRedirect" in each and sequence(rule.get("backendRefs")):
@@ -230,7 +239,7 @@ def _paths(spec: Mapping[str, Any]) -> _Found:
             value = path.get("value", "/")
             if path.get("type", "PathPrefix") not in ("Exact", "PathPrefix") or not isinstance(value, str):
                 continue
-            wrong = _wrong_in_path(value) if _known(value) else ""
+            wrong = "" if _PLAIN_PATH.fullmatch(value) or not _known(value) else _wrong_in_path(value)
             if wrong:
                 place = ("spec", "rules", number, "matches", at, "path", "value")
                 yield place, False, f'matches the path "{value[:60]}", which {wrong}', f"a path that is matched {wrong}"
@@ -249,7 +258,9 @@ def _wrong_in_path(value: str) -> str:
 
 def _timeouts(spec: Mapping[str, Any]) -> _Found:
     for number, rule in _entries(spec, "rules"):
-        timeouts = mapping(rule.get("timeouts"))
+        if "timeouts" not in rule:
+            continue
+        timeouts = mapping(rule["timeouts"])
         whole, one = _milliseconds(timeouts.get("request")), _milliseconds(timeouts.get("backendRequest"))
         if whole and one is not None and one > whole:
             place = ("spec", "rules", number, "timeouts", "backendRequest")

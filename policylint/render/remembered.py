@@ -350,7 +350,8 @@ def stamp() -> str:
     documents = os.path.join(os.path.dirname(here), "documents")
     try:
         files = [os.path.join(documents, each) for each in sorted(os.listdir(documents)) if each.endswith(".py")]
-        for place in (*files, os.path.join(here, "facts.py"), __file__, *_parser()):
+        own = (os.path.join(here, each) for each in ("facts.py", "reading.py", "remembered.py"))
+        for place in (*files, *own, *_parser()):
             with open(place, "rb") as file:
                 digest.update(file.read())
     except OSError:  # not on disk as files: then it is an installed version

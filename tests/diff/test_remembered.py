@@ -185,7 +185,7 @@ def samples() -> Iterator[tuple[str, bytes]]:
     yield "template", b"{{ if }}\na: 1\n{{ end }}\n"
 
 
-@pytest.mark.parametrize(("name", "data"), samples(), ids=lambda each: each if isinstance(each, str) else "")
+@pytest.mark.parametrize(("name", "data"), list(samples()), ids=lambda each: each if isinstance(each, str) else "")
 def test_documents_come_back_with_every_position(name: str, data: bytes) -> None:
     reading = read(data, name)
     content = plain(reading)

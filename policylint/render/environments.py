@@ -12,13 +12,14 @@ from policylint.model.keys import CLUSTER_SCOPED
 from policylint.model.world import Note
 from policylint.render.argo import Argo
 from policylint.render.external import external
+from policylint.render.facts import KUSTOMIZATION_FILES
 from policylint.render.flux import Cluster, Deployed
 from policylint.render.flux_roots import cluster_roots, is_live
 from policylint.render.kustomize import Kustomizer, manifests_of
 from policylint.render.notes import Gap, Journal
 from policylint.render.objects import is_kustomization_file, patch_files
 from policylint.render.overlays import overlays
-from policylint.render.reading import KUSTOMIZATION_FILES, Loaded
+from policylint.render.reading import Loaded
 from policylint.render.releases import released
 from policylint.render.trace import Manifest
 from policylint.render.tree import Tree, join

@@ -13,8 +13,9 @@ from typing import Any
 from policylint.documents import Document, read
 from policylint.model import mapping
 from policylint.model.keys import CLUSTER_SCOPED
+from policylint.render.facts import KUSTOMIZATION_FILES
 from policylint.render.inline import Texts
-from policylint.render.reading import KUSTOMIZATION_FILES, Loaded
+from policylint.render.reading import Loaded
 from policylint.render.trace import Trace
 from policylint.sources import Source, SourceError
 from policylint.sources.revision import Revision
@@ -54,6 +55,8 @@ class Tree:
         self._known: set[str] = {""}
         self._looked_at: set[str] = set()
         self._real_root: str | None = None
+        self._shown: dict[str, str] = {}
+        """Directory → the same as users know it, with a slash at its end."""
         for path in sorted(self._listed):
             directory, _, name = path.rpartition("/")
             if name.endswith(_YAML):
@@ -189,7 +192,14 @@ class Tree:
     def shown(self, path: str) -> str:
         """The path as users know it."""
         root = self._source.root
-        return path if root is None else os.path.relpath(os.path.join(root, path)).replace(os.sep, "/")
+        if root is None:
+            return path
+        directory, _, name = path.rpartition("/")
+        known = self._shown.get(directory)
+        if known is None:
+            known = os.path.relpath(os.path.join(root, directory)).replace(os.sep, "/")
+            known = self._shown[directory] = "" if known == "." else f"{known}/"
+        return f"{known}{name}" if name else known.rstrip("/") or "."
 
     def _fetch(self, path: str) -> bytes | None:
         root = self._source.root

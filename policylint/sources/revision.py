@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -50,6 +51,7 @@ class Revision:
         given = [os.path.relpath(self._root, self._here)] if paths is None else paths
         self._given = sorted(((self.below(path), path) for path in given), key=lambda each: -len(each[0]))
         self._directories: set[str] | None = None
+        self._paths: list[str] | None = None
         self._shown: dict[str, str] = {}
         self._files: dict[str, SourceFile] | None = None
         self._problems: list[SourceProblem] = []
@@ -123,22 +125,22 @@ class Revision:
 
     def yaml_below(self, directory: str) -> list[str]:
         """The YAML files below a directory, listed or not, by their paths below the root; none in hidden ones."""
-        start = f"{directory}/" if directory else ""
-        return sorted(
+        start = len(f"{directory}/") if directory else 0
+        return [
             path
-            for path, entry in self._entries.items()
-            if path.startswith(start)
-            and path.endswith((".yaml", ".yml"))
-            and entry.mode.startswith(FILE)
-            and "/." not in f"/{path[len(start) :]}"
-        )
+            for path in self.files_below(directory)
+            if path.endswith((".yaml", ".yml")) and "/." not in f"/{path[start:]}"
+        ]
 
     def files_below(self, directory: str) -> list[str]:
         """All files below a directory, of whatever kind, by their paths below the root."""
-        start = f"{directory}/" if directory else ""
-        return sorted(
-            path for path, entry in self._entries.items() if path.startswith(start) and entry.mode.startswith(FILE)
-        )
+        if self._paths is None:
+            self._paths = sorted(self._entries)
+        paths = self._paths
+        first, last = 0, len(paths)
+        if directory:  # asked of every path that a kustomization names, so the rest is not looked at
+            first, last = bisect_left(paths, f"{directory}/"), bisect_left(paths, f"{directory}0")  # `0` follows `/`
+        return [path for path in paths[first:last] if self._entries[path].mode.startswith(FILE)]
 
     def _is_there(self, place: str) -> bool:
         return not place or place in self._entries or self._is_directory(place)

@@ -210,3 +210,23 @@ def test_a_path_brings_what_its_roots_lead_to_on_both_sides(history: History, tm
     assert "loses jwt from its Gateway" in text_of(place, "HEAD~1", "clusters")
     found: Any = json.loads(text_of(place, "HEAD", "clusters", "-o", "json"))
     assert (found["routes"], found["objects"], found["changes"]) == ([], [], [])
+
+
+def test_what_lies_below_a_directory_is_what_begins_with_its_name_and_a_slash(inside: Path) -> None:
+    names = [
+        "a-b/x.yaml",
+        "a.yaml",
+        "a/.hidden/x.yaml",
+        "a/b/c.yml",
+        "a/b/note.txt",
+        "a/x.yaml",
+        "a0/x.yaml",
+        "a/é/x.yaml",
+    ]
+    commit(inside, dict.fromkeys(names, CLASS))
+    tree = at_revision(Repository("."), "HEAD")
+    for directory in ("", "a", "a/b", "a/é", "a-b", "b", "a.yaml"):
+        below = sorted(name for name in names if not directory or name.startswith(f"{directory}/"))
+        assert tree.files_below(directory) == below
+        seen = [each for each in below if "/." not in each and each.endswith((".yaml", ".yml"))]
+        assert tree.yaml_below(directory) == seen

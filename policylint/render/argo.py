@@ -7,12 +7,12 @@ destination namespace fills in what objects do not say; it never overwrites.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render import app_template
-from policylint.render.application_sets import applications
 from policylint.render.flux import Deployed, extended
 from policylint.render.flux_roots import is_below, is_live
 from policylint.render.kustomize import Kustomizer, manifests_of, remote
@@ -49,7 +49,7 @@ class Argo:
             manifest = self._waiting.popleft()
             if manifest.kind == "ApplicationSet":
                 journal = Journal()
-                self._waiting.extend(applications(manifest, self._tree, journal))
+                self._waiting.extend(_of_set(manifest, self._tree, journal))
                 if journal.notes:
                     self._cluster("in-cluster").journal.add(journal)
                 continue
@@ -70,7 +70,7 @@ class Argo:
         ]
         paths: dict[str, set[str]] = {}
         for path, manifest in found:
-            made = [manifest] if manifest.kind == "Application" else list(applications(manifest, self._tree, Journal()))
+            made = [manifest] if manifest.kind == "Application" else list(_of_set(manifest, self._tree, Journal()))
             paths.setdefault(path, set()).update(each for one in made for each in self._paths(one))
         roots = []
         for path, manifest in found:
@@ -202,6 +202,13 @@ class Argo:
         for each in manifests:
             if not each.namespace and (each.group, each.kind) not in without:
                 each.put(("metadata", "namespace"), namespace, source)
+
+
+def _of_set(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:
+    """The Applications of a set; what that takes is not imported for trees without one."""
+    from policylint.render.application_sets import applications
+
+    return applications(manifest, tree, journal)
 
 
 def is_application(manifest: Manifest) -> bool:

@@ -77,7 +77,10 @@ class Commands(click.Group):
             settings = {**extra, "windows_expand_args": windows_expand_args}
             return super().main(args, prog_name, complete_var, standalone_mode, **settings)
         gc.disable()  # until the input is read (`opened`): nothing that start-up makes is garbage
-        sys.exit(self._run(args, prog_name or "policylint", extra))
+        try:
+            sys.exit(self._run(args, prog_name or "policylint", extra))
+        finally:
+            gc.enable()
 
     def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
         try:

@@ -208,7 +208,7 @@ def diff(bench: Bench) -> list[Row]:
             ("lint-warm", "lint again: the cache knows the tree", None),
             ("lint-first", "lint that fills an empty cache", None),
         ):
-            row = f"{name}-{other}" if name != "diff" else other
+            row = other if name == "diff" else f"tree-{other}"
             what_else = f"{how} / cold lint, {what}, CPU"
             found.append(replace(_cpu(row, what_else, spent[other], spent["lint"], 0), bar=None, aim=aim))
     return found

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
+_REQUESTS = re.compile(r"\brequests: (?=\d)")
 EVERY = 100
 """One file in so many changes: 1 %."""
 
@@ -20,7 +22,7 @@ def write_history(place: Path, manifests: Path) -> Path:
     files = sorted(each for each in place.rglob("*.yaml") if ".git" not in each.parts)
     for file in files[::EVERY]:
         text = file.read_text(encoding="utf-8")
-        changed = text.replace("port: 8080", "port: 8081").replace("requests: ", "requests: 1")
+        changed = _REQUESTS.sub("requests: 1", text.replace("port: 8080", "port: 8081"))
         file.write_text(changed if changed != text else text + "\n# changed\n", encoding="utf-8")
     _git(place, "commit", "-q", "-a", "-m", "after")
     _git(place, "gc", "-q")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -19,10 +20,12 @@ class Spent:
     Attributes:
         cpu: user and system time in seconds.
         peak: largest resident set of one of its processes, in MiB.
+        wall: seconds on the clock.
     """
 
     cpu: float
     peak: float
+    wall: float
 
 
 class ChildFailedError(Exception):
@@ -39,13 +42,15 @@ def run_child(command: Sequence[str], ok: Sequence[int] = (0,)) -> Spent:
     """
     null = os.open(os.devnull, os.O_RDWR)
     streams = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
+    start = time.perf_counter()
     child = os.posix_spawnp(command[0], list(command), ENVIRONMENT, file_actions=streams)
     os.close(null)
     _, status, usage = os.wait4(child, 0)
+    wall = time.perf_counter() - start
     code = os.waitstatus_to_exitcode(status)
     if code not in ok:
         raise ChildFailedError(f"exit {code}: {shlex.join(command)}")
-    return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, wall)
 
 
 def interleaved(commands: Mapping[str, Sequence[str]], rounds: int, ok: Sequence[int] = (0,)) -> dict[str, Spent]:
@@ -56,4 +61,7 @@ def interleaved(commands: Mapping[str, Sequence[str]], rounds: int, ok: Sequence
             spent = run_child(command, ok)
             if number:
                 found[name].append(spent)
-    return {name: Spent(median(s.cpu for s in runs), median(s.peak for s in runs)) for name, runs in found.items()}
+    return {
+        name: Spent(median(s.cpu for s in runs), median(s.peak for s in runs), median(s.wall for s in runs))
+        for name, runs in found.items()
+    }

@@ -70,14 +70,12 @@ class Bench:
         return quick if self.quick else full
 
     def lint(self, *paths: Path) -> list[str]:
-        """Return the command of a cold lint."""
-        command = [str(self.tool), "lint"]
-        helped = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
-        return [*command, *(["--no-cache"] if "--no-cache" in helped.stdout else []), *map(str, paths)]
+        """Return the command of a cold lint, in one process as everything else here."""
+        return [str(self.tool), "lint", "--no-cache", "--jobs", "1", *map(str, paths)]
 
     def warm(self, cache: Path, command: str, *arguments: str) -> list[str]:
         """Return a command that reads and writes a cache."""
-        return [str(self.tool), command, "--cache-dir", str(cache), *arguments]
+        return [str(self.tool), command, "--cache-dir", str(cache), "--jobs", "1", *arguments]
 
     def load(self, *paths: Path) -> list[str]:
         """Return the command of the process that only loads."""
@@ -223,6 +221,20 @@ def hook(bench: Bench) -> list[Row]:
     return [_cpu("hook-idle", title, spent["hook"], spent["bare"], 6.0)]
 
 
+def jobs(bench: Bench) -> list[Row]:
+    """Two processes that parse, against one: on the clock, and in CPU time."""
+    one = bench.lint(bench.corpus)
+    commands = {"one": one, "two": [*one[:-2], "2", one[-1]]}
+    spent = interleaved(commands, bench.rounds(9, 3), LINT_CODES)
+    two, alone = spent["two"], spent["one"]
+    detail = f"{two.wall * 1000:,.0f} / {alone.wall * 1000:,.0f} ms"
+    return [
+        Row("jobs", "cold lint of 10k generated documents, --jobs 2 / --jobs 1, on the clock", two.wall / alone.wall,
+            detail=detail),
+        replace(_cpu("jobs-cpu", "the same, CPU", two, alone, 0), bar=None),
+    ]  # fmt: skip
+
+
 def _yaml_bytes(tree: Path) -> int:
     return sum(each.stat().st_size for each in tree.rglob("*.y*ml"))
 
@@ -234,5 +246,6 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "start": start,
     "hook": hook,
     "diff": diff,
+    "jobs": jobs,
     "growth": growth,
 }

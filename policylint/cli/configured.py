@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from policylint.given import Given
 
-FILE, NONE, ENVIRONMENTS, RENDER, CACHE, NO_CACHE = (
-    f"policylint.{name}" for name in ("config", "no-config", "env", "render", "cache-dir", "no-cache")
+FILE, NONE, ENVIRONMENTS, RENDER, CACHE, NO_CACHE, JOBS = (
+    f"policylint.{name}" for name in ("config", "no-config", "env", "render", "cache-dir", "no-cache", "jobs")
 )
 """Where a command's context keeps what the options of `reading` said."""
 SETTINGS = "policylint.settings"

@@ -106,10 +106,10 @@ def remembering(*, sharing: bool = False) -> Remembered:
 
     meta = click.get_current_context().meta
     if meta.get(configured.NO_CACHE) or os.environ.get("POLICYLINT_NO_CACHE"):
-        return Remembered(sharing=sharing)
+        return Remembered(sharing=sharing, jobs=meta.get(configured.JOBS))
     from policylint.sources.pack import cache_directory
 
-    return Remembered(cache_directory(meta.get(configured.CACHE)), sharing=sharing)
+    return Remembered(cache_directory(meta.get(configured.CACHE)), sharing=sharing, jobs=meta.get(configured.JOBS))
 
 
 def _root() -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.completing import environments, paths
-from policylint.cli.configured import CACHE, ENVIRONMENTS, FILE, NO_CACHE, NONE, RENDER
+from policylint.cli.configured import CACHE, ENVIRONMENTS, FILE, JOBS, NO_CACHE, NONE, RENDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,6 +126,14 @@ def reading(function: Decorated) -> Decorated:
                 help="Where to keep what was read. Default: $POLICYLINT_CACHE_DIR, else the user's cache directory.",
             ),
             kept(INPUT, "--no-cache", NO_CACHE, is_flag=True, help="Neither read nor write what earlier runs know."),
+            kept(
+                INPUT,
+                "--jobs",
+                JOBS,
+                metavar="N",
+                type=click.IntRange(min=1, max=64),
+                help="Processes that read and parse. Default: one a core, at most 4, where there is much to read.",
+            ),
         )
     ):
         function = decorate(function)

@@ -8,16 +8,19 @@ Keyed by git blob id; what is read from a pack is checked like input. Documents 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.documents import Reading, Unread, read_unread
 from policylint.render.facts import Facts, facts_of, is_kustomization_path
+from policylint.render.lines import content_of, encoder, facts_from
 from policylint.sources import Source, SourceFile
+from policylint.sources.worktree import WorkTree
 
 if TYPE_CHECKING:
     from policylint.documents.reading import Wanted
+    from policylint.render.workers import Workers
     from policylint.sources.pack import Pack
 
 FEWEST: Final = 24
@@ -32,11 +35,13 @@ class Remembered:
     Args:
         directory: of the cache; None for none.
         sharing: whether several sources share documents: they stay in memory for that.
+        jobs: how many processes parse; None for as many as pay.
     """
 
-    def __init__(self, directory: str | None = None, *, sharing: bool = False) -> None:
+    def __init__(self, directory: str | None = None, *, sharing: bool = False, jobs: int | None = 1) -> None:
         self._directory = directory
         self._sharing = sharing
+        self._jobs = jobs
         self._readers: dict[tuple[frozenset[str], bool], Reader] = {}
 
     def reader(self, source: Source, groups: frozenset[str], everything: bool, wanted: Wanted | None) -> Reader:
@@ -54,7 +59,7 @@ class Remembered:
                 from policylint.sources.pack import Pack
 
                 pack = Pack(self._directory, source.root, f"{stamp()} {everything} {' '.join(sorted(groups))}")
-            reader = self._readers[key] = Reader(wanted, pack, self._sharing)
+            reader = self._readers[key] = Reader(wanted, pack, self._sharing, self._jobs)
         reader.announce(source, files)
         return reader
 
@@ -72,9 +77,12 @@ class Remembered:
 class Reader:
     """Facts by file, of sources of which the same kinds are wanted."""
 
-    def __init__(self, wanted: Wanted | None, pack: Pack | None, sharing: bool) -> None:
+    def __init__(self, wanted: Wanted | None, pack: Pack | None, sharing: bool, jobs: int | None = 1) -> None:
         self._wanted = wanted
         self._pack = pack
+        self._jobs = jobs
+        self._workers: Workers | None = None
+        self._lent: dict[str, bytes] = {}
         self._is_keyed = sharing or pack is not None
         self._facts: dict[tuple[str, str], Facts] | None = {} if sharing else None
         self._readings: dict[tuple[str, str], Reading] = {}
@@ -87,6 +95,13 @@ class Reader:
         self._announced = (source, files)
         self._keys = {}
         source.announce([each for each in files if not self._is_known(each)])
+        if self._jobs != 1 and isinstance(source, WorkTree) and not self._pack:
+            from policylint.render.workers import Workers, processes
+
+            count = processes(len(files), self._jobs)
+            if count > 1:
+                self._workers = Workers(files, count, self._line)
+                self._is_keyed = True
 
     def facts(self, file: SourceFile) -> Facts:
         """The facts of a file.
@@ -94,6 +109,8 @@ class Reader:
         Raises:
             SourceError: it cannot be read.
         """
+        if self._workers is not None and file.path in self._workers.files:
+            self._take_over()
         data: bytes | None = None
         key = self._key(file)
         if key is None:
@@ -139,6 +156,9 @@ class Reader:
         return self._key(file) or self._keep_key(file, file.read())
 
     def close(self, *, keep: bool = True) -> None:
+        if self._workers is not None:  # nobody asked for what they found
+            self._workers.lines()
+            self._workers = None
         if self._pack is not None:
             if keep:
                 self._pack.close()
@@ -174,18 +194,32 @@ class Reader:
     def _fresh(self, file: SourceFile, data: bytes | None) -> Facts:
         return facts_of(file.read() if data is None else data, file.path, self._wanted)
 
+    def _take_over(self) -> None:
+        """What the workers found, for this run and the next."""
+        assert self._workers is not None
+        self._lent = self._workers.lines()
+        self._workers = None
+        if self._pack is not None:
+            for key, line in self._lent.items():
+                self._pack.put(key, line.decode())
+
+    def _line(self, file: SourceFile) -> tuple[str, str] | None:
+        """In a worker: what a file is known by, and its facts as a line; None where they cannot be one."""
+        data = file.read()
+        if data.startswith(_POINTER):
+            return None
+        content = content_of(facts_of(data, file.path, self._wanted))
+        try:
+            return None if content is None else (self._keep_key(file, data), encoder()(content))
+        except (ValueError, TypeError, RecursionError):
+            return None
+
     def _found(self, file: SourceFile, key: str, data: bytes | None) -> Facts:
         """Parse, and keep for the next run."""
         data = file.read() if data is None else data
         facts = facts_of(data, file.path, self._wanted)
-        if self._pack is not None and not data.startswith(_POINTER):
-            from policylint.documents.stored import plain
-
-            reading = Reading(facts.form)
-            reading.documents, reading.problems = [*facts.documents], [*facts.problems]
-            reading.unread = [*facts.unread]
-            if (content := plain(reading)) is not None:
-                self._write(key, [content, *_plain(facts)])
+        if self._pack is not None and not data.startswith(_POINTER) and (content := content_of(facts)) is not None:
+            self._write(key, content)
         return facts
 
     def _put(self, key: str, data: bytes, reading: Reading) -> None:
@@ -198,7 +232,7 @@ class Reader:
     def _write(self, key: str, content: list[Any]) -> None:
         assert self._pack is not None
         try:
-            self._pack.put(key, _encoder()(content))
+            self._pack.put(key, encoder()(content))
         except (ValueError, TypeError, RecursionError):  # what JSON cannot say, or UTF-8
             return
 
@@ -211,7 +245,7 @@ class Reader:
 
         try:
             reading, *rest = content
-            return _facts(restored(reading, file.path), rest)
+            return facts_from(restored(reading, file.path), rest)
         except (StoredError, TypeError, ValueError):
             self._distrust()
             return None
@@ -230,7 +264,9 @@ class Reader:
             return None
 
     def _decoded(self, key: str) -> Any:
-        line = None if self._pack is None else self._pack.get(key)
+        line = self._lent.pop(key, None)
+        if line is None and self._pack is not None:
+            line = self._pack.get(key)
         if line is None:
             return None
         from json import loads
@@ -238,7 +274,7 @@ class Reader:
         try:
             content = loads(line.decode())
             if b"\\ud" in line or b"\\uD" in line:  # half a character cannot be written out again
-                _encoder()(content).encode()
+                encoder()(content).encode()
         except (ValueError, RecursionError):
             self._distrust()
             return None
@@ -251,6 +287,7 @@ class Reader:
         return content
 
     def _distrust(self) -> None:
+        self._lent = {}
         if self._pack is not None:
             self._pack.forget()
         if self._announced is not None:
@@ -272,72 +309,6 @@ def _named(content: str, file: SourceFile) -> str:
 
 
 @cache
-def _encoder() -> Callable[[Any], str]:
-    """JSON in as few bytes as can be. `JSONEncoder.encode` makes the encoder in C anew for every value, which takes as
-    long as encoding most of them; where there is none (PyPy) it does the work itself."""
-    from json import encoder
-
-    made = encoder.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
-    make: Any = getattr(encoder, "c_make_encoder", None)
-    if make is None:
-        return made.encode
-    encode = make(None, made.default, encoder.encode_basestring, None, ":", ",", False, False, True)
-    return lambda value: "".join(encode(value, 0))
-
-
-def _plain(facts: Facts) -> list[Any]:
-    return [
-        facts.idle,
-        facts.with_variables,
-        facts.mentioning,
-        sorted(facts.variable_maps) if facts.variable_maps else [],
-        sorted(facts.cluster_scoped) if facts.cluster_scoped else [],
-        sorted(facts.referred) if facts.referred else [],
-        [[number, sorted(names)] for number, names in facts.names.items()] if facts.names else [],
-    ]
-
-
-def _facts(reading: Reading, rest: Sequence[Any]) -> Facts:
-    """The facts that `_plain` made.
-
-    Raises:
-        TypeError, ValueError: these are none.
-    """
-    idle, with_variables, mentioning, variable_maps, cluster_scoped, referred, names = rest
-    if type(idle) is not int or type(with_variables) is not bool or type(mentioning) is not bool:
-        raise TypeError
-    return Facts(
-        reading.form,
-        reading.documents,
-        idle,
-        reading.problems,
-        reading.unread,
-        with_variables,
-        mentioning,
-        _texts(variable_maps),
-        _kinds(cluster_scoped),
-        _kinds(referred),
-        {int(number): _texts(each) for number, each in names} if names else {},
-    )
-
-
-def _texts(value: Iterable[Any]) -> frozenset[str]:
-    found = frozenset(value)
-    if not all(type(each) is str for each in found):
-        raise TypeError
-    return found
-
-
-def _kinds(value: Iterable[Any]) -> frozenset[tuple[str, str]]:
-    if not value:
-        return frozenset()
-    found = frozenset((group, kind) for group, kind in value)
-    if not all(type(group) is str and type(kind) is str for group, kind in found):
-        raise TypeError
-    return found
-
-
-@cache
 def stamp() -> str:
     """All that decides what is made of bytes: the version of policylint, the very code, Python's and the parser's."""
     import sys
@@ -350,7 +321,7 @@ def stamp() -> str:
     documents = os.path.join(os.path.dirname(here), "documents")
     try:
         files = [os.path.join(documents, each) for each in sorted(os.listdir(documents)) if each.endswith(".py")]
-        own = (os.path.join(here, each) for each in ("facts.py", "reading.py", "remembered.py"))
+        own = (os.path.join(here, each) for each in ("facts.py", "lines.py", "reading.py", "remembered.py"))
         for place in (*files, *own, *_parser()):
             with open(place, "rb") as file:
                 digest.update(file.read())

@@ -89,6 +89,9 @@ class Pack:
         self._used[known] = None
         return line
 
+    def __len__(self) -> int:
+        return len(self._lines)
+
     def __contains__(self, key: str) -> bool:
         return key.encode() in self._lines
 

@@ -12,7 +12,7 @@ from policylint.model import Finding, Resource, ResourceKey, World
 from policylint.model.catalog import Catalog, CatalogError, load_catalog
 from policylint.model.world import Unseen
 from policylint.render.definitions import Definitions
-from policylint.render.objects import cluster_scoped_kinds, patch_files, places_objects, resources
+from policylint.render.objects import cluster_scoped_kinds, patch_files, resources
 from policylint.render.reading import Loaded, load
 from policylint.render.remembered import Remembered
 from policylint.render.unseen import operated, unseen
@@ -174,7 +174,7 @@ def _rendered(
     render: str,
 ) -> list[Simulation]:
     """One simulation per environment that Flux, Argo CD or kustomize make of the tree; none where none of them does."""
-    if not stated and render != "helm" and not any(places_objects(document) for document in loaded.documents):
+    if not stated and render != "helm" and not loaded.places:
         return []
     from policylint.render.environments import environments, without_repeats
 
@@ -227,7 +227,7 @@ def _environment(
     snapshot: str | None,
 ) -> Simulation:
     documents = loaded.documents
-    movable = any(places_objects(document) for document in documents)
+    movable = loaded.places
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(documents)
     objects = resources(
         documents,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import Resource
 from policylint.records import NamedTuple
@@ -12,6 +12,7 @@ from policylint.schema.known import GROUPS, Known, Schemas
 
 if TYPE_CHECKING:
     from policylint.model import Location
+    from policylint.schema import Checker
     from policylint.schema.explain import Fault
     from policylint.simulation import Simulation
 
@@ -38,12 +39,26 @@ def _broken(simulation: Simulation) -> Iterator[Broken]:
             continue  # built-in kinds have no CRD
         for resource in world.of_kind(group, kind):
             known = schemas.of(resource)
-            if known and not any(each.checker.is_valid(resource.body) for each in known):
+            if known and not any(_is_valid(each.checker, resource.body) for each in known):
                 from policylint.schema.explain import explain
 
                 faults = min((explain(each.schema, resource.body) for each in known), key=len)
                 if faults:
                     yield Broken(resource, known[0], faults)
+
+
+_VALID: dict[int, tuple[Any, Checker]] = {}
+"""Bodies by their identity, with what found them valid: the two sides of a diff share nearly all of them."""
+
+
+def _is_valid(checker: Checker, body: Any) -> bool:
+    known = _VALID.get(id(body))
+    if known is not None and known[0] is body and known[1] is checker:
+        return True
+    if not checker.is_valid(body):
+        return False
+    _VALID[id(body)] = (body, checker)
+    return True
 
 
 def written(simulation: Simulation, location: Location) -> str:

@@ -320,8 +320,8 @@ class _Paths:
         if effects.kind.effective_at == "service":
             nodes = tuple(node for node in nodes if node.role != "ServicePort")
         first = nodes[0]
-        if not first.key.namespace:
-            return nodes
+        if not first.key.namespace or not (effects.namespaces or effects.edition_2023):
+            return nodes  # no policy of the kind is attached to any Namespace
         namespace = whole(ResourceKey("", "Namespace", "", first.key.namespace))
         if effects.edition_2023:
             inherited = effects.kind.policy_class == "Inherited"

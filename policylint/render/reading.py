@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from policylint.documents import Document, Problem, Reading, Unread, loading
 from policylint.render.facts import KUSTOMIZATION_FILES, Facts
+from policylint.render.objects import places_objects
 from policylint.render.remembered import Remembered
 from policylint.sources import Source, SourceError, SourceFile
 
@@ -61,6 +62,7 @@ class Loaded(NamedTuple):
         mentioning: files (as shown) in which the word `policylint` stands: they may hold suppressions.
         idle: files (as shown) without any object: values, dashboards, patches. They are read again when something
             names them, and not kept until then; `idle_documents` counts what is in them.
+        places: whether any document decides what is deployed where (`places_objects`).
     """
 
     documents: list[Document]
@@ -75,6 +77,7 @@ class Loaded(NamedTuple):
     mentioning: frozenset[str] = frozenset()
     idle: frozenset[str] = frozenset()
     idle_documents: int = 0
+    places: bool = False
 
 
 def load(
@@ -162,6 +165,7 @@ def load(
         frozenset(mentioning),
         frozenset(idle),
         idle_documents,
+        any(places_objects(document) for document in documents),
     )
 
 

@@ -221,6 +221,7 @@ def _environment(
     name: str,
     source: Source,
     loaded: Loaded,
+            partial=not source.named,
     groups: frozenset[str],
     given: Given,
     semantics: str,
@@ -267,6 +268,7 @@ def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
         try:
             return read(source.file(path).read(), path).documents
         except SourceError:
+        partial=not source.named,
             return []
 
     return located(objects, reading)

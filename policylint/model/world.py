@@ -84,6 +84,12 @@ class Unseen:
         return bool(self._everywhere or self._namespaces)
 
 
+UNCOMMITTED = frozenset({("", "Secret"), ("", "ConfigMap"), ("certificates.k8s.io", "ClusterTrustBundle")})
+"""Kinds that trees leave out without saying so: what is secret, and what controllers fill in (CA bundles)."""
+LEFT_OUT = "nothing in the tree deploys it, and few trees hold such objects"
+"""Why an object of such a kind is unknown where it is not missing."""
+
+
 class World:
     """One environment: every object in it by identity, and what may exist unseen.
 
@@ -98,6 +104,7 @@ class World:
         not_rendered: sentences on what was not seen, for the coverage line.
         orphans: objects in files that nothing deploys here, by the identity they would have.
         notes: what rendering has to say: GWP911, GWP912.
+        partial: whether this comes from a tree, which leaves out what nobody commits (field-notes.md 1).
     """
 
     def __init__(
@@ -113,8 +120,10 @@ class World:
         not_rendered: Iterable[str] = (),
         orphans: Mapping[ResourceKey, Resource] | None = None,
         notes: Iterable[Note] = (),
+        partial: bool = False,
     ) -> None:
         self.name = name
+        self.partial = partial
         self.orphans: Mapping[ResourceKey, Resource] = orphans or {}
         self.notes = tuple(notes)
         self.movable = movable
@@ -200,7 +209,21 @@ class World:
             return Resolution("unknown", reason)
         if (key.group, key.kind) == (GATEWAY_GROUP, "GatewayClass") and not self.of_kind(GATEWAY_GROUP, "GatewayClass"):
             return Resolution("unknown", "no GatewayClass is in the tree, so classes come from elsewhere")
+        if self.partial and (key.group, key.kind) in UNCOMMITTED:
+            return Resolution("unknown", LEFT_OUT)
         return Resolution("missing", f"nothing deploys {key}")
+
+    def resolve_inner(self, key: ResourceKey) -> Resolution:
+        """`resolve` for what the body of a policy or Gateway names: extensions, parameters, backends.
+
+        A tree that shows nothing of that kind in that namespace leaves it to another repository, or to the chart of the
+        controller (field-notes.md 1).
+        """
+        found = self.resolve(key)
+        if found.missing and self.partial and not self.in_namespace(key.group, key.kind, key.namespace):
+            where = f" of namespace {key.namespace}" if key.namespace else ""
+            return Resolution("unknown", f"no {key.kind}{where} is in the tree, so they come from elsewhere")
+        return found
 
 
 def effective_namespace(
@@ -215,4 +238,4 @@ def effective_namespace(
     return namespace or default
 
 
-__all__ = ["ROUTE_KINDS", "Note", "Unseen", "World", "effective_namespace"]
+__all__ = ["LEFT_OUT", "ROUTE_KINDS", "Note", "Unseen", "World", "effective_namespace"]

@@ -71,6 +71,10 @@ class Revision:
         self.files()
         return self._skipped
 
+    @property
+    def named(self) -> bool:
+        return False
+
     def files(self) -> list[SourceFile]:
         if self._files is None:
             found = {file.path: file for file in self._list()}

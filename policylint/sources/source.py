@@ -94,6 +94,11 @@ class Source(Protocol):
     def skipped(self) -> dict[str, list[str]]:
         """Files that are no Kubernetes manifests by their path: reason → paths as shown."""
 
+    @property
+    def named(self) -> bool:
+        """Whether the user named every file, so that what is in none of them is not there. A tree, and what is rendered
+        from one, leaves out what nobody commits."""
+
     def files(self) -> list[SourceFile]:
         """The files to read as manifests: *.yaml, *.yml, and *.json that look like Kubernetes objects."""
 

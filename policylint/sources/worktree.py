@@ -52,6 +52,10 @@ class WorkTree:
         self.files()
         return self._skipped
 
+    @property
+    def named(self) -> bool:
+        return not any(_is_stream(path) or os.path.isdir(path) for path in self._paths)
+
     def files(self) -> list[SourceFile]:
         if self._files is None:
             self._files = {}

@@ -88,7 +88,7 @@ class Certificates:
 
     def _resolve(self, wanted: ResourceKey, issued: bool) -> Resolution:
         resolution = resolve(self._world, wanted)
-        if not resolution.missing or not wanted.name:
+        if resolution.found or not wanted.name:
             return resolution
         if issued:
             return Resolution("unknown", "cert-manager makes it, by an annotation of the Gateway")

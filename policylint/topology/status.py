@@ -10,7 +10,7 @@ from policylint.topology.certificates import Certificates
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.listeners import Listener
 from policylint.topology.parents import Claim
-from policylint.topology.references import port_number, resolve
+from policylint.topology.references import NAMELESS, port_number
 from policylint.topology.routes import Fault
 from policylint.topology.state import (
     BackendState,
@@ -213,9 +213,9 @@ class Statuses:
             return []
         group, kind, name = (text(reference.get(each)) for each in ("group", "kind", "name"))
         wanted = ResourceKey(group, kind, gateway.key.namespace, name)
-        resolution = resolve(self._world, wanted)
+        resolution = self._world.resolve_inner(wanted) if name else NAMELESS
         cluster_wide = wanted._replace(namespace="")
-        if resolution.missing and self._world.get(cluster_wide) is not None:
+        if not resolution.found and self._world.get(cluster_wide) is not None:
             wanted, resolution = cluster_wide, Resolution("found", resource=self._world.get(cluster_wide))
         reason = "InvalidParameters" if resolution.missing else ""
         place = ("spec", "infrastructure", "parametersRef")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policylint.model import mapping, sequence, text
+from policylint.model.world import LEFT_OUT
 from policylint.records import NamedTuple
 from policylint.topology import ListenerState, ReferenceState
 from policylint.topology.hostnames import specificity
@@ -97,7 +98,8 @@ def assumed(listener: ListenerState) -> list[str]:
 def _kept_elsewhere(reference: ReferenceState) -> bool:
     """Whether a certificate is merely not among the manifests: few repositories hold private keys."""
     wanted = (reference.wanted.group, reference.wanted.kind) == ("", "Secret")
-    return wanted and reference.resolution.missing and reference.granted is not False
+    unseen = reference.resolution.missing or reference.resolution.reason == LEFT_OUT
+    return wanted and unseen and reference.granted is not False
 
 
 def written(listener: ListenerState) -> Mapping[str, Any]:

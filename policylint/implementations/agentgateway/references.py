@@ -60,7 +60,7 @@ class _References:
         key = ResourceKey(text(reference.get("group")), kind, namespace, text(reference.get("name")))
         if namespace != self.namespace and Grants(self.world).allows(self.policy.key, key) is False:
             yield f"no ReferenceGrant in namespace {namespace} lets {self.policy.key} name {key}"
-        elif self.world.resolve(key).missing:
+        elif self.world.resolve_inner(key).missing:
             yield f"unable to find the {key}"
 
     def _secret(self, reference: Mapping[str, Any], pointer: Pointer) -> Iterator[str]:

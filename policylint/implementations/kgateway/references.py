@@ -61,7 +61,7 @@ class _References:
                 continue
             namespace = text(reference.get("namespace")) or self.policy.key.namespace
             key = ResourceKey(GROUP, "GatewayExtension", namespace, text(reference["name"]))
-            resolution = self.world.resolve(key)
+            resolution = self.world.resolve_inner(key)
             pointer: Pointer = ("spec", *path, "extensionRef")
             if resolution.missing:
                 yield pointer, f"{key} is not there"
@@ -102,11 +102,11 @@ class _References:
         secrets = self.world.in_namespace("", "Secret", namespace)
         if any(matches(selector, each.labels) for each in secrets):
             return
-        if not self.world.unseen.reason(ResourceKey("", "Secret", namespace, "")):
+        if self.world.resolve(ResourceKey("", "Secret", namespace, "")).missing:
             yield ("spec", "apiKeyAuth", "secretSelector"), f"no Secret in namespace {namespace} has these labels"
 
     def _reach(self, holder: Resource, wanted: ResourceKey) -> Iterator[str]:
-        resolution = self.world.resolve(wanted)
+        resolution = self.world.resolve_inner(wanted)
         if wanted.namespace != holder.key.namespace and self.mode != "off":
             if self._grants is None:
                 self._grants = Grants(self.world)

@@ -46,7 +46,8 @@ def _enabled(gateway: ResourceKey, feature: str, topology: Topology) -> bool | N
     for reference, namespace in ((of_class, text(of_class.get("namespace"))), (own, gateway.namespace)):
         if not reference or text(reference.get("group")) != _GROUP:
             continue
-        resolution = topology.world.resolve(ResourceKey(_GROUP, "NginxProxy", namespace, text(reference.get("name"))))
+        wanted = ResourceKey(_GROUP, "NginxProxy", namespace, text(reference.get("name")))
+        resolution = topology.world.resolve_inner(wanted)
         if resolution.resource is not None:
             merged = _over(merged, resolution.resource.spec)
         elif resolution.unknown:

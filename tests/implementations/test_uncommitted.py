@@ -1,0 +1,168 @@
+"""What a policy names and nobody commits makes it neither invalid nor refused (field-notes.md 1, three answers).
+
+A tree leaves Secrets and CA bundles out, and what the namespace shows nothing of comes from elsewhere; files that the
+user names one by one are all there is, which is how the conformance cases are run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from policylint.cli import main
+from policylint.sources import open_source
+from policylint.workspace import open_workspace
+
+BASE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: edge}
+spec: {controllerName: CONTROLLER}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: shop}
+spec:
+  gatewayClassName: edge
+  listeners:
+    - {name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: cert}]}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec:
+  parentRefs: [{name: gw}]
+  rules: [{backendRefs: [{name: web, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+"""
+SERVICE = '{group: "", kind: Service, name: web}'
+ROUTE = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}"
+GATEWAY = "{group: gateway.networking.k8s.io, kind: Gateway, name: gw}"
+
+
+def policy(api: str, kind: str, target: str, spec: str) -> str:
+    head = f"apiVersion: {api}\nkind: {kind}\nmetadata: {{name: p, namespace: shop}}"
+    return f"{head}\nspec:\n  targetRefs: [{target}]\n  {spec}\n"
+
+
+def tls(kind: str) -> str:
+    reference = f'{{group: "", kind: {kind}, name: ca}}'
+    spec = f"validation: {{hostname: web, caCertificateRefs: [{reference}]}}"
+    return policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", SERVICE, spec)
+
+
+KGATEWAY, AGENTGATEWAY = "gateway.kgateway.dev/v1alpha1", "agentgateway.dev/v1alpha1"
+POLICIES = {
+    "kgateway, extension": (
+        "kgateway.dev/kgateway",
+        policy(KGATEWAY, "TrafficPolicy", GATEWAY, "extAuth: {extensionRef: {name: login}}"),
+    ),
+    "kgateway, API keys": (
+        "kgateway.dev/kgateway",
+        policy(KGATEWAY, "TrafficPolicy", ROUTE, "apiKeyAuth: {secretRef: {name: keys}}"),
+    ),
+    "kgateway, API keys by labels": (
+        "kgateway.dev/kgateway",
+        policy(KGATEWAY, "TrafficPolicy", ROUTE, "apiKeyAuth: {secretSelector: {matchLabels: {a: b}}}"),
+    ),
+    "kgateway, client certificate": (
+        "kgateway.dev/kgateway",
+        policy(KGATEWAY, "BackendConfigPolicy", SERVICE, "tls: {secretRef: {name: mine}}"),
+    ),
+    "kgateway, CA": ("kgateway.dev/kgateway", tls("ConfigMap")),
+    "Envoy Gateway, CA": ("gateway.envoyproxy.io/gatewayclass-controller", tls("ConfigMap")),
+    "Envoy Gateway, CA in a Secret": ("gateway.envoyproxy.io/gatewayclass-controller", tls("Secret")),
+    "Istio, CA": ("istio.io/gateway-controller", tls("ConfigMap")),
+    "NGINX Gateway Fabric, CA": ("gateway.nginx.org/nginx-gateway-controller", tls("ConfigMap")),
+}
+
+
+def verdict(tmp_path: Path, controller: str, manifest: str, *more: str, tree: bool = True) -> tuple[str, list[str]]:
+    """The verdict on the policy, and the conditions that are False."""
+    file = tmp_path / "world.yaml"
+    file.write_text("---\n".join((BASE.replace("CONTROLLER", controller) + manifest, *more)))
+    (simulation,) = open_workspace([str(tmp_path if tree else file)]).simulations
+    (state,) = simulation.policies.values()
+    false = [
+        f"{each.type}={each.reason}"
+        for ancestor in state.ancestors
+        for each in ancestor.conditions
+        if each.status == "False" and each.type in ("Accepted", "ResolvedRefs")
+    ]
+    return state.verdict, false
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_in_a_tree_it_is_taken_to_be_there(tmp_path: Path, name: str) -> None:
+    assert verdict(tmp_path, *POLICIES[name]) == ("Enforced", [])
+
+
+@pytest.mark.parametrize("name", [each for each in POLICIES if each != "Envoy Gateway, CA in a Secret"])
+def test_files_named_one_by_one_are_all_there_is(tmp_path: Path, name: str) -> None:
+    found, false = verdict(tmp_path, *POLICIES[name], tree=False)
+    assert (found, bool(false)) == ("Invalid", True)
+
+
+def test_a_tree_that_has_such_objects_misses_one_with_another_name(tmp_path: Path) -> None:
+    """A GatewayExtension beside the policy is misspelt in it: nothing else would bring it."""
+    other = f"apiVersion: {KGATEWAY}\nkind: GatewayExtension\nmetadata: {{name: logon, namespace: shop}}\nspec: {{}}\n"
+    assert verdict(tmp_path, *POLICIES["kgateway, extension"], other)[0] == "Invalid"
+
+
+def test_a_secret_is_not_missing_beside_others(tmp_path: Path) -> None:
+    other = "apiVersion: v1\nkind: Secret\nmetadata: {name: sops, namespace: shop}\n"
+    assert verdict(tmp_path, *POLICIES["kgateway, API keys"], other)[0] == "Enforced"
+
+
+def test_an_agentgateway_policy_is_wholly_valid_in_a_tree(tmp_path: Path) -> None:
+    """Its controller accepts a policy in part; what is left of it must not hang on a Secret that nobody commits."""
+    spec = "traffic: {apiKeyAuthentication: {secretRef: {name: keys}}}"
+    file = tmp_path / "world.yaml"
+    manifest = policy(AGENTGATEWAY, "AgentgatewayPolicy", ROUTE, spec)
+    file.write_text(BASE.replace("CONTROLLER", "agentgateway.dev/agentgateway") + manifest)
+    for path, reason in (tmp_path, "Valid"), (file, "PartiallyValid"):
+        (state,) = open_workspace([str(path)]).simulations[0].policies.values()
+        assert reason in {each.reason for ancestor in state.ancestors for each in ancestor.conditions}
+
+
+def test_parameters_of_a_gateway_may_come_with_its_controller(tmp_path: Path) -> None:
+    """The chart of NGINX Gateway Fabric makes the NginxProxy; a Gateway that names it is accepted."""
+    reference = "{group: gateway.nginx.org, kind: NginxProxy, name: settings}"
+    gateway = BASE.replace("CONTROLLER", "gateway.nginx.org/nginx-gateway-controller").replace(
+        "gatewayClassName: edge", f"gatewayClassName: edge\n  infrastructure: {{parametersRef: {reference}}}"
+    )
+    (tmp_path / "world.yaml").write_text(gateway)
+    for paths, accepted in ([str(tmp_path)], "True"), ([str(tmp_path / "world.yaml")], "False"):
+        (state,) = open_workspace(paths).simulations[0].topology.gateways
+        assert [each.status for each in state.conditions if each.type == "Accepted"] == [accepted]
+
+
+def test_a_new_policy_whose_secret_is_elsewhere_takes_nothing_away(tmp_path: Path) -> None:
+    """`diff` finds nothing: the route asks for a key where it asked for nothing before."""
+    sides = []
+    for name, more in ("before", ""), ("after", POLICIES["kgateway, API keys"][1]):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "world.yaml").write_text(BASE.replace("CONTROLLER", "kgateway.dev/kgateway") + more)
+        sides.append(str(tmp_path / name))
+    done = CliRunner().invoke(
+        main, ["diff", "--rendered-before", sides[0], "--rendered-after", sides[1]], standalone_mode=False
+    )
+    assert "+ apiKeyAuth" in done.stdout
+    assert done.return_value in (None, 0)
+    assert "error" not in done.stdout
+
+
+def test_what_a_source_was_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("{}")
+    assert open_source([str(file)]).named
+    assert not open_source([str(file), str(tmp_path)]).named
+    assert not open_source(["-"]).named
+    assert not open_source([]).named

@@ -23,8 +23,8 @@ Examples:
   policylint rule GWP201                    what a rule means and how to fix it
 
 \b
-Shell completion: add to ~/.bashrc (or ~/.zshrc with zsh_source, fish with fish_source):
-  eval "$(_POLICYLINT_COMPLETE=bash_source policylint)"
+Shell completion (where it goes: policylint completion --help):
+  policylint completion bash|zsh|fish
 """,
 )
 @click.option("--version", is_flag=True, help="Print the version, and those of the rule sets.")

@@ -20,10 +20,10 @@ Exit codes: 0, 2 wrong usage, 3 not done whole.
 """,
 )
 @reading
+@option(RULES, "--show-unknown", is_flag=True, help="Also accept what rests on something that was not seen.")
 @option(
     OUTPUT, "--file", metavar="FILE", type=click.Path(path_type=str, dir_okay=False), help="Where to write it instead."
 )
-@option(RULES, "--show-unknown", is_flag=True, help="Also accept what rests on something that was not seen.")
 @showing
 def baseline(
     paths: tuple[str, ...],

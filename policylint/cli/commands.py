@@ -26,12 +26,12 @@ COMMANDS = {
     "list": "Tables of policies, routes, Gateways, listeners and backends.",
     "simulate": "The whole computed state: policies, routes, effective policies.",
     "rule": "What a rule means and how to fix it.",
+    "kinds": "The policy kinds that policylint knows.",
     "init": "Write a configuration that fits this repository.",
     "config": "The configuration in force, with origins.",
     "baseline": "Accept the findings of today.",
     "cache": "What earlier runs know of file contents: where, how much, clean.",
     "completion": "The completion script for bash, zsh or fish.",
-    "kinds": "The policy kinds that policylint knows.",
 }
 """Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""
 
@@ -143,9 +143,19 @@ def unknown_command(name: str) -> str:
     return f"no such command: {name!r}"
 
 
+def unknown_option(name: str, known: Sequence[str]) -> str:
+    """The nearest of the options that the command has, if one is near."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, 1)
+    return f"no such option: {name!r}" + (f" (did you mean {close[0]!r}?)" if close else "")
+
+
 def _complain(error: click.ClickException) -> int:
     """What was wrong, then where help is; the exit code. click's own sentences begin with a capital letter."""
     message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        message = unknown_option(error.option_name, error.possibilities or ())
     say(message[:1].lower() + message[1:] if message[1:2].islower() else message)
     context = getattr(error, "ctx", None)
     if context is not None:

@@ -243,7 +243,10 @@ def _revisions(found: Asked, repository: Repository) -> Two:
     for path in paths:
         there = after.holds(path) if isinstance(after, Revision) else os.path.lexists(path)
         if not there and not before.holds(path):
-            raise click.UsageError(f"no such file or directory on either side: {path!r}")
+            message = f"no such file or directory on either side: {path!r}"
+            if end is None and text and repository.knows(os.path.relpath(path)):
+                message += f"; two revisions are written {text}..{path}"
+            raise click.UsageError(message)
     one, other = _opened(wanted, before, after)
     span = f"{_short(repository, start)}..{_short(repository, end) if end else 'index' if wanted.staged else ''}"
     again = " ".join(

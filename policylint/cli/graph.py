@@ -30,7 +30,7 @@ Examples:
   policylint graph -n shop -o dot clusters/prod | dot -Tpdf -o shop.pdf
 
 \b
-Exit codes: 0, 2 wrong usage.
+Exit codes: 0, 2 wrong usage, 3 not done whole.
 """,
 )
 @option(

@@ -146,6 +146,9 @@ def is_empty(coverage: Coverage) -> bool:
 
 
 def describe(coverage: Coverage) -> None:
+    templates = coverage.skipped.get("Helm template")
+    if templates:
+        say_nothing += f" (Helm templates left out: {templates}; --render helm renders charts)"
     """--verbose: what was read and what was skipped."""
     unread = f" ({coverage.unread} of other kinds left unread)" if coverage.unread else ""
     say(f"read {coverage.files} files, {coverage.documents} documents{unread}, {coverage.resources} objects")

@@ -95,9 +95,12 @@ def _page(page: RulePage, paint: Paint) -> str:
 
 
 def _unknown(name: str, pages: list[RulePage]) -> str:
-    """`no such rule: 'GWP291' (did you mean GWP201?)`."""
+    """`no such rule: 'GWP291' (did you mean GWP201?)`; the beginning of an id names the ids that begin so."""
     from difflib import get_close_matches
 
     wanted = name.upper() if name[:3].upper() == "GWP" else name.lower()
+    family = [page.id for page in pages if len(wanted) > 3 and page.id.startswith(wanted)]
+    if family:
+        return f"no such rule: {name!r} (there are {', '.join(family)})"
     close = get_close_matches(wanted, [each for page in pages for each in (page.id, page.name)], 1)
     return f"no such rule: {name!r}" + (f" (did you mean {close[0]}?)" if close else "; policylint rule lists them all")

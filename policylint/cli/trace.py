@@ -29,7 +29,8 @@ Examples:
   policylint trace GET https://shop.example.com/checkout --at main..
 
 \b
-Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usage.
+Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usage,
+3 not done whole.
 """,
 )
 @option(ASKED, "-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header; repeatable.")

@@ -132,7 +132,9 @@ def test_exit_codes_are_the_same_for_every_format(options: list[str], code: int)
         (["lnt"], "policylint: no such command: 'lnt' (did you mean 'lint'?)"),
         (["route.yaml"], "policylint: no such command: 'route.yaml' (to lint that path: policylint lint route.yaml)"),
         (["rule", "GWP999"], "policylint: no such rule: 'GWP999'"),
-        (["--nonsense"], "policylint: no such option"),
+        (["rule", "gwp20"], "policylint: no such rule: 'gwp20' (there are GWP201, GWP202, "),
+        (["--nonsense"], "policylint: no such option: '--nonsense'\n"),
+        (["lint", "--selct", "GWP1"], "policylint: no such option: '--selct' (did you mean '--select'?)\n"),
     ],
 )
 @pytest.mark.usefixtures("tree")
@@ -148,6 +150,14 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert result.stderr == "0 Gateway API resources in 1 file: nothing was checked\n"
     assert policylint("lint", str(tmp_path), "--strict").exit_code == 3
+
+
+def test_where_there_are_only_charts_the_way_to_render_them_is_said(tmp_path: Path) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: shop\nversion: 0.1.0\n")
+    (tmp_path / "templates" / "route.yaml").write_text("kind: HTTPRoute\nmetadata: {name: {{ .Release.Name }}}\n")
+    said = policylint("lint", str(tmp_path)).stderr
+    assert said.endswith("nothing was checked (Helm templates left out: 1; --render helm renders charts)\n")
 
 
 def test_unread_files_are_exit_code_3_with_strict(sound: Path) -> None:

@@ -160,6 +160,9 @@ def test_a_shallow_clone_is_told_how_deep_to_fetch(history: History, tmp_path: P
 def test_other_mistakes(history: History, tmp_path: Path) -> None:
     directory, _ = history
     assert run(directory, "diff", "HEAD~1..HEAD", "no/such/path")[0] == 2
+    code, _, err = run(directory, "diff", "HEAD~1", "HEAD")
+    assert code == 2
+    assert "no such file or directory on either side: 'HEAD'; two revisions are written HEAD~1..HEAD" in err
     assert run(directory, "diff", "HEAD~1..HEAD", "--staged")[0] == 2
     assert run(directory, "diff", "--rendered-before", "apps")[0] == 2
     code, _, err = run(directory, "diff", "--hook")

@@ -71,9 +71,12 @@ class Resource:
         document: where it is written.
         root: the pointer of the object inside the document (empty, or `items/3` in a `kind: List`).
         sources: where its values are written, if not all of them in `document` below `root`.
+
+    Attributes:
+        spec, metadata: of the body, empty where it has none.
     """
 
-    __slots__ = ("body", "document", "key", "root", "sources", "version")
+    __slots__ = ("body", "document", "key", "metadata", "root", "sources", "spec", "version")
 
     def __init__(
         self,
@@ -90,6 +93,8 @@ class Resource:
         self.document = document
         self.root = root
         self.sources = sources
+        self.spec: Mapping[str, Any] = mapping(body.get("spec"))
+        self.metadata: Mapping[str, Any] = mapping(body.get("metadata"))
 
     def __repr__(self) -> str:
         return f"<{self.key} {self.document.file}>"
@@ -100,14 +105,6 @@ class Resource:
     @property
     def api_version(self) -> str:
         return f"{self.key.group}/{self.version}" if self.key.group else self.version
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        return mapping(self.body.get("spec"))
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        return mapping(self.body.get("metadata"))
 
     @property
     def labels(self) -> Mapping[str, Any]:

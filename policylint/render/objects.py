@@ -94,6 +94,10 @@ def cluster_scoped_kinds(documents: Iterable[Document]) -> frozenset[tuple[str, 
     return frozenset(found)
 
 
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_KUSTOMIZE = f"{KUSTOMIZE_GROUP}/"
+
+
 def patch_files(documents: Iterable[Document]) -> frozenset[str]:
     """Files that kustomizations use as patches: they look like objects and are none."""
     found: set[str] = set()
@@ -113,11 +117,9 @@ def patch_files(documents: Iterable[Document]) -> frozenset[str]:
 
 def is_kustomization_file(document: Document) -> bool:
     """Whether a document is a kustomization, by its file's name or its apiVersion."""
-    value = mapping(document.value)
-    name = document.file.rpartition("/")[2]
-    return name in ("kustomization.yaml", "kustomization.yml", "Kustomization") or text(
-        value.get("apiVersion")
-    ).startswith(f"{KUSTOMIZE_GROUP}/")
+    if document.file.endswith(_KUSTOMIZATIONS) and document.file.rpartition("/")[2] in _KUSTOMIZATIONS:
+        return True
+    return text(mapping(document.value).get("apiVersion")).startswith(_KUSTOMIZE)
 
 
 def places_objects(document: Document) -> bool:
@@ -127,7 +129,7 @@ def places_objects(document: Document) -> bool:
     group = text(value.get("apiVersion")).partition("/")[0]
     if group == "argoproj.io":
         return value.get("kind") in ("Application", "ApplicationSet")
-    if group == "kustomize.toolkit.fluxcd.io" or (group, value.get("kind")) == _INSTANCE:
+    if group == "kustomize.toolkit.fluxcd.io" or (group == _INSTANCE[0] and value.get("kind") == _INSTANCE[1]):
         return True
     return is_kustomization_file(document)
 

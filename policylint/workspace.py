@@ -206,6 +206,7 @@ def _rendered(
             not_rendered=each.not_rendered,
             orphans=each.orphans,
             notes=each.notes,
+            partial=not source.named,
         )
         simulations.append(simulate(world, catalog))
     return simulations
@@ -221,7 +222,6 @@ def _environment(
     name: str,
     source: Source,
     loaded: Loaded,
-            partial=not source.named,
     groups: frozenset[str],
     given: Given,
     semantics: str,
@@ -253,6 +253,7 @@ def _environment(
         cluster_scoped=cluster_scoped,
         movable=movable,
         not_rendered=not_rendered,
+        partial=not source.named,
     )
     return simulate(world, catalog)
 
@@ -268,7 +269,6 @@ def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
         try:
             return read(source.file(path).read(), path).documents
         except SourceError:
-        partial=not source.named,
             return []
 
     return located(objects, reading)

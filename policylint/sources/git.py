@@ -63,6 +63,8 @@ class Repository:
         self._blobs: dict[str, bytes | None] = {}
         self._wanted: dict[str, None] = {}
         self._entries: dict[str, list[Entry]] = {}
+        self._records: dict[bytes, Entry] = {}
+        self._reasons: dict[frozenset[str], dict[str, str | None]] = {}
         self._asked: Popen[bytes] | None = None
 
     # Revisions.
@@ -141,8 +143,12 @@ class Repository:
             answer = self._git("ls-tree", "-r", "-z", "--full-tree", tree)
             if answer is None:
                 raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', '-r', tree)}")
-            known = self._entries[tree] = sorted(_tree_entries(answer), key=lambda entry: entry.path)
+            known = self._entries[tree] = sorted(_tree_entries(answer, self._records), key=lambda entry: entry.path)
         return known
+
+    def reasons(self, charts: frozenset[str]) -> dict[str, str | None]:
+        """Why files are no manifests, by path, as far as found out for trees with just these charts."""
+        return self._reasons.setdefault(charts, {})
 
     def index(self) -> list[Entry]:
         """What is staged; of a file with conflicts our side."""
@@ -280,13 +286,17 @@ def _ended(process: Popen[bytes]) -> None:
         process.communicate(timeout=1)
 
 
-def _tree_entries(answer: bytes) -> Iterator[Entry]:
-    """`100644 blob <oid>\\t<path>`, ended by NUL."""
+def _tree_entries(answer: bytes, known: dict[bytes, Entry]) -> Iterator[Entry]:
+    """`100644 blob <oid>\\t<path>`, ended by NUL. Records that another tree has as well are `known`."""
     for record in answer.split(b"\0"):
-        about, tab, path = record.partition(b"\t")
-        if tab:
+        entry = known.get(record)
+        if entry is None:
+            about, tab, path = record.partition(b"\t")
+            if not tab:
+                continue
             mode, _, oid = about.decode().split()
-            yield Entry(mode, oid, os.fsdecode(path))
+            entry = known[record] = Entry(mode, oid, os.fsdecode(path))
+        yield entry
 
 
 def _index_entries(answer: bytes) -> Iterator[Entry]:

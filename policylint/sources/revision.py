@@ -50,6 +50,8 @@ class Revision:
         self._below = None if paths is None else [self.below(path) for path in dict.fromkeys(paths)]
         given = [os.path.relpath(self._root, self._here)] if paths is None else paths
         self._given = sorted(((self.below(path), path) for path in given), key=lambda each: -len(each[0]))
+        charts = frozenset(path for path in self._entries if path.endswith("Chart.yaml"))
+        self._reasons = repository.reasons(charts)  # nearly all files are the same on both sides of a diff
         self._directories: set[str] | None = None
         self._paths: list[str] | None = None
         self._shown: dict[str, str] = {}
@@ -199,7 +201,11 @@ class Revision:
                 return False
         elif not lower.endswith(_TEMPLATE_SUFFIXES):
             return False
-        reason = reason_to_skip(path, self._is_chart)
+        reasons = self._reasons
+        if path in reasons:
+            reason = reasons[path]
+        else:
+            reason = reasons[path] = reason_to_skip(path, self._is_chart)
         if reason is not None:
             self._skipped.setdefault(reason, []).append(self._show(path))
         return reason is None and lower.endswith(_SUFFIXES)

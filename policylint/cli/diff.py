@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from policylint.cli.diff_sides import Two
-    from policylint.model.rule_page import RulePage
     from policylint.report.diff_report import DiffReport
     from policylint.workspace import Workspace
 
@@ -139,7 +138,7 @@ def diff(
         removed = removed_protections(sides, environments) if chosen is None or "GWP302" in chosen else []
         after = two.judged_after([each.after for each in sides], removed, settings, chosen, strict=strict)
         before = two.judged_before([each.before for each in sides], settings, chosen)
-        findings = compared_findings(sides, environments, before, after.findings)
+        findings = compared_findings(sides, environments, before, after.findings, two.of_after)
     comparison = Comparison(tuple(environments), tuple(findings))
     clock.lap("rules")
 
@@ -187,6 +186,7 @@ def _report(
     from functools import lru_cache, partial
 
     from policylint import __version__
+    from policylint.cli.judging import names_of, pages_for
     from policylint.cli.opening import below_root
     from policylint.compare import on_changed_lines
     from policylint.report import Options, Report
@@ -203,8 +203,8 @@ def _report(
         findings=placed.of("new"),
         coverage=two.after.coverage,
         environments=tuple(each.name for each in placed.environments),
-        names=_names(rules),
-        pages=_pages(chosen, rules, formats),
+        names=names_of(rules),
+        pages=pages_for(formats, chosen, rules),
         seconds=seconds,
         version=__version__,
         source_lines=lru_cache(maxsize=64)(two.after.source_lines),
@@ -221,23 +221,6 @@ def _report(
         span=two.span,
         text_only=two.files_that_differ(),
     )
-
-
-def _names(rules: set[str]) -> dict[str, str]:
-    from policylint.checks import RULES as KNOWN
-    from policylint.checks import name_of
-
-    return {rule: name_of(rule) for rule in sorted(rules) if rule in KNOWN}
-
-
-def _pages(chosen: set[str] | None, found: set[str], formats: set[str]) -> dict[str, RulePage]:
-    """The pages that are needed: of all enabled rules for SARIF, of those that found something for Markdown."""
-    if not formats & {"sarif", "markdown", "summary"}:
-        return {}
-    from policylint.model.rule_page import all_pages
-
-    enabled = {page.id: page for page in all_pages() if chosen is None or page.id in chosen or page.id in found}
-    return enabled if "sarif" in formats else {rule: page for rule, page in enabled.items() if rule in found}
 
 
 def _written(form: str, report: DiffReport) -> str:

@@ -51,6 +51,7 @@ class Two:
         again: the command that compares the same.
         span: the same in short, e.g. `1a2b3c4..5d6e7f8`.
     """
+        directories: of rendered manifests before and after; none where one tree is compared with itself.
 
     def __init__(
         self,
@@ -61,14 +62,15 @@ class Two:
         span: str,
         again: str,
     ) -> None:
+        directories: tuple[str, str] | None = None,
         self.before = before
         self.after = after
         self.paths = paths
+        self._directories = directories
         self.span = span
         self.again = again
         self._sources = sources
         self._changed: dict[str, frozenset[int]] = {}
-        self._contents: tuple[dict[str, bytes], dict[str, bytes]] | None = None
 
     def judged_before(
         self, simulations: list[Simulation], settings: Settings, chosen: set[str] | None
@@ -93,16 +95,24 @@ class Two:
         return judge(_Enlarged(self.after, simulations, more), settings, chosen, strict=strict)
 
     def touched_lines(self, file: str) -> frozenset[int]:
+    def of_after(self, file: str) -> str:
+        """What a file of before is called after: the same, but for rendered manifests."""
+        return file if self._directories is None else _moved(file, *self._directories)
+
+    def of_before(self, file: str) -> str:
+        """What a file of after was called before."""
+        return file if self._directories is None else _moved(file, *reversed(self._directories))
+
         """The lines of a file of after that are not in the file of before."""
         if file not in self._changed:
             from policylint.compare import changed_lines
 
-            ids = {_id_of(each, file) for each in self._sources}
+            ids = {_id_of(self._sources[0], self.of_before(file)), _id_of(self._sources[1], file)}
             if len(ids) == 1 and None not in ids:
                 self._changed[file] = frozenset()
                 return self._changed[file]
             after = self.after.source_lines(file)
-            before = self.before.source_lines(file)
+            before = self.before.source_lines(self.of_before(file))
             self._changed[file] = frozenset() if before == after else changed_lines(before, after)
         return self._changed[file]
 
@@ -110,6 +120,8 @@ class Two:
         """How many files are not the same on both sides."""
         before, after = (_contents(each) for each in self._sources)
         return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())
+        if self._directories is not None:
+            before = {_moved(path, *self._directories): found for path, found in before.items()}
 
 
 class _Enlarged(Workspace):
@@ -135,13 +147,19 @@ def _id_of(source: Source, file: str) -> str | None:
 
 
 def _contents(source: Source) -> dict[str, str]:
-    """Path below the root → the id of what is there."""
+def _moved(file: str, directory: str, other: str) -> str:
+    """The path of a file below one directory in another one."""
+    inside = "" if directory == "." else f"{directory.rstrip('/')}/"
+    return os.path.normpath(os.path.join(other, file[len(inside) :])) if file.startswith(inside) else file
+
+
+    """Path as shown → the id of what is there."""
     found: dict[str, str] = {}
     for file in source.files():
         try:
-            found[file.relative] = file.known_id() or content_id(file.read())
+            found[file.path] = file.known_id() or content_id(file.read())
         except SourceError as error:
-            found[file.relative] = error.code
+            found[file.path] = error.code
     return found
 
 
@@ -225,7 +243,8 @@ def _rendered(wanted: Wanted) -> Two:
     sources = (open_source([one], exclude=exclude), open_source([other], exclude=exclude))
     before, after = _opened(wanted, *sources)
     again = f"policylint diff --rendered-before {one} --rendered-after {other}"
-    return Two(before, after, sources, (), f"{one}..{other}", again)
+    directories = (os.path.normpath(one), os.path.normpath(other))
+    return Two(before, after, sources, (), f"{one}..{other}", again, directories)
 
 
 def _revisions(found: Asked, repository: Repository) -> Two:

@@ -14,6 +14,7 @@ from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.config import Settings
+    from policylint.model.rule_page import RulePage
     from policylint.triage import Suppressed
     from policylint.triage.baseline import Compared
     from policylint.workspace import Workspace
@@ -140,6 +141,23 @@ def fingerprints_of(workspace: Workspace, findings: Sequence[Finding]) -> list[s
 
     report = Report(findings, workspace.coverage, relative=partial(below_root, workspace.root))
     return fingerprints(report, findings)
+
+
+def names_of(rules: set[str]) -> dict[str, str]:
+    """Rule → its name, for those that there are."""
+    from policylint.checks import RULES, name_of
+
+    return {rule: name_of(rule) for rule in sorted(rules) if rule in RULES}
+
+
+def pages_for(formats: set[str], chosen: set[str] | None, found: set[str]) -> dict[str, RulePage]:
+    """The pages that writers need: of all enabled rules for SARIF, of those that found something for the others."""
+    if not formats & {"sarif", "markdown", "summary", "codeclimate"}:
+        return {}
+    from policylint.model.rule_page import all_pages
+
+    enabled = {page.id: page for page in all_pages() if chosen is None or page.id in chosen or page.id in found}
+    return enabled if "sarif" in formats else {rule: page for rule, page in enabled.items() if rule in found}
 
 
 def stale_lines(compared: Compared, file: str) -> Iterator[str]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from policylint.config import Settings
     from policylint.model import Finding
-    from policylint.model.rule_page import RulePage
     from policylint.report import Report
     from policylint.sources import Source
     from policylint.workspace import Workspace
@@ -199,6 +198,7 @@ def lint(
     clock.lap("rules")
 
     from policylint import __version__
+    from policylint.cli.judging import names_of, pages_for
     from policylint.report import Options, Report, write
 
     options: dict[str, Any] = {
@@ -214,8 +214,8 @@ def lint(
         findings=findings,
         coverage=workspace.coverage,
         environments=tuple(each.world.name for each in workspace.simulations),
-        names=_names(rules),
-        pages=_pages(chosen, rules, formats),
+        names=names_of(rules),
+        pages=pages_for(formats, chosen, rules),
         seconds=clock.seconds,
         version=__version__,
         source_lines=lru_cache(maxsize=64)(workspace.source_lines),
@@ -300,22 +300,6 @@ def _output(text: str) -> tuple[str, str]:
 
 def _split(values: Sequence[str]) -> list[str]:
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
-
-
-def _names(rules: set[str]) -> dict[str, str]:
-    from policylint.checks import RULES, name_of
-
-    return {rule: name_of(rule) for rule in sorted(rules) if rule in RULES}
-
-
-def _pages(chosen: set[str] | None, found: set[str], formats: set[str]) -> dict[str, RulePage]:
-    """The pages that are needed: of all enabled rules for SARIF, of those that found something for Markdown."""
-    if not formats & {"sarif", "markdown", "codeclimate"}:
-        return {}
-    from policylint.model.rule_page import all_pages
-
-    enabled = {page.id: page for page in all_pages() if chosen is None or page.id in chosen or page.id in found}
-    return enabled if "sarif" in formats else {rule: page for rule, page in enabled.items() if rule in found}
 
 
 def _say_left_out(report: Report) -> None:

@@ -7,7 +7,7 @@ labels nobody selects on) is no change.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Literal
 
@@ -89,14 +89,15 @@ def compared_findings(
     environments: Sequence[EnvironmentChange],
     before: Iterable[Finding],
     after: Iterable[Finding],
+    of_after: Callable[[str], str] = str,
 ) -> list[FindingChange]:
-    """Findings of both sides with their states.
+    """Findings of both sides with their states; `of_after` tells what a file of before is called after.
 
     One cause, one finding: GWP302 is left out where a new GWP201 says the same, GWP301 where a new GWP302 says more.
     """
     renamed = {key: new for each in environments for key, new in each.renamed.items()}
     new = frozenset(key for each in sides for key in each.pairing.added)
-    found = finding_changes(before, with_reasons(after, new), renamed)
+    found = finding_changes(before, with_reasons(after, new), renamed, of_after)
     said = _Said(each.finding for each in found if each.state == "new")
     found = [each for each in found if each.finding.rule != "GWP302" or not said.covers(each.finding)]
     opened = {each.finding.resources[0] for each in found if each.finding.rule == "GWP302"}

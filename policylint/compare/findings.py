@@ -13,15 +13,18 @@ _Identity = tuple[str, tuple[ResourceKey, ...], str]
 
 
 def finding_changes(
-    before: Iterable[Finding], after: Iterable[Finding], renamed: Mapping[ResourceKey, ResourceKey]
+    before: Iterable[Finding],
+    after: Iterable[Finding],
+    renamed: Mapping[ResourceKey, ResourceKey],
+    of_after: Callable[[str], str] = str,
 ) -> list[FindingChange]:
     """Every finding of both sides with its state, in the order of `after`, then the fixed ones.
 
-    A finding that has become worse is new.
+    A finding that has become worse is new. `of_after` tells what a file of before is called after.
     """
     left: dict[_Identity, list[Finding]] = defaultdict(list)
     for each in before:
-        left[_identity(each, renamed)].append(each)
+        left[_identity(each, renamed, of_after)].append(each)
     found = []
     for each in after:
         twins = left.get(_identity(each, {}), [])
@@ -37,9 +40,11 @@ def finding_changes(
     return found
 
 
-def _identity(finding: Finding, renamed: Mapping[ResourceKey, ResourceKey]) -> _Identity:
+def _identity(
+    finding: Finding, renamed: Mapping[ResourceKey, ResourceKey], of_after: Callable[[str], str] = str
+) -> _Identity:
     resources = tuple(renamed.get(key, key) for key in finding.resources)
-    about = finding.field if resources else f"{finding.location.file} {finding.field} {finding.label}"
+    about = finding.field if resources else f"{of_after(finding.location.file)} {finding.field} {finding.label}"
     return finding.rule, resources, about
 
 

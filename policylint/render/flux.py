@@ -176,7 +176,7 @@ class Cluster:
             self._journal.note(f"{where} {message}", place, code=code)
             self._journal.gap(f"{where} was not seen", namespace)
         else:
-            remote(f"{' '.join(source)} {path}", place, self._journal, namespace=namespace)
+            remote(f"path {path} of {' '.join(source)}", place, self._journal, namespace=namespace)
         return None
 
     def _holds_yaml(self, directory: str) -> bool:

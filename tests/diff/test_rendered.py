@@ -1,0 +1,66 @@
+"""Two directories of rendered manifests are two states of one tree: a file is the same file on both sides."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.diff.history import run
+
+GATEWAY = """apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: envoy
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+"""
+ROUTE = """apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec:
+  parentRefs: [{name: edge}]
+"""
+
+
+def tree(directory: Path, **files: str) -> None:
+    directory.mkdir(parents=True)
+    for name, text in files.items():
+        (directory / f"{name}.yaml").write_text(text)
+
+
+@pytest.mark.parametrize("before", ["old", "old/", "./old"])
+def test_findings_about_files_are_matched(tmp_path: Path, before: str) -> None:
+    """A file that is broken on both sides is neither new nor fixed (it has no object to be matched by)."""
+    broken = "a: [\n"
+    tree(tmp_path / "old", gateway=GATEWAY, broken=broken)
+    tree(tmp_path / "new", gateway=GATEWAY, broken=broken, worse=broken)
+    _, out, _ = run(tmp_path, "diff", "--rendered-before", before, "--rendered-after", "new", "-o", "json-v1")
+    states = {each["location"]["file"]: each["state"] for each in json.loads(out)["findings"]}
+    assert states == {"new/broken.yaml": "unchanged", "new/worse.yaml": "new"}
+
+
+def test_from_inside_one_of_them(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        tree(tmp_path / name, gateway=GATEWAY, broken="a: [\n")
+    _, out, _ = run(tmp_path / "new", "diff", "--rendered-before", "../old", "--rendered-after", ".", "-o", "json-v1")
+    assert {each["state"] for each in json.loads(out)["findings"]} == {"unchanged"}
+
+
+def test_a_new_finding_stands_on_a_line_that_the_change_touches(tmp_path: Path) -> None:
+    """The second ReferenceGrant is what the change brings; the first one, which counts, was there before."""
+    grant = "apiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: a, namespace: x}\n"
+    spec = "spec: {from: [{group: '', kind: A, namespace: b}], to: [{group: '', kind: Service}]}\n"
+    tree(tmp_path / "old", gateway=GATEWAY, later=grant + spec)
+    tree(tmp_path / "new", gateway=GATEWAY, later=grant + spec, first=grant + spec)
+    _, out, _ = run(tmp_path, "diff", "--rendered-before", "old", "--rendered-after", "new", "-o", "json-v1")
+    (found,) = [each for each in json.loads(out)["findings"] if each["rule"] == "GWP503"]
+    assert (found["state"], found["location"]["file"]) == ("new", "new/first.yaml")
+
+
+def test_files_that_differ_in_text_alone_are_counted(tmp_path: Path) -> None:
+    tree(tmp_path / "old", gateway=GATEWAY, route=ROUTE)
+    tree(tmp_path / "new", gateway=f"# a comment\n{GATEWAY}", route=ROUTE)
+    _, out, _ = run(tmp_path, "diff", "--rendered-before", "old", "--rendered-after", "new")
+    assert "(1 file differs" in out

@@ -50,8 +50,8 @@ class Two:
         paths: what was asked for, as given.
         again: the command that compares the same.
         span: the same in short, e.g. `1a2b3c4..5d6e7f8`.
-    """
         directories: of rendered manifests before and after; none where one tree is compared with itself.
+    """
 
     def __init__(
         self,
@@ -61,12 +61,12 @@ class Two:
         paths: Sequence[str],
         span: str,
         again: str,
-    ) -> None:
         directories: tuple[str, str] | None = None,
+    ) -> None:
         self.before = before
         self.after = after
-        self.paths = paths
         self._directories = directories
+        self.paths = paths
         self.span = span
         self.again = again
         self._sources = sources
@@ -94,7 +94,6 @@ class Two:
 
         return judge(_Enlarged(self.after, simulations, more), settings, chosen, strict=strict)
 
-    def touched_lines(self, file: str) -> frozenset[int]:
     def of_after(self, file: str) -> str:
         """What a file of before is called after: the same, but for rendered manifests."""
         return file if self._directories is None else _moved(file, *self._directories)
@@ -103,6 +102,7 @@ class Two:
         """What a file of after was called before."""
         return file if self._directories is None else _moved(file, *reversed(self._directories))
 
+    def touched_lines(self, file: str) -> frozenset[int]:
         """The lines of a file of after that are not in the file of before."""
         if file not in self._changed:
             from policylint.compare import changed_lines
@@ -119,9 +119,9 @@ class Two:
     def files_that_differ(self) -> int:
         """How many files are not the same on both sides."""
         before, after = (_contents(each) for each in self._sources)
-        return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())
         if self._directories is not None:
             before = {_moved(path, *self._directories): found for path, found in before.items()}
+        return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())
 
 
 class _Enlarged(Workspace):
@@ -146,13 +146,13 @@ def _id_of(source: Source, file: str) -> str | None:
         return None
 
 
-def _contents(source: Source) -> dict[str, str]:
 def _moved(file: str, directory: str, other: str) -> str:
     """The path of a file below one directory in another one."""
     inside = "" if directory == "." else f"{directory.rstrip('/')}/"
     return os.path.normpath(os.path.join(other, file[len(inside) :])) if file.startswith(inside) else file
 
 
+def _contents(source: Source) -> dict[str, str]:
     """Path as shown → the id of what is there."""
     found: dict[str, str] = {}
     for file in source.files():

@@ -141,14 +141,14 @@ def is_empty(coverage: Coverage) -> bool:
         return False
     files = "1 file" if coverage.files == 1 else f"{coverage.files} files"
     say_nothing = f"0 Gateway API resources in {files}: nothing was checked"
+    templates = coverage.skipped.get("Helm template")
+    if templates:
+        say_nothing += f" (Helm templates left out: {templates}; --render helm renders charts)"
     click.echo(say_nothing, err=True)
     return True
 
 
 def describe(coverage: Coverage) -> None:
-    templates = coverage.skipped.get("Helm template")
-    if templates:
-        say_nothing += f" (Helm templates left out: {templates}; --render helm renders charts)"
     """--verbose: what was read and what was skipped."""
     unread = f" ({coverage.unread} of other kinds left unread)" if coverage.unread else ""
     say(f"read {coverage.files} files, {coverage.documents} documents{unread}, {coverage.resources} objects")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from policylint.documents import Document, Problem
 from policylint.given import Given
@@ -18,6 +18,9 @@ from policylint.render.remembered import Remembered
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
+
+if TYPE_CHECKING:
+    from policylint.render.shared import Shared
 
 SEMANTICS = ("gep-713", "gep-713-2023")
 RENDERERS = ("auto", "builtin", "kubectl", "helm", "off")
@@ -109,6 +112,7 @@ def open_workspace(
     render: str = "auto",
     stated: Mapping[str, Sequence[str]] | None = None,
     remembered: Remembered | None = None,
+    shared: Shared | None = None,
     settings: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Workspace:
     """Read, place and simulate what is below some paths.
@@ -124,6 +128,7 @@ def open_workspace(
         stated: environments of the configuration: name → directories at which it begins.
         render: how to find out what is deployed where (RENDERERS); `off` takes the files as they are.
         remembered: what is known of contents from another workspace or an earlier run.
+        shared: what was rendered for another workspace; where nothing differs it is not rendered again.
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
             win over those of `given`.
 
@@ -144,7 +149,9 @@ def open_workspace(
     groups = known_groups() | given.groups()
     loaded = load(source, groups, everything=strict, remembered=remembered, rendered=render != "off")
     simulations = (
-        [] if render == "off" else _rendered(source, loaded, groups, given, semantics, snapshot, env, stated, render)
+        []
+        if render == "off"
+        else _rendered(source, loaded, groups, given, semantics, snapshot, env, stated, render, shared)
     )
     if not simulations:
         _check_names(env, ["default"])
@@ -172,6 +179,7 @@ def _rendered(
     env: Sequence[str],
     stated: Mapping[str, Sequence[str]] | None,
     render: str,
+    shared: Shared | None,
 ) -> list[Simulation]:
     """One simulation per environment that Flux, Argo CD or kustomize make of the tree; none where none of them does."""
     if not stated and render != "helm" and not loaded.places:
@@ -180,7 +188,14 @@ def _rendered(
 
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
     found = environments(
-        source, loaded, cluster_scoped, groups, stated, programs=render != "builtin", helm=render == "helm"
+        source,
+        loaded,
+        cluster_scoped,
+        groups,
+        stated,
+        programs=render != "builtin",
+        helm=render == "helm",
+        shared=shared,
     )
     if found:
         _check_names(env, [each.name for each in found])

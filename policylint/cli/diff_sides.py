@@ -14,6 +14,7 @@ import click
 
 from policylint.cli import configured
 from policylint.cli.opening import opened, remembering
+from policylint.render.shared import Shared
 from policylint.sources import Source, SourceError, open_source
 from policylint.sources.git import Repository, RevisionError
 from policylint.sources.pack import content_id
@@ -326,7 +327,7 @@ def _excluded() -> Any:
 
 
 def _opened(wanted: Wanted, *sources: Source) -> tuple[Workspace, Workspace]:
-    remembered = remembering(sharing=True)
+    remembered, shared = remembering(sharing=True), Shared()
     try:
         found = []
         for source in sources:
@@ -339,6 +340,7 @@ def _opened(wanted: Wanted, *sources: Source) -> tuple[Workspace, Workspace]:
                     strict=wanted.strict,
                     source=source,
                     remembered=remembered,
+                    shared=shared,
                 )
             )
             gc.disable()  # the other side, and the comparison, need all of it

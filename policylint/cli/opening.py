@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from policylint.render.remembered import Remembered
+    from policylint.render.shared import Shared
     from policylint.sources import Source
     from policylint.workspace import Coverage, Workspace
 
@@ -45,6 +46,7 @@ def opened(
     strict: bool = False,
     source: Source | None = None,
     remembered: Remembered | None = None,
+    shared: Shared | None = None,
 ) -> Workspace:
     """The workspace of the paths; without any that of the configured ones, else of the git root.
 
@@ -53,6 +55,7 @@ def opened(
         semantics: None leaves it to the configuration.
         source: where the files are if not in the work tree.
         remembered: what is known of contents, shared with another workspace; its maker closes it.
+        shared: what was rendered for another workspace.
 
     Raises:
         click.UsageError: the configuration, a path, the snapshot or the catalog cannot be used.
@@ -75,6 +78,8 @@ def opened(
         more["source"] = source
     own = None if remembered is not None else remembering()
     more["remembered"] = remembered or own
+    if shared is not None:
+        more["shared"] = shared
     here = click.get_current_context().meta.get(_ENTERED)
     paths = [*paths] or [*settings.paths] or ["." if here else top()]
     for path in paths:

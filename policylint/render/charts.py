@@ -75,7 +75,8 @@ class Charts:
             if wanted.bare:
                 files[self._in(wanted.directory, "values.yaml")] = b"{}\n"
             given = [each.values for each in wanted.layers]
-            output = template(
+            shared = self._tree.shared
+            output = (template if shared is None else shared.template)(
                 files, wanted.directory, wanted.name, wanted.namespace or "default", given, wanted.settings
             )
         except HelmError as error:

@@ -29,6 +29,7 @@ from policylint.sources.worktree import WorkTree
 
 if TYPE_CHECKING:
     from policylint.render.charts import Charts
+    from policylint.render.shared import Shared
 
 
 class Environment(NamedTuple):
@@ -60,6 +61,7 @@ def environments(
     stated: Mapping[str, Sequence[str]] | None = None,
     programs: bool = True,
     helm: bool = False,
+    shared: Shared | None = None,
 ) -> list[Environment]:
     """The environments of what was read, sorted by name; none where nothing says what is deployed where.
 
@@ -70,12 +72,14 @@ def environments(
         programs: whether the user's own kustomize may do what the built-in one does not cover; a revision, nothing of
             which is on disk, goes without.
         helm: whether the user's own helm may render charts that lie in the tree.
+        shared: what another tree of the same run takes part in.
     """
-    tree = Tree(source, loaded, cluster_scoped)
+    tree = Tree(source, loaded, cluster_scoped, shared)
     unread = frozenset((each.api_version.rpartition("/")[0], each.kind) for each in loaded.unread)
     own = external(source.root) if programs and isinstance(source, WorkTree) else None
     charts = _charts(tree) if helm else None
-    kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
+    make = Kustomizer if shared is None else shared.kustomizer
+    kustomizer = make(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents)
     deployed = _stated(tree, kustomizer, stated) if stated else _deployed(tree, kustomizer, charts, patches)
     if not deployed:

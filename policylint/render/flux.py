@@ -7,7 +7,7 @@ without, builds it, and fills in variables; so does this module.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
@@ -207,24 +207,14 @@ class Cluster:
     def _post_build(self, owner: Manifest, manifests: list[Manifest]) -> None:
         """Common metadata, and variables."""
         spec = mapping(owner.body.get("spec"))
-        place = owner.trace.at(("spec", "commonMetadata"))
         common = mapping(spec.get("commonMetadata"))
-        if common:
-            labels = {"labels": [{"pairs": mapping(common.get("labels"))}]}
-            at = Trace(place.document, place.pointer, {"pairs": place.child("labels")})
-            add_labels(manifests, labels, Trace(place.document, (), {"labels": at.with_items([at])}))
-            add_annotations(manifests, mapping(common.get("annotations")), place.child("annotations"))
+        place = owner.trace.at(("spec", "commonMetadata"))
         variables = self._variables(owner, mapping(spec.get("postBuild")))
-        if not variables:
-            return
-        for each in manifests:
-            if not each.trace.children and each.file not in self._tree.with_variables:
-                continue
-            metadata_ = metadata(each.body)
-            marks = (mapping(metadata_.get("annotations")), mapping(metadata_.get("labels")))
-            if any(mark.get(DISABLED) == "disabled" for mark in marks):
-                continue
-            each.body = filled_in(each.body, variables)
+        with_variables, shared = self._tree.with_variables, self._tree.shared
+        if shared is None:
+            complete(manifests, common, place, variables, with_variables)
+        elif common or variables:
+            shared.complete(manifests, common, place, variables, with_variables)
 
     def _variables(self, owner: Manifest, post_build: Any) -> dict[str, str]:
         """The values of `substitute` over those of the ConfigMaps of `substituteFrom`; Secrets are not seen."""
@@ -294,6 +284,31 @@ class Cluster:
                 seen.add(here)
                 pending += edges.get(here, ())
         return False
+
+
+def complete(
+    manifests: list[Manifest], common: Any, place: Trace, variables: Mapping[str, str], with_variables: Container[str]
+) -> None:
+    """Put the common metadata written at a place into manifests, and the values of variables.
+
+    Args:
+        with_variables: files, as shown, that hold `${`.
+    """
+    if common:
+        labels = {"labels": [{"pairs": mapping(common.get("labels"))}]}
+        at = Trace(place.document, place.pointer, {"pairs": place.child("labels")})
+        add_labels(manifests, labels, Trace(place.document, (), {"labels": at.with_items([at])}))
+        add_annotations(manifests, mapping(common.get("annotations")), place.child("annotations"))
+    if not variables:
+        return
+    for each in manifests:
+        if not each.trace.children and each.file not in with_variables:
+            continue
+        metadata_ = metadata(each.body)
+        marks = (mapping(metadata_.get("annotations")), mapping(metadata_.get("labels")))
+        if any(mark.get(DISABLED) == "disabled" for mark in marks):
+            continue
+        each.body = filled_in(each.body, variables)
 
 
 def _amended(body: dict[str, Any], trace: Trace, spec: Any, place: Trace) -> tuple[dict[str, Any], Trace]:

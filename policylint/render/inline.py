@@ -27,24 +27,24 @@ class Inline:
     the block is indented by two from its key, as all formatters do it.
     """
 
-    __slots__ = ("_inner", "_outer", "_text")
+    __slots__ = ("inner", "outer", "text")
 
     def __init__(self, outer: Trace, inner: Document, text: str) -> None:
-        self._outer = outer
-        self._inner = inner
-        self._text = text
+        self.outer = outer
+        self.inner = inner
+        self.text = text
 
     @property
     def file(self) -> str:
-        return self._outer.document.file
+        return self.outer.document.file
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:
-        document, place = self._outer.document, self._outer.pointer
+        document, place = self.outer.document, self.outer.pointer
         start = document.position(place)
-        inner = self._inner.position(pointer, key=key)
+        inner = self.inner.position(pointer, key=key)
         if isinstance(document, FileText):
             return inner
-        if "\n" not in self._text:
+        if "\n" not in self.text:
             return Position(start.line, start.column)
         indent = document.position(place, key=True).column + 1
         return Position(start.line + inner.line, indent + inner.column)

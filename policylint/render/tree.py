@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Document, read
 from policylint.model import mapping
@@ -20,6 +20,9 @@ from policylint.render.trace import Trace
 from policylint.sources import Source, SourceError
 from policylint.sources.revision import Revision
 from policylint.sources.skipping import HELM_CHART
+
+if TYPE_CHECKING:
+    from policylint.render.shared import Shared
 
 _YAML = (".yaml", ".yml")
 MAX_DISCOVERED = 20_000
@@ -34,13 +37,19 @@ class Tree:
         texts: the inline texts read so far.
         cluster_scoped: kinds (group, kind) that have no namespace.
         with_variables: files, as shown, that hold `${`.
+        shared: what another tree of the same run takes part in.
     """
 
     def __init__(
-        self, source: Source, loaded: Loaded, cluster_scoped: frozenset[tuple[str, str]] = frozenset()
+        self,
+        source: Source,
+        loaded: Loaded,
+        cluster_scoped: frozenset[tuple[str, str]] = frozenset(),
+        shared: Shared | None = None,
     ) -> None:
         self._source = source
-        self.texts = Texts()
+        self.shared = shared
+        self.texts = Texts() if shared is None else shared.texts
         self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
         self.with_variables = loaded.with_variables
         self._documents: dict[str, list[Document]] = defaultdict(list)
@@ -64,8 +73,8 @@ class Tree:
             self._take_in(directory)
         above = [each.rpartition("/")[0].split("/") for each in self._listed] or [[""]]
         first, last = min(above), max(above)
-        shared = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
-        self.base = "/".join(first[:shared])
+        common = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
+        self.base = "/".join(first[:common])
         """The directory that holds all listed files: below the root where the user gave a part of the repository."""
         for document in loaded.documents:
             self._documents[self.path_of(document.file)].append(document)
@@ -91,7 +100,11 @@ class Tree:
 
     def is_directory(self, path: str) -> bool:
         """Whether there is YAML in a directory or below it."""
-        return path in self._known or self.kustomization_file(path) is not None or self._discovered(path)
+        if path in self._known:
+            return True
+        if path in self._listed:  # a file
+            return False
+        return self.kustomization_file(path) is not None or self._discovered(path)
 
     def _discovered(self, directory: str) -> bool:
         """Take in a directory outside the paths that were listed: `lint clusters/prod` deploys `apps/`, too."""
@@ -134,9 +147,10 @@ class Tree:
         data = self.read(path)
         if data is None:
             return None
-        reading = read(data, self.shown(path))
-        self._documents[path] = reading.documents
-        return reading.documents
+        shown = self.shown(path)
+        found = read(data, shown).documents if self.shared is None else self.shared.documents(data, shown)
+        self._documents[path] = found
+        return found
 
     def all_documents(self) -> Iterable[tuple[str, Document]]:
         """Every parsed document with its path, sorted by path."""

@@ -1,0 +1,257 @@
+"""`diff` renders anew only what differs, and says what it would say if it rendered everything twice."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policylint.cli import diff_sides
+from policylint.render.kustomize import Kustomizer
+from policylint.render.recording import Record, Reusing
+from policylint.render.remembered import Remembered
+from policylint.render.shared import Shared
+from policylint.render.trace import Manifest, Trace
+from policylint.workspace import open_workspace
+from tests.diff.history import commit, run, steady
+from tests.diff.test_trees import TREES, edited
+from tests.render.trees import FIXTURES, written
+
+FORMATS = ("json-v1", "markdown", "sarif")
+WORLDS = sorted(each for each in FIXTURES.iterdir() if any(each.rglob("*.yaml")))
+
+
+def told(directory: Path, out: Path, *arguments: str) -> dict[str, str]:
+    out.mkdir(exist_ok=True)
+    outputs = [part for form in FORMATS for part in ("--output", f"{form}={out / form}")]
+    code, text, err = run(directory, "diff", *arguments, "--no-cache", "--show-unknown", *outputs)
+    assert "Traceback" not in err
+    found = {form: steady((out / form).read_text(encoding="utf-8")) for form in FORMATS}
+    return {"code": str(code), "text": steady(text), "err": err, **found}
+
+
+def assert_same(directory: Path, out: Path, *arguments: str) -> None:
+    """The same in every format with and without sharing; and nothing that is shared changes after it was recorded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(diff_sides, "Shared", lambda: None)
+        without = told(directory, out, *arguments)
+    states: list[Any] = []
+    begun = Shared.kustomizer
+
+    class Watched(Shared):
+        def __init__(self) -> None:
+            super().__init__()
+            states.append((self, []))
+
+        def kustomizer(self, *args: Any) -> Kustomizer:
+            states[-1][1].append(state(self))  # the second time: as the first side left it
+            return begun(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(diff_sides, "Shared", Watched)
+        assert told(directory, out, *arguments) == without
+    for shared, seen in states:
+        if len(seen) == 2:
+            assert {key: state(shared)[key] for key in seen[1]} == seen[1]
+
+
+def state(shared: Shared) -> dict[Any, Any]:
+    """All that is recorded, to the last value."""
+    recorded = shared._recorded
+    if recorded is None:
+        return {}
+    records = [*recorded.bases.values(), *(each for known in recorded.roots.values() for each in known)]
+    found: dict[Any, Any] = {id(each): shown(each) for each in records}
+    for candidates in shared._completed.values():
+        for _, _, results in candidates:
+            for key, (made, _) in results.items():
+                found[id(results), key] = (repr(made[0]), traced(made[1]))
+    return found
+
+
+def shown(record: Record) -> Any:
+    built = record.built
+    journal = built.journal
+    return [manifest(each) for each in built.manifests], repr(journal.notes), journal.gaps, sorted(built.reached)
+
+
+def manifest(each: Manifest) -> Any:
+    return repr(each.body), traced(each.trace), each.names, each.hashed
+
+
+def traced(trace: Trace) -> Any:
+    return id(trace.document), trace.pointer, {step: traced(each) for step, each in trace.children.items()}
+
+
+def repository(place: Path, world: Path) -> list[str]:
+    """The ids of three commits: a world, and two times the same after careless edits."""
+    found = []
+    for seed in (None, 0, 1):
+        for each in place.iterdir() if place.exists() else ():
+            if each.name != ".git":
+                shutil.rmtree(each) if each.is_dir() else each.unlink()
+        made = place.parent / f"{place.name}-{seed}"
+        if seed is None:
+            shutil.copytree(world, made, symlinks=True)
+        else:
+            edited(world, made, seed)
+        shutil.copytree(made, place, symlinks=True, dirs_exist_ok=True)
+        found.append(commit(place, {}))
+    return found
+
+
+@pytest.mark.parametrize("world", [*WORLDS, *TREES], ids=lambda each: each.name)
+def test_it_says_the_same(world: Path, tmp_path: Path) -> None:
+    place = tmp_path / "repository"
+    first, second, third = repository(place, world)
+    for span in [f"{first}..{second}", *([f"{third}..{first}", first] if world in WORLDS else [])]:
+        assert_same(place, tmp_path / "out", span)
+
+
+def test_it_says_the_same_of_every_commit_of_the_history(history: tuple[Path, list[str]], tmp_path: Path) -> None:
+    directory, commits = history
+    for one, other in pairwise(commits):
+        assert_same(directory, tmp_path / "out", f"{one}..{other}")
+
+
+@pytest.fixture
+def anew(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The directories that were built on the second side."""
+    found: list[str] = []
+    build = Kustomizer._run
+
+    def counted(self: Kustomizer, directory: str, *arguments: Any) -> Any:
+        if isinstance(self, Reusing):
+            found.append(directory)
+        return build(self, directory, *arguments)
+
+    monkeypatch.setattr(Kustomizer, "_run", counted)
+    return found
+
+
+ROUTE = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: NAME}
+spec:
+  parentRefs: [{name: edge, namespace: infra}]
+  hostnames: ["NAME.${DOMAIN}"]
+"""
+KUSTOMIZATION = """
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: NAME, namespace: flux-system}
+spec:
+  path: ./apps/NAME
+  targetNamespace: NAME
+  commonMetadata: {labels: {app: NAME}}
+  postBuild: {substitute: {DOMAIN: example.com}}
+  sourceRef: {kind: GitRepository, name: flux-system}
+"""
+FLUX: dict[str, str | None] = {
+    f"{place}/{name}.yaml": text.replace("NAME", name)
+    for name in ("one", "two")
+    for place, text in ((f"apps/{name}", ROUTE), ("clusters/prod", KUSTOMIZATION))
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"README.md": "text\n"}, []),
+        ({"apps/one/one.yaml": ROUTE.replace("NAME", "other")}, ["apps/one"]),
+        ({"apps/two/more.yaml": ROUTE.replace("NAME", "more")}, ["apps/two"]),
+        ({"apps/two/two.yaml": None, "apps/two/renamed.yaml": ROUTE.replace("NAME", "two")}, ["apps/two"]),
+        (
+            {"clusters/prod/one.yaml": KUSTOMIZATION.replace("targetNamespace: NAME", "").replace("NAME", "one")},
+            ["clusters/prod", "apps/one"],
+        ),
+    ],
+    ids=["nothing", "a file", "a new file", "a file moved", "a Kustomization"],
+)
+def test_only_roots_that_differ_are_rendered_again(
+    tmp_path: Path, anew: list[str], changes: dict[str, str | None], expected: list[str]
+) -> None:
+    directory = tmp_path / "repository"
+    first, second = commit(directory, FLUX), commit(directory, changes)
+    assert run(directory, "diff", f"{first}..{second}")[0] == 0
+    assert list(dict.fromkeys(anew)) == expected  # what a cluster syncs is asked for twice
+    assert_same(directory, tmp_path / "out", f"{first}..{second}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "host", "label"),
+    [
+        ("example.com", "example.org", "one.example.org", "one"),
+        ("{labels: {app: NAME}}", "{labels: {app: other}}", "one.example.com", "other"),
+        ("postBuild", "# postBuild", "one.${DOMAIN}", "one"),
+    ],
+)
+def test_what_is_filled_in_after_the_build_is_the_second_sides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, host: str, label: str
+) -> None:
+    monkeypatch.chdir(written(tmp_path, {path: str(text) for path, text in FLUX.items()}))
+    remembered, shared = Remembered(sharing=True), Shared()
+    found = []
+    for text in (KUSTOMIZATION, KUSTOMIZATION.replace(old, new)):
+        written(tmp_path, {"clusters/prod/one.yaml": text.replace("NAME", "one")})
+        (side,) = open_workspace(["."], remembered=remembered, shared=shared).simulations
+        found.append(
+            {each.key.name: (each.body["spec"]["hostnames"], each.body["metadata"]["labels"]["app"])
+             for each in side.world.resources.values() if each.key.kind == "HTTPRoute"}
+        )  # fmt: skip
+    other = (["two.example.com"], "two")
+    assert found == [{"one": (["one.example.com"], "one"), "two": other}, {"one": ([host], label), "two": other}]
+
+
+HELM = """#!/bin/sh
+echo "$@" >> "$(dirname "$0")/calls"
+printf -- '---\\n# Source: shop/templates/route.yaml\\n'
+cat "$3/templates/route.yaml"
+"""
+INFLATED = "helmGlobals: {chartHome: ../charts}\nhelmCharts: [{name: shop, releaseName: shop}]\n"
+CHART: dict[str, str | None] = {
+    "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+    "charts/shop/templates/route.yaml": ROUTE.replace("NAME", "shop"),
+    "charts/shop/values.yaml": "a: b\n",
+    "apps/kustomization.yaml": INFLATED,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "calls"),
+    [
+        ({"README.md": "text\n"}, 1),
+        ({"charts/shop/values.yaml": "a: c\n"}, 2),
+        ({"charts/shop/templates/notes.txt": "text\n"}, 2),
+        ({"apps/kustomization.yaml": INFLATED.replace("releaseName: shop", "releaseName: x")}, 2),
+    ],
+    ids=["nothing", "values", "a file of the chart", "the release"],
+)  # fmt: skip
+def test_helm_is_run_once_for_what_both_sides_give_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, str | None], calls: int
+) -> None:
+    program = written(tmp_path, {"bin/helm": HELM}) / "bin/helm"
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    directory = tmp_path / "repository"
+    first, second = commit(directory, CHART), commit(directory, changes)
+    code, _, err = run(directory, "diff", f"{first}..{second}", "--render", "helm")
+    assert (code, err) == (0, "")
+    assert len((tmp_path / "bin/calls").read_text().splitlines()) == calls
+    assert_same(directory, tmp_path / "out", f"{first}..{second}", "--render", "helm")
+
+
+def test_a_chart_that_cannot_be_rendered_is_noted_on_both_sides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = written(tmp_path, {"bin/helm": "#!/bin/sh\necho 'Error: no' >&2\nexit 1\n"}) / "bin/helm"
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    directory = tmp_path / "repository"
+    first, second = commit(directory, CHART), commit(directory, {"README.md": "text\n"})
+    assert_same(directory, tmp_path / "out", f"{first}..{second}", "--render", "helm")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import stat
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -45,18 +46,22 @@ def assert_same(directory: Path, out: Path, *arguments: str) -> None:
     class Watched(Shared):
         def __init__(self) -> None:
             super().__init__()
+            self.tree: Any = None
             states.append((self, []))
 
-        def kustomizer(self, *args: Any) -> Kustomizer:
-            states[-1][1].append(state(self))  # the second time: as the first side left it
-            return begun(self, *args)
+        def kustomizer(self, tree: Any, *args: Any) -> Kustomizer:
+            if tree is not self.tree:  # of the second side: what is recorded is as the first one left it
+                states[-1][1].append(state(self))
+                self.tree = tree
+            return begun(self, tree, *args)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(diff_sides, "Shared", Watched)
         assert told(directory, out, *arguments) == without
     for shared, seen in states:
         if len(seen) == 2:
-            assert {key: state(shared)[key] for key in seen[1]} == seen[1]
+            last = state(shared)
+            assert {key: last[key] for key in seen[1]} == seen[1]
 
 
 def state(shared: Shared) -> dict[Any, Any]:
@@ -65,22 +70,32 @@ def state(shared: Shared) -> dict[Any, Any]:
     if recorded is None:
         return {}
     records = [*recorded.bases.values(), *(each for known in recorded.roots.values() for each in known)]
-    found: dict[Any, Any] = {id(each): shown(each) for each in records}
+    seen: dict[int, Any] = {}
+    found: dict[Any, Any] = {id(each): shown(each, seen) for each in records}
     for candidates in shared._completed.values():
         for _, _, results in candidates:
             for key, (made, _) in results.items():
-                found[id(results), key] = (repr(made[0]), traced(made[1]))
+                found[id(results), key] = (once(made[0], repr, seen), once(made[1], traced, seen))
     return found
 
 
-def shown(record: Record) -> Any:
+def shown(record: Record, seen: dict[int, Any]) -> Any:
     built = record.built
     journal = built.journal
-    return [manifest(each) for each in built.manifests], repr(journal.notes), journal.gaps, sorted(built.reached)
+    manifests = [manifest(each, seen) for each in built.manifests]
+    return manifests, repr(journal.notes), journal.gaps, sorted(built.reached)
 
 
-def manifest(each: Manifest) -> Any:
-    return repr(each.body), traced(each.trace), each.names, each.hashed
+def manifest(each: Manifest, seen: dict[int, Any]) -> Any:
+    return once(each.body, repr, seen), once(each.trace, traced, seen), each.names, each.hashed
+
+
+def once(value: Any, look: Callable[[Any], Any], seen: dict[int, Any]) -> int:
+    """A hash of what a look at a value shows; bases and roots share most of theirs."""
+    if id(value) not in seen:
+        seen[id(value)] = hash(repr(look(value)))
+    found: int = seen[id(value)]
+    return found
 
 
 def traced(trace: Trace) -> Any:

@@ -95,7 +95,8 @@ class Reader:
         self._announced = (source, files)
         self._keys = {}
         source.announce([each for each in files if not self._is_known(each)])
-        if self._jobs != 1 and isinstance(source, WorkTree) and not self._pack:
+        is_much = len(files) > FEWEST if self._jobs is None else self._jobs > 1
+        if is_much and isinstance(source, WorkTree) and not self._pack:
             from policylint.render.workers import Workers, processes
 
             count = processes(len(files), self._jobs)

@@ -12,7 +12,7 @@ from policylint.model.keys import CLUSTER_SCOPED
 from policylint.model.world import Note
 from policylint.render.argo import Argo
 from policylint.render.external import external
-from policylint.render.facts import KUSTOMIZATION_FILES
+from policylint.render.facts import is_kustomization_path
 from policylint.render.flux import Cluster, Deployed
 from policylint.render.flux_roots import cluster_roots, is_live
 from policylint.render.kustomize import Kustomizer, manifests_of
@@ -140,7 +140,7 @@ def _problems(
     others: set[str] = set()
     for each in problems:
         path = tree.path_of(each.file)
-        if path in reached or each.file in patches or path.rpartition("/")[2] in KUSTOMIZATION_FILES:
+        if path in reached or each.file in patches or is_kustomization_path(path):
             kept.append(each)
         elif each.code != "duplicate-key":
             others.add(each.file)

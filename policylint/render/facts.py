@@ -111,7 +111,7 @@ def _is_kept(path: str, documents: Iterable[Document]) -> bool:
 
 def is_kustomization_path(path: str) -> bool:
     """Whether the name of a file makes it a kustomization."""
-    return path.rpartition("/")[2] in KUSTOMIZATION_FILES
+    return path.endswith(KUSTOMIZATION_FILES) and path.rpartition("/")[2] in KUSTOMIZATION_FILES
 
 
 def _cluster_scoped(chunk: bytes) -> set[tuple[str, str]]:

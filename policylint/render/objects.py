@@ -8,6 +8,7 @@ from typing import Any
 from policylint.documents import Document, Pointer
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
+from policylint.render.facts import is_kustomization_path
 
 KUSTOMIZE_GROUP = "kustomize.config.k8s.io"
 _INSTANCE = ("fluxcd.controlplane.io", "FluxInstance")
@@ -94,7 +95,6 @@ def cluster_scoped_kinds(documents: Iterable[Document]) -> frozenset[tuple[str, 
     return frozenset(found)
 
 
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _KUSTOMIZE = f"{KUSTOMIZE_GROUP}/"
 
 
@@ -117,7 +117,7 @@ def patch_files(documents: Iterable[Document]) -> frozenset[str]:
 
 def is_kustomization_file(document: Document) -> bool:
     """Whether a document is a kustomization, by its file's name or its apiVersion."""
-    if document.file.endswith(_KUSTOMIZATIONS) and document.file.rpartition("/")[2] in _KUSTOMIZATIONS:
+    if is_kustomization_path(document.file):
         return True
     return text(mapping(document.value).get("apiVersion")).startswith(_KUSTOMIZE)
 

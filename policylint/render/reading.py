@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from policylint.documents import Document, Problem, Reading, Unread, loading
-from policylint.render.facts import KUSTOMIZATION_FILES, Facts
+from policylint.render.facts import Facts
 from policylint.render.objects import places_objects
 from policylint.render.remembered import Remembered
 from policylint.sources import Source, SourceError, SourceFile
@@ -203,6 +203,3 @@ def _second_pass(
         documents += reading.documents
         problems += reading.problems
     return left
-
-
-__all__ = ["KUSTOMIZATION_FILES", "Loaded", "Paths", "load"]

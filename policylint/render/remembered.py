@@ -148,14 +148,6 @@ class Reader:
                 self._readings[file.path, key] = found
         return found
 
-    def key(self, file: SourceFile) -> str:
-        """What the content of a file is known by: equal for equal contents, the path apart.
-
-        Raises:
-            SourceError: it cannot be read.
-        """
-        return self._key(file) or self._keep_key(file, file.read())
-
     def close(self, *, keep: bool = True) -> None:
         if self._workers is not None:  # nobody asked for what they found
             self._workers.lines()

@@ -13,7 +13,8 @@ from policylint.compare.change import ContextChange, Responsible, Setting
 from policylint.compare.protection import asking, purposes
 from policylint.compare.reach import rules_of
 from policylint.compare.settings import settings
-from policylint.compare.subjects import Sides, subject_of
+from policylint.compare.sides import Sides
+from policylint.compare.subjects import subject_of
 from policylint.model import Finding, Location, Node, Related, ResourceKey
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation

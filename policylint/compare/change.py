@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
-from policylint.policy.state import Effective
 from policylint.records import NamedTuple
+
+if TYPE_CHECKING:
+    from policylint.policy.state import Effective
 
 SettingChange = Literal["added", "removed", "changed", "moved", "unchanged"]
 SubjectChange = Literal["added", "removed", "renamed", "changed", "unknown"]

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from policylint.compare.change import ContextChange, ObjectChange, Subject, Touched
 from policylint.compare.pairing import differs
-from policylint.compare.subjects import Sides, subject_of
+from policylint.compare.sides import Sides
+from policylint.compare.subjects import subject_of
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey
 from policylint.policy.state import Effective
 

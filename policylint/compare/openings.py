@@ -15,7 +15,7 @@ from policylint.checks.places import at, target_at
 from policylint.checks.route_without_authentication import is_unclear
 from policylint.compare.protection import Asked, Guard, ways
 from policylint.compare.settings import sources
-from policylint.compare.subjects import Sides
+from policylint.compare.sides import Sides
 from policylint.compare.taking import takes_over
 from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
 from policylint.records import NamedTuple

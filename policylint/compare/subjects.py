@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.compare.change import ContextChange, Part, Setting, Subject, SubjectChange
-from policylint.compare.pairing import Pairing
 from policylint.compare.reach import reach_of, rules_of
 from policylint.compare.settings import ORDER, aims, settings, sources
+from policylint.compare.sides import Sides
 from policylint.model import Location, Node, PolicyKind, ResourceKey
 from policylint.policy.state import Effective, Group
 from policylint.records import NamedTuple
@@ -25,14 +25,6 @@ class _Scope(NamedTuple):
 
     def order(self) -> tuple[list[Node], list[ResourceKey]]:
         return sorted(self.rules), sorted(self.gateways)
-
-
-class Sides(NamedTuple):
-    """Both sides of an environment, and how their identities pair up."""
-
-    before: Simulation
-    after: Simulation
-    pairing: Pairing
 
 
 def subject_of(path: Sequence[Node]) -> ResourceKey:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.compare.change import Subject
 from policylint.compare.pairing import differs
-from policylint.compare.subjects import Sides
+from policylint.compare.sides import Sides
 from policylint.model import Resource, ResourceKey
 from policylint.policy.state import PolicyState
 from policylint.simulation import Simulation

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
-from policylint.policy.state import Effective
 from policylint.report.diff_report import DiffReport
 from policylint.report.fingerprint import fingerprints
 from policylint.report.identity import Names
@@ -17,6 +16,7 @@ from policylint.report.json_v1 import _finding as finding_entry
 
 if TYPE_CHECKING:
     from policylint.compare.change import ContextChange, EnvironmentChange, PolicyChange, Subject, Touched
+    from policylint.policy.state import Effective
 
 Entry = dict[str, Any]
 MOST_INDENTED = 5_000

@@ -10,10 +10,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from policylint.model import ResourceKey
-from policylint.policy.state import Effective
 
 if TYPE_CHECKING:
     from policylint.compare.change import ContextChange, EnvironmentChange
+    from policylint.policy.state import Effective
 
 MOST_EDGES = 60
 """GitHub's limit is 500; nobody reads more than this."""

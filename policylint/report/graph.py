@@ -16,7 +16,7 @@ from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
     from policylint.compare.change import EnvironmentChange
-    from policylint.compare.subjects import Sides
+    from policylint.compare.sides import Sides
 
 FORMATS = ("mermaid", "dot", "svg", "html")
 

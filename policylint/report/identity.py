@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
 from policylint.model import Node, ResourceKey
-from policylint.policy.state import Target
-from policylint.topology import ParentState
+
+if TYPE_CHECKING:
+    from policylint.policy.state import Target
+    from policylint.topology import ParentState
 
 
 class Names:

@@ -136,7 +136,7 @@ def diff(
         environments = compare(sides)
         clock.lap("compare")
         removed = removed_protections(sides, environments) if chosen is None or "GWP302" in chosen else []
-        after = two.judged_after([each.after for each in sides], removed, settings, chosen, strict=strict)
+        after = two.judged_after(sides, removed, settings, chosen, strict=strict)
         before = two.judged_before([each.before for each in sides], settings, chosen)
         findings = compared_findings(sides, environments, before, after.findings, two.of_after)
     comparison = Comparison(tuple(environments), tuple(findings))

@@ -23,6 +23,7 @@ from policylint.workspace import Workspace
 
 if TYPE_CHECKING:
     from policylint.cli.judging import Judged
+    from policylint.compare import Sides
     from policylint.config import Settings
     from policylint.model import Finding
     from policylint.simulation import Simulation
@@ -48,6 +49,7 @@ class Two:
 
     Attributes:
         before, after: the workspaces.
+        sources: their files.
         paths: what was asked for, as given.
         again: the command that compares the same.
         span: the same in short, e.g. `1a2b3c4..5d6e7f8`.
@@ -66,11 +68,11 @@ class Two:
     ) -> None:
         self.before = before
         self.after = after
-        self._directories = directories
+        self.directories = directories
         self.paths = paths
         self.span = span
         self.again = again
-        self._sources = sources
+        self.sources = sources
         self._changed: dict[str, frozenset[int]] = {}
 
     def judged_before(
@@ -83,32 +85,40 @@ class Two:
 
     def judged_after(
         self,
-        simulations: list[Simulation],
+        sides: Sequence[Sides],
         more: list[Finding],
         settings: Settings,
         chosen: set[str] | None,
         *,
         strict: bool,
     ) -> Judged:
-        """Findings of after in its final simulations, with `more` among them, so that they can be suppressed too."""
-        from policylint.cli.judging import judge
+        """Findings of after in its final simulations, with `more` among them, so that they can be suppressed too.
 
-        return judge(_Enlarged(self.after, simulations, more), settings, chosen, strict=strict)
+        What the change takes away is missing, unless it changes what may make it out of sight.
+        """
+        from policylint.cli.judging import judge
+        from policylint.cli.removed import told_of_change
+
+        def amend(findings: list[Finding]) -> list[Finding]:
+            return told_of_change(findings, sides, self)
+
+        judged = _Enlarged(self.after, [each.after for each in sides], more)
+        return judge(judged, settings, chosen, strict=strict, amend=amend)
 
     def of_after(self, file: str) -> str:
         """What a file of before is called after: the same, but for rendered manifests."""
-        return file if self._directories is None else _moved(file, *self._directories)
+        return file if self.directories is None else _moved(file, *self.directories)
 
     def of_before(self, file: str) -> str:
         """What a file of after was called before."""
-        return file if self._directories is None else _moved(file, *reversed(self._directories))
+        return file if self.directories is None else _moved(file, *reversed(self.directories))
 
     def touched_lines(self, file: str) -> frozenset[int]:
         """The lines of a file of after that are not in the file of before."""
         if file not in self._changed:
             from policylint.compare import changed_lines
 
-            ids = {_id_of(self._sources[0], self.of_before(file)), _id_of(self._sources[1], file)}
+            ids = {_id_of(self.sources[0], self.of_before(file)), _id_of(self.sources[1], file)}
             if len(ids) == 1 and None not in ids:
                 self._changed[file] = frozenset()
                 return self._changed[file]
@@ -119,10 +129,15 @@ class Two:
 
     def files_that_differ(self) -> int:
         """How many files are not the same on both sides."""
-        before, after = (_contents(each) for each in self._sources)
-        if self._directories is not None:
-            before = {_moved(path, *self._directories): found for path, found in before.items()}
+        before, after = self.contents()
         return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())
+
+    def contents(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Of both sides, path as shown after → the id of what is there."""
+        before, after = (_contents(each) for each in self.sources)
+        if self.directories is not None:
+            before = {_moved(path, *self.directories): found for path, found in before.items()}
+        return before, after
 
 
 class _Enlarged(Workspace):
@@ -155,13 +170,16 @@ def _moved(file: str, directory: str, other: str) -> str:
 
 def _contents(source: Source) -> dict[str, str]:
     """Path as shown → the id of what is there."""
-    found: dict[str, str] = {}
-    for file in source.files():
-        try:
-            found[file.path] = file.known_id() or content_id(file.read())
-        except SourceError as error:
-            found[file.path] = error.code
-    return found
+    return {file.path: content_of(source, file.path) for file in source.files()}
+
+
+def content_of(source: Source, path: str) -> str:
+    """The id of a file's content, or why there is none."""
+    try:
+        file = source.file(path)
+        return file.known_id() or content_id(file.read())
+    except SourceError as error:
+        return error.code
 
 
 class Asked(NamedTuple):

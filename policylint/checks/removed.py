@@ -26,6 +26,7 @@ _MAKERS = re.compile(
 )
 """Kinds out of which objects come that no file shows, and those that charts take values from."""
 _REMOTE = re.compile(rb"helmCharts|helmChartInflation|generators|://|github\.com|\?ref=")
+_COMMENT = re.compile(rb"(?m)(?:^|\s)#.*$")
 _KIND = re.compile(rb"(?m)^kind:")
 
 
@@ -83,7 +84,7 @@ def is_kustomization(path: str) -> bool:
 def may_make(path: str, data: bytes) -> bool:
     """Whether a file as it stands after a change may be why objects come into being that no file shows."""
     if is_kustomization(path):
-        return bool(_REMOTE.search(data))
+        return bool(_REMOTE.search(_COMMENT.sub(b"", data)))
     if "/templates/" in path or b"{{" in data:
         return True
     return not _KIND.search(data) or bool(_MAKERS.search(data))

@@ -102,6 +102,17 @@ def test_it_stays_open_where_the_change_touches_what_may_make_the_object(
     assert not any("GWP401" in each for each in new(repository))
 
 
+def test_a_kustomization_that_only_takes_in_files_makes_nothing(repository: Path) -> None:
+    text = "# yaml-language-server: $schema=https://json.schemastore.org/kustomization\nresources:\n"
+    before, after = ("gateway.yaml", "route.yaml", "service.yaml"), ("route.yaml", "service.yaml # was https://x")
+    commit(repository, {"shop/kustomization.yaml": text + "".join(f"  - {each}\n" for each in before)})
+    commit(
+        repository,
+        {"shop/kustomization.yaml": text + "".join(f"  - {each}\n" for each in after), "shop/gateway.yaml": None},
+    )
+    assert any("which this change removes" in each for each in new(repository))
+
+
 def test_it_stays_open_where_the_object_went_out_of_sight(repository: Path) -> None:
     commit(repository, {"shop/gateway.yaml": None, "infra/gateway.yaml": GATEWAY})
     assert new(repository, "HEAD~1..HEAD", "shop", "release.yaml") == []

@@ -87,8 +87,9 @@ class Revision:
 
     def file(self, path: str) -> SourceFile:
         """Any file of the tree by its path as shown, inside the paths that were asked for or not."""
-        self.files()
-        assert self._files is not None
+        if self._files is None:
+            self.files()
+            assert self._files is not None
         return self._files.get(path) or self.at(self.below(path), path)
 
     def text(self, path: str) -> list[str]:

@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple
 
 Pointer = tuple[str | int, ...]
 _END: Final = object()
+_WIDTHS: Final = {":": "H", "!": "I"}
+"""How many bytes a number takes, by what a text of packed positions starts with."""
 
 
 class Position(NamedTuple):
@@ -35,7 +37,8 @@ class Spot:
 
 
 class Packed(NamedTuple):
-    """Positions as the cache keeps them: both arrays in base64, and the 1-based line on which the document starts."""
+    """Positions as the cache keeps them (documents/stored.py): both arrays in base64, and the 1-based line on which the
+    document starts."""
 
     text: str
     line: int
@@ -44,10 +47,10 @@ class Packed(NamedTuple):
         """Lines, columns and spans; without anything but the first line where they do not belong to the value."""
         from base64 import b64decode
 
-        is_wide = self.text.startswith("!")
-        numbers = array("I" if is_wide else "H")
+        kind = _WIDTHS.get(self.text[:1], "B")
+        numbers = array(kind)
         try:
-            numbers.frombytes(b64decode(self.text[is_wide:], validate=True))
+            numbers.frombytes(b64decode(self.text[kind != "B" :], validate=True))
             count = len(numbers) // 2
             spans = _spans(value, count)
             if len(numbers) == 2 * count and spans and spans[0] == count:

@@ -5,8 +5,13 @@ What comes back is checked as if anybody could have written it: it has the shape
 
 from __future__ import annotations
 
+import sys
 from array import array
 from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice, repeat
+from operator import le
 from typing import Any, Final
 
 from policylint.documents.position import Document, Packed
@@ -32,6 +37,9 @@ _CODES: Final = frozenset((YAML_SYNTAX, DUPLICATE_KEY, TOO_LARGE, TOO_DEEP, ALIA
 _FORMS: Final = frozenset(("yaml", "json", "empty", "helm-template", "jinja", "terraform-template", "erb-template"))
 
 
+_MOST: Final = 2 * MAX_BYTES  # of any number
+
+
 class StoredError(ValueError):
     """Something that is no reading."""
 
@@ -42,44 +50,56 @@ def plain(reading: Reading) -> list[Any] | None:
     documents = []
     for each in reading.documents:
         again = each.again
+        where: str | list[int]
         if again is None:
-            documents.append([each.number, each.base, each.line, each.value, _packed(*each.positions())])
-            continue
-        if not isinstance(again, Again) or not _is_light(each.value):
-            return None
-        part = again.part.decode()
-        if not parts or parts[-1] != part:
-            parts.append(part)
-        documents.append([each.number, each.base, each.line, each.value, "", len(parts) - 1, again.number])
-    problems = [[each.code, each.message, each.line, each.column, each.pointer] for each in reading.problems]
+            where = _packed(*each.positions())
+        else:
+            if not isinstance(again, Again) or not _is_light(each.value):
+                return None
+            part = again.part.decode()
+            if not parts or parts[-1] != part:
+                parts.append(part)
+            where = [len(parts) - 1, again.number]
+        documents.append([each.number, each.base, each.line, each.value, where])
     unread = [[each.line, each.api_version, each.kind, each.start, each.end, each.number] for each in reading.unread]
-    return [reading.form, documents, problems, unread, parts]
+    problems = [[each.code, each.message, each.line, each.column, each.pointer] for each in reading.problems]
+    return [reading.form, documents, unread, [problems, parts] if problems or parts else []]
 
 
-def restored(value: Any, file: str) -> Reading:
-    """The reading that `plain` made, of a file as shown.
+def restored(values: Sequence[Any], files: Sequence[str]) -> list[Reading]:
+    """The readings that `plain` made, of files as shown, one each.
+
+    What all of them have in common is checked column by column: a check for each number would cost more than the rest.
 
     Raises:
-        StoredError: it is none.
+        StoredError: one of them is none.
     """
     try:
-        form, documents, problems, unread, parts = value
-        if form not in _FORMS:
+        forms, documents, unread, rest = _columns(values, 4)
+        _lists(documents, unread, rest)
+        if not _FORMS.issuperset(forms):
             raise StoredError
-        reading = Reading(form)
-        contents = [_text(each).encode() for each in parts]
-        reading.documents = [_document(each, file, contents) for each in documents]
-        reading.problems = [_problem(each, file) for each in problems]
-        reading.unread = [_unread(each, file) for each in unread]
-    except (TypeError, ValueError, IndexError, OverflowError) as error:
+        readings = list(map(Reading, forms))
+        for reading, those in zip(readings, _unread(unread, files), strict=True):
+            reading.unread = those
+        parts: dict[int, list[bytes]] = {}
+        for at, each in enumerate(rest):
+            if each:
+                problems, texts = each
+                parts[at] = [_text(text).encode() for text in texts]
+                readings[at].problems = [_problem(problem, files[at]) for problem in problems]
+        for at, these in enumerate(_documents(documents, files, parts)):
+            if these:
+                readings[at].documents = these
+    except (TypeError, ValueError, IndexError, KeyError, OverflowError) as error:
         raise StoredError from error
-    return reading
+    return readings
 
 
 def is_deep(value: Any) -> bool:
-    """Whether data are nested deeper than `read` would have allowed."""
+    """Whether what `plain` made is nested deeper than a document that `read` allows, in the lists around it."""
     level = [value]
-    for _ in range(MAX_DEPTH + 2):
+    for _ in range(MAX_DEPTH + 6):
         level = [
             inner
             for each in level
@@ -92,21 +112,78 @@ def is_deep(value: Any) -> bool:
 
 
 def _packed(lines: array[int], columns: array[int]) -> str:
-    """Two bytes a number, or four behind an `!`."""
-    mark = "" if lines.typecode == "H" else "!"
-    return mark + b64encode(lines.tobytes() + columns.tobytes()).decode()
+    """One byte a number, two behind a `:`, or four behind an `!`."""
+    packed = lines.tobytes() + columns.tobytes()
+    if lines.itemsize == 1:
+        return b64encode(packed).decode()
+    if lines.itemsize != 2:
+        return "!" + b64encode(packed).decode()
+    little = sys.byteorder == "little"
+    if packed[little::2].strip(b"\0"):
+        return ":" + b64encode(packed).decode()
+    return b64encode(packed[not little :: 2]).decode()
 
 
-def _document(value: Any, file: str, parts: list[bytes]) -> Document:
-    number, base, line, content, packed, *rest = value
-    if content is None:
+def _documents(
+    rows: Sequence[list[Any]], files: Sequence[str], parts: Mapping[int, list[bytes]]
+) -> Iterator[list[Document]]:
+    """Of every file its documents; `parts` are the texts of those that are irregular, by the number of the file."""
+    numbers, bases, lines, values, places = _columns([*chain.from_iterable(rows)], 5)
+    _numbers(numbers, bases, lines)
+    if type(None) in set(map(type, values)):
         raise StoredError
-    base, line = _number(base), _number(line)
-    if not rest:
-        return Document(file, _number(number), content, base, Packed(_text(packed), line), None)
-    part, index = rest
-    again = Again(parts[_number(part)], _number(index))
-    return Document(file, _number(number), content, base, None, None, again, line - base - 1)
+    documents = zip(numbers, values, bases, lines, places, strict=True)
+    for at, (file, those) in enumerate(zip(files, rows, strict=True)):
+        found = []
+        for number, value, base, line, place in islice(documents, len(those)):
+            if type(place) is str:
+                found.append(Document(file, number, value, base, Packed(place, line), None))
+            else:
+                part, index = place
+                again = Again(parts[at][_number(part)], _number(index))
+                found.append(Document(file, number, value, base, None, None, again, line - base - 1))
+        yield found
+
+
+def _unread(rows: Sequence[list[Any]], files: Sequence[str]) -> Iterator[list[Unread]]:
+    """Of every file what was left unread in it."""
+    columns = _columns([*chain.from_iterable(rows)], 6)
+    lines, api_versions, kinds, starts, ends, numbers = columns
+    _numbers(lines, starts, ends, numbers)
+    if not _are(str, api_versions, kinds) or not all(map(le, starts, ends)):
+        raise StoredError
+    shown = chain.from_iterable(map(repeat, files, map(len, rows)))
+    # As Unread(*each) would, without a call of Python's own for each
+    made = map(partial(tuple.__new__, Unread), zip(shown, *columns, strict=True))
+    for those in rows:
+        yield list(islice(made, len(those))) if those else []
+
+
+def _columns(rows: Sequence[Any], count: int) -> Sequence[tuple[Any, ...]]:
+    """Rows that are lists of so many, turned."""
+    if not _are(list, rows):
+        raise StoredError
+    if not rows:
+        return [()] * count
+    columns = [*zip(*rows, strict=True)]
+    if len(columns) != count:
+        raise StoredError
+    return columns
+
+
+def _lists(*columns: Iterable[Any]) -> None:
+    if not _are(list, *columns):
+        raise StoredError
+
+
+def _are(kind: type, *columns: Iterable[Any]) -> bool:
+    """Whether all that stands in the columns is of that very type."""
+    return set(map(type, chain(*columns))) <= {kind}
+
+
+def _numbers(*columns: Sequence[Any]) -> None:
+    if not _are(int, *columns) or any(each and (min(each) < 0 or max(each) > _MOST) for each in columns):
+        raise StoredError
 
 
 def _problem(value: Any, file: str) -> Problem:
@@ -117,15 +194,8 @@ def _problem(value: Any, file: str) -> Problem:
     return Problem(code, _text(message), file, _number(line), _number(column), steps)
 
 
-def _unread(value: Any, file: str) -> Unread:
-    line, api_version, kind, start, end, number = value
-    if not _number(start) <= _number(end):
-        raise StoredError
-    return Unread(file, _number(line), _text(api_version), _text(kind), start, end, _number(number))
-
-
 def _number(value: Any) -> int:
-    if type(value) is not int or not 0 <= value <= 2 * MAX_BYTES:
+    if type(value) is not int or not 0 <= value <= _MOST:
         raise StoredError
     return value
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from policylint.documents import Reading
-from policylint.render.facts import Facts
+from policylint.documents import MAX_DEPTH, Reading
+from policylint.documents.stored import is_deep, plain, restored
+from policylint.render.facts import Facts, Kinds
+
+_NONE: Final[Kinds] = frozenset()
+_NO_OPENINGS: Final = bytes(set(range(256)) - set(b"[{"))
 
 
 @cache
@@ -25,35 +29,74 @@ def encoder() -> Callable[[Any], str]:
 
 
 def content_of(facts: Facts) -> list[Any] | None:
-    """What a line says of a file; None where that would be too much."""
-    from policylint.documents.stored import plain
-
+    """What a line says of a file; None where that would be too much. What most files lack is left out together."""
     reading = Reading(facts.form)
     reading.documents, reading.problems = [*facts.documents], [*facts.problems]
     reading.unread = [*facts.unread]
     content = plain(reading)
-    return None if content is None else [content, *_plain(facts)]
-
-
-def _plain(facts: Facts) -> list[Any]:
-    return [
+    if content is None:
+        return None
+    rest = [
         facts.idle,
         facts.with_variables,
         facts.mentioning,
-        sorted(facts.variable_maps) if facts.variable_maps else [],
-        sorted(facts.cluster_scoped) if facts.cluster_scoped else [],
-        sorted(facts.referred) if facts.referred else [],
-        [[number, sorted(names)] for number, names in facts.names.items()] if facts.names else [],
+        sorted(facts.variable_maps),
+        sorted(facts.cluster_scoped),
+        [[number, sorted(names)] for number, names in facts.names.items()],
     ]
+    return [content, sorted(facts.referred), rest if any(rest) else []]
 
 
-def facts_from(reading: Reading, rest: Sequence[Any]) -> Facts:
-    """The facts that `_plain` made.
+def decoded(lines: Sequence[bytes]) -> list[Any]:
+    """The values of lines, decoded together, none of them deeper than `is_deep` allows and all of them UTF-8.
 
     Raises:
-        TypeError, ValueError: these are none.
+        ValueError: one is no JSON.
     """
-    idle, with_variables, mentioning, variable_maps, cluster_scoped, referred, names = rest
+    from json import loads
+
+    joined = b"[%b]" % b",".join(lines)
+    try:
+        values = loads(joined.decode())
+        if b"\\" in joined and (b"\\ud" in joined or b"\\uD" in joined):  # half a character cannot be written again
+            encoder()(values).encode()
+    except RecursionError as error:
+        raise ValueError from error
+    if type(values) is not list or len(values) != len(lines):
+        raise ValueError
+    for line, value in zip(lines, values, strict=True):
+        if len(line.translate(None, _NO_OPENINGS)) > MAX_DEPTH and is_deep(value):
+            raise ValueError
+    return values
+
+
+def facts_from(contents: Sequence[Any], files: Sequence[str]) -> list[Facts]:
+    """The facts that `content_of` made lines of, of files as shown, one each.
+
+    Raises:
+        TypeError, ValueError: one of them is none.
+    """
+    if not contents:
+        return []
+    readings, referred, rest = zip(*contents, strict=True)
+    return [
+        _facts(reading, _kinds(kinds), *more) if more else Facts(
+            reading.form, reading.documents, 0, reading.problems, reading.unread, referred=_kinds(kinds)
+        )
+        for reading, kinds, more in zip(restored(readings, files), referred, rest, strict=True)
+    ]  # fmt: skip
+
+
+def _facts(
+    reading: Reading,
+    referred: Kinds,
+    idle: Any,
+    with_variables: Any,
+    mentioning: Any,
+    variable_maps: Any,
+    cluster_scoped: Any,
+    names: Any,
+) -> Facts:
     if type(idle) is not int or type(with_variables) is not bool or type(mentioning) is not bool:
         raise TypeError
     return Facts(
@@ -66,9 +109,16 @@ def facts_from(reading: Reading, rest: Sequence[Any]) -> Facts:
         mentioning,
         _texts(variable_maps),
         _kinds(cluster_scoped),
-        _kinds(referred),
-        {int(number): _texts(each) for number, each in names} if names else {},
+        referred,
+        dict(map(_names, names)),
     )
+
+
+def _names(value: Any) -> tuple[int, frozenset[str]]:
+    number, names = value
+    if type(number) is not int:
+        raise TypeError
+    return number, _texts(names)
 
 
 def _texts(value: Iterable[Any]) -> frozenset[str]:
@@ -78,9 +128,9 @@ def _texts(value: Iterable[Any]) -> frozenset[str]:
     return found
 
 
-def _kinds(value: Iterable[Any]) -> frozenset[tuple[str, str]]:
+def _kinds(value: Iterable[Any]) -> Kinds:
     if not value:
-        return frozenset()
+        return _NONE
     found = frozenset((group, kind) for group, kind in value)
     if not all(type(group) is str and type(kind) is str for group, kind in found):
         raise TypeError

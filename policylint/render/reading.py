@@ -125,11 +125,9 @@ def load(
     variable_maps: set[str] = set()
     reader = (remembered or Remembered()).reader(source, groups, everything, None if everything else wanted)
     with loading():
-        for file in files:
-            try:
-                facts = reader.facts(file)
-            except SourceError as error:
-                problems.append(Problem(error.code, error.message, error.file, 1, 1, None))
+        for file, facts in zip(files, reader.facts(files), strict=True):
+            if isinstance(facts, SourceError):
+                problems.append(Problem(facts.code, facts.message, facts.file, 1, 1, None))
                 continue
             if facts.with_variables:
                 with_variables.add(file.path)

@@ -8,14 +8,13 @@ Keyed by git blob id; what is read from a pack is checked like input. Documents 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.documents import Reading, Unread, read_unread
 from policylint.render.facts import Facts, facts_of, is_kustomization_path
-from policylint.render.lines import content_of, encoder, facts_from
-from policylint.sources import Source, SourceFile
+from policylint.sources import Source, SourceError, SourceFile
 from policylint.sources.worktree import WorkTree
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 FEWEST: Final = 24
 """Files below which a pack costs more than it saves."""
-_CONTAINERS: Final = 200  # fewer cannot be nested too deep
+_TOGETHER: Final = 256  # files whose lines are decoded at once
 _POINTER: Final = b"version https://git-lfs.github.com/spec/v1\n"  # read as such in git, as text in the work tree
 
 
@@ -104,28 +103,48 @@ class Reader:
                 self._workers = Workers(files, count, self._line)
                 self._is_keyed = True
 
-    def facts(self, file: SourceFile) -> Facts:
-        """The facts of a file.
+    def facts(self, files: Sequence[SourceFile]) -> Iterator[Facts | SourceError]:
+        """The facts of each file in turn, or why it cannot be read."""
+        if self._is_keyed:
+            for start in range(0, len(files), _TOGETHER):
+                yield from self._known(files[start : start + _TOGETHER])
+            return
+        for file in files:
+            try:
+                yield facts_of(file.read(), file.path, self._wanted)
+            except SourceError as error:
+                yield error
 
-        Raises:
-            SourceError: it cannot be read.
-        """
-        if self._workers is not None and file.path in self._workers.files:
-            self._take_over()
-        data: bytes | None = None
-        key = self._key(file)
-        if key is None:
-            data = file.read()
-            if self._is_keyed:
-                key = self._keep_key(file, data)
-        if key is None:
-            return self._fresh(file, data)
-        if self._facts is not None:
-            known = self._facts.get((file.path, key))
-            if known is None:
-                known = self._facts[file.path, key] = self._kept(file, key) or self._found(file, key, data)
-            return known
-        return self._kept(file, key) or self._found(file, key, data)
+    def _known(self, files: Sequence[SourceFile]) -> list[Facts | SourceError]:
+        """The facts of a few hundred files: in memory, in lines of a pack, or to be found out from their bytes."""
+        found: list[Facts | SourceError | None] = []
+        waiting: list[SourceFile] = []
+        keys: list[str] = []
+        lines: list[bytes] = []
+        for file in files:
+            if self._workers is not None and file.path in self._workers.files:
+                self._take_over()
+            facts: Facts | SourceError | None = None
+            try:
+                key, data = self._key(file), None
+                if key is None:
+                    data = file.read()
+                    key = self._keep_key(file, data)
+                if self._facts is not None:
+                    facts = self._facts.get((file.path, key))
+                if facts is None:
+                    line = self._line_of(key)
+                    if line is None:
+                        facts = self._found(file, key, data)
+                    else:
+                        waiting.append(file)
+                        keys.append(key)
+                        lines.append(line)
+            except SourceError as error:
+                facts = error
+            found.append(facts)
+        kept = self._kept(waiting, keys, lines)
+        return [next(kept) if facts is None else facts for facts in found]
 
     def again(self, file: SourceFile, unread: Unread) -> Reading:
         """Parse a document that was left unread; as `documents.read_unread`.
@@ -184,9 +203,6 @@ class Reader:
         key = self._keys[file.path] = _named(content_id(data), file)
         return key
 
-    def _fresh(self, file: SourceFile, data: bytes | None) -> Facts:
-        return facts_of(file.read() if data is None else data, file.path, self._wanted)
-
     def _take_over(self) -> None:
         """What the workers found, for this run and the next."""
         assert self._workers is not None
@@ -198,6 +214,8 @@ class Reader:
 
     def _line(self, file: SourceFile) -> tuple[str, str] | None:
         """In a worker: what a file is known by, and its facts as a line; None where they cannot be one."""
+        from policylint.render.lines import content_of, encoder
+
         data = file.read()
         if data.startswith(_POINTER):
             return None
@@ -211,8 +229,13 @@ class Reader:
         """Parse, and keep for the next run."""
         data = file.read() if data is None else data
         facts = facts_of(data, file.path, self._wanted)
-        if self._pack is not None and not data.startswith(_POINTER) and (content := content_of(facts)) is not None:
-            self._write(key, content)
+        if self._pack is not None and not data.startswith(_POINTER):
+            from policylint.render.lines import content_of
+
+            if (content := content_of(facts)) is not None:
+                self._write(key, content)
+        if self._facts is not None:
+            self._facts[file.path, key] = facts
         return facts
 
     def _put(self, key: str, data: bytes, reading: Reading) -> None:
@@ -220,64 +243,53 @@ class Reader:
             from policylint.documents.stored import plain
 
             if (content := plain(reading)) is not None:
-                self._write(key, [content])
+                self._write(key, content)
 
     def _write(self, key: str, content: list[Any]) -> None:
+        from policylint.render.lines import encoder
+
         assert self._pack is not None
         try:
             self._pack.put(key, encoder()(content))
         except (ValueError, TypeError, RecursionError):  # what JSON cannot say, or UTF-8
             return
 
-    def _kept(self, file: SourceFile, key: str) -> Facts | None:
-        """From the pack. One line that is not what was put there, and the whole of it counts for nothing."""
-        content = self._decoded(key)
-        if content is None:
-            return None
-        from policylint.documents.stored import StoredError, restored
+    def _kept(
+        self, files: Sequence[SourceFile], keys: Sequence[str], lines: list[bytes]
+    ) -> Iterator[Facts | SourceError]:
+        """From lines. If one is not what was put there, the whole pack counts for nothing."""
+        from policylint.render.lines import decoded, facts_from
 
         try:
-            reading, *rest = content
-            return facts_from(restored(reading, file.path), rest)
-        except (StoredError, TypeError, ValueError):
+            found = facts_from(decoded(lines), [each.path for each in files])
+        except (TypeError, ValueError):
             self._distrust()
-            return None
+            for file, key in zip(files, keys, strict=True):
+                try:
+                    yield self._found(file, key, None)
+                except SourceError as error:
+                    yield error
+            return
+        if self._facts is not None:
+            self._facts.update(zip(zip((each.path for each in files), keys, strict=True), found, strict=True))
+        yield from found
 
     def _kept_reading(self, file: SourceFile, key: str) -> Reading | None:
-        content = self._decoded(key)
-        if content is None:
-            return None
-        from policylint.documents.stored import StoredError, restored
-
-        try:
-            (reading,) = content
-            return restored(reading, file.path)
-        except (StoredError, TypeError, ValueError):
-            self._distrust()
-            return None
-
-    def _decoded(self, key: str) -> Any:
-        line = self._lent.pop(key, None)
-        if line is None and self._pack is not None:
-            line = self._pack.get(key)
+        line = self._line_of(key)
         if line is None:
             return None
-        from json import loads
+        from policylint.documents.stored import restored
+        from policylint.render.lines import decoded
 
         try:
-            content = loads(line.decode())
-            if b"\\ud" in line or b"\\uD" in line:  # half a character cannot be written out again
-                encoder()(content).encode()
-        except (ValueError, RecursionError):
+            return restored(decoded([line]), [file.path])[0]
+        except (TypeError, ValueError):
             self._distrust()
             return None
-        if line.count(b"[") + line.count(b"{") > _CONTAINERS:
-            from policylint.documents.stored import is_deep
 
-            if is_deep(content):
-                self._distrust()
-                return None
-        return content
+    def _line_of(self, key: str) -> bytes | None:
+        line = self._lent.pop(key, None) if self._lent else None
+        return self._pack.get(key) if line is None and self._pack is not None else line
 
     def _distrust(self) -> None:
         self._lent = {}

@@ -189,7 +189,7 @@ def samples() -> Iterator[tuple[str, bytes]]:
 def test_documents_come_back_with_every_position(name: str, data: bytes) -> None:
     reading = read(data, name)
     content = plain(reading)
-    back = restored(json.loads(json.dumps(content)), name)
+    (back,) = restored([json.loads(json.dumps(content))], [name])
     assert (back.form, back.problems, back.unread) == (reading.form, reading.problems, reading.unread)
     assert len(back.documents) == len(reading.documents)
     for one, other in zip(reading.documents, back.documents, strict=True):
@@ -312,8 +312,8 @@ NOT_FACTS: dict[str, Callable[[Any], str]] = {
     "no document": lambda line: json.dumps(changed(line, [0, 1, 0], [])),
     "a line below zero": lambda line: json.dumps(changed(line, [0, 1, 0, 2], -1)),
     "a line that is true": lambda line: json.dumps(changed(line, [0, 1, 0, 2], True)),
-    "an unknown problem": lambda line: json.dumps(changed(line, [0, 2], [["evil", "x", 1, 1, None]])),
-    "facts left out": lambda line: json.dumps(line[:3]),
+    "an unknown problem": lambda line: json.dumps(changed(line, [0, 3], [[["evil", "x", 1, 1, None]], []])),
+    "facts left out": lambda line: json.dumps(line[:2]),
 }
 
 
@@ -332,16 +332,18 @@ def test_one_line_that_is_none_of_ours_and_the_pack_counts_for_nothing(
 def test_positions_that_do_not_belong_give_the_line_of_the_document() -> None:
     content = plain(read(b"# first\na: {b: [1, 2]}\n", "x"))
     assert content is not None
-    for packed in ("", "AAAA", "!AAAA", "?", "AAAA" * 1000):
+    for packed in ("", "AAAA", ":AAAA", "!AAAA", "?", "AAAA" * 1000):
         content[1][0][4] = packed
-        (document,) = restored(content, "x").documents
+        (document,) = restored([content], ["x"])[0].documents
         assert document.position(("a", "b", 1)) == (2, 1)
 
 
 def test_a_reading_has_one_shape() -> None:
-    for value in (None, 1, "yaml", [], {}, ["yaml", [], [], []], ["yaml", 1, [], [], []], ["yaml", [], [], [[]], []]):
+    whole = ["yaml", [], [], []]
+    assert restored([whole, whole], ["x", "y"])[1].form == "yaml"
+    for value in (None, 1, "yaml", [], {}, whole[1:], ["yaml", 1, [], []], ["yaml", [], [], [[]]], ["exe", [], [], []]):
         with pytest.raises(StoredError):
-            restored(value, "x")
+            restored([whole, value], ["x", "y"])
 
 
 # Several runs at once.

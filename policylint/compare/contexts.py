@@ -22,6 +22,7 @@ from policylint.topology import Topology
 
 MOST_CONTEXTS = 200_000
 """Per kind and side; beyond, a route stands for all its contexts."""
+_BACKDROP = frozenset({("", "Namespace"), (GATEWAY_GROUP, "GatewayClass")})
 Path = tuple[Node, ...]
 
 
@@ -48,7 +49,7 @@ def changed_contexts(before: Simulation, after: Simulation, pairing: Pairing) ->
             truncated = ways.loose = True
             mine, theirs = _routes_for_paths(left), _routes_for_paths(right)
         changes += _compare(before, mine, theirs, pairing, ways)
-    changes.sort(key=lambda each: (each.path, each.kind.group, each.kind.kind))
+    changes.sort(key=lambda each: (each.path, each.kind.group, each.kind.kind, each.standing == "gone"))
     return Contexts(tuple(changes), truncated)
 
 
@@ -61,7 +62,7 @@ def _compare(
 ) -> Iterator[ContextChange]:
     same: dict[tuple[int, int], bool] = {}
     translated = {ways.forward(identity): found for identity, found in mine.items()}
-    for identity in sorted(translated.keys() | theirs.keys()):
+    for identity in (*translated, *(each for each in theirs if each not in translated)):
         was, now = translated.get(identity), theirs.get(identity)
         if was is not None and now is not None:
             pair = (id(was[1]), id(now[1]))
@@ -136,11 +137,7 @@ def _signature(group: Group) -> Any:
 
 def identity(path: Path) -> Path:
     """What of a path makes it the same context on both sides."""
-    return tuple(node for node in path if not _is_backdrop(node))
-
-
-def _is_backdrop(node: Node) -> bool:
-    return (node.key.group, node.key.kind) in (("", "Namespace"), (GATEWAY_GROUP, "GatewayClass"))
+    return tuple([node for node in path if node.key[:2] not in _BACKDROP])
 
 
 def _paths(groups: list[Group]) -> tuple[dict[Path, tuple[Path, Group]], bool]:
@@ -194,7 +191,7 @@ class Ways:
 
     def forward(self, path: Path) -> Path:
         """A path of before as it is after."""
-        return self._pairing.path(path)
+        return path if self.unchanged else self._pairing.path(path)
 
     def stands_after(self, path: Path) -> bool:
         """Whether a path of before, as it is after, is still there."""
@@ -202,7 +199,7 @@ class Ways:
 
     def stood_before(self, path: Path) -> bool:
         """Whether a path of after was there before."""
-        return self._stands(self._before, tuple(map(self._pairing.origin, path)))
+        return self._stands(self._before, path if self.unchanged else tuple(map(self._pairing.origin, path)))
 
     def _stands(self, topology: Topology, path: Path) -> bool:
         if len(path) == 1 or (path and self.loose):

@@ -85,7 +85,7 @@ class Pairing:
         if old is None or new is None or old.body is new.body:
             return {}
         if old_key.kind in ROUTE_KINDS:
-            return _paired_rules(old, new)
+            return {} if old.spec.get("rules") == new.spec.get("rules") else _paired_rules(old, new)
         if old_key.group == GATEWAY_GROUP and "listeners" in old.spec:
             return _paired_listeners(old, new)
         return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.compare.change import ContextChange, Reach
 from policylint.compare.pairing import Pairing
@@ -16,17 +16,25 @@ def reach_of(
     after: Simulation,
     pairing: Pairing,
     key: ResourceKey,
-    contexts: Iterable[ContextChange] = (),
+    contexts: Sequence[ContextChange] = (),
 ) -> tuple[Reach, ...]:
     """What changes about how a route (by its identity after) is reached; rules only where policies act on them."""
     was, now = before.topology.route(pairing.was(key)), after.topology.route(key)
     if was is None or now is None:
         return ()
-    return (
-        *_listeners(was, now, pairing),
-        *_rules(before, after, pairing, key, contexts),
-        *_conditions(was, now, pairing),
-    )
+    rules = tuple(_rules(before, after, pairing, key, contexts)) if contexts else ()
+    if _ways(was, pairing) == _ways(now):
+        return rules
+    return (*_listeners(was, now, pairing), *rules, *_conditions(was, now, pairing))
+
+
+def _ways(state: RouteState, pairing: Pairing | None = None) -> list[object]:
+    """What the status of a route says of its parents, in names of the side after: of most routes it is the same."""
+    if pairing is None:
+        return [(each.wanted, each.section, each.attached, each.conditions) for each in state.parents]
+    return [
+        (pairing.key(each.wanted), each.section, pairing.path(each.attached), each.conditions) for each in state.parents
+    ]
 
 
 def _listeners(was: RouteState, now: RouteState, pairing: Pairing) -> Iterator[Reach]:
@@ -43,9 +51,11 @@ def _listeners(was: RouteState, now: RouteState, pairing: Pairing) -> Iterator[R
 def _rules(
     before: Simulation, after: Simulation, pairing: Pairing, key: ResourceKey, contexts: Iterable[ContextChange]
 ) -> Iterator[Reach]:
+    former, new = rules_of(before, pairing.was(key)), rules_of(after, key)
+    if former == new and not pairing.sections(key):
+        return
     concerned = {node.section for each in contexts for node in each.path if node.key == key or each.standing == "gone"}
-    old = {pairing.node(node): node for node in rules_of(before, pairing.was(key))}
-    new = set(rules_of(after, key))
+    old = {pairing.node(node): node for node in former}
     for node in sorted(old.keys() - new):
         if old[node].section in concerned:
             yield Reach("rule", old[node].section, "there", "")

@@ -13,7 +13,6 @@ from policylint.compare.sides import Sides
 from policylint.model import Location, Node, PolicyKind, ResourceKey
 from policylint.policy.state import Effective, Group
 from policylint.records import NamedTuple
-from policylint.simulation import Simulation
 
 MOST_UNCHANGED = 12
 """Settings that stay, per part; more would hide those that change."""
@@ -40,18 +39,18 @@ def subjects(sides: Sides, contexts: Iterable[ContextChange]) -> list[Subject]:
     old = {sides.pairing.key(each.route.key) for each in sides.before.topology.routes}
     new = {each.route.key for each in sides.after.topology.routes}
     keys = set(by_subject) | (old ^ new) | {key for key in old & new if sides.pairing.was(key) != key}
-    keys |= {key for key in old & new if reach_of(sides.before, sides.after, sides.pairing, key)}
-    unchanging = _Standing(sides.after)
+    keys |= {key for key in old & new if key not in keys and reach_of(sides.before, sides.after, sides.pairing, key)}
+    judged = _Judged(sides)
     found = []
     for key in sorted(keys):
-        subject = _subject(sides, key, by_subject.get(key, []), unchanging)
+        subject = _subject(sides, key, by_subject.get(key, []), judged)
         if subject is not None:
             found.append(subject)
     found.sort(key=lambda each: (not each.is_route, each.key))
     return found
 
 
-def _subject(sides: Sides, key: ResourceKey, contexts: list[ContextChange], standing: _Standing) -> Subject | None:
+def _subject(sides: Sides, key: ResourceKey, contexts: list[ContextChange], judged: _Judged) -> Subject | None:
     before, after, pairing = sides
     old, new = before.world.get(pairing.was(key)), after.world.get(key)
     change: SubjectChange = "changed"
@@ -59,7 +58,8 @@ def _subject(sides: Sides, key: ResourceKey, contexts: list[ContextChange], stan
         change = "removed"
     elif old is None:
         change = "added"
-    parts = tuple(_parts(sides, key, contexts, standing, "new" if change == "added" else "both"))
+    every = rules_of(after, key)
+    parts = tuple(_parts(sides, key, contexts, judged, every, "new" if change == "added" else "both"))
     reach = reach_of(before, after, pairing, key, contexts) if change == "changed" else ()
     was = pairing.was(key) if pairing.was(key) != key else None
     if change == "changed" and not parts and not reach:
@@ -72,23 +72,33 @@ def _subject(sides: Sides, key: ResourceKey, contexts: list[ContextChange], stan
     written = new or old
     if written is not None:
         location = written.name_location
-    return Subject(before.world.name, key, change, location, parts, reach, was, "", len(rules_of(after, key)))
+    return Subject(before.world.name, key, change, location, parts, reach, was, "", len(every))
 
 
 def _parts(
-    sides: Sides, key: ResourceKey, contexts: list[ContextChange], standing: _Standing, which: str
+    sides: Sides,
+    key: ResourceKey,
+    contexts: list[ContextChange],
+    judged: _Judged,
+    every: frozenset[Node],
+    which: str,
 ) -> Iterator[Part]:
     """Contexts of one effective policy before and after are one part; parts of one scope are put together."""
     scopes: dict[tuple[int, int, tuple[str, str]], list[ContextChange]] = defaultdict(list)
-    every = rules_of(sides.after, key)
-    former = {sides.pairing.node(node) for node in rules_of(sides.before, sides.pairing.was(key))}
+    fresh: frozenset[Node] | None = None
     for each in contexts:
-        if each.standing == which or (each.standing == "new" and every.intersection(each.path) - former):
-            scopes[id(each.before), id(each.after), (each.kind.group, each.kind.kind)].append(each)
+        if each.standing == "new" and which != "new":
+            if fresh is None:
+                fresh = every - {sides.pairing.node(node) for node in rules_of(sides.before, sides.pairing.was(key))}
+            if fresh.isdisjoint(each.path):
+                continue
+        elif each.standing != which:
+            continue
+        scopes[id(each.before), id(each.after), (each.kind.group, each.kind.kind)].append(each)
     parts: dict[_Scope, tuple[list[Setting], list[Setting]]] = defaultdict(lambda: ([], []))
     for several in scopes.values():
         first = several[0]
-        listed = settings(first.kind, first.before, first.after, *sides)
+        listed = judged.settings(first)
         lost = list(_lost(first.kind, first.after)) if which == "new" else []
         if all(each.change in ("moved", "unchanged") for each in listed) and not lost:
             continue
@@ -101,7 +111,7 @@ def _parts(
         parts.items(), key=lambda each: (sorted(each[0].rules), sorted(each[0].gateways))
     ):
         kinds = {(each.kind.group, each.kind.kind) for each in listed}
-        listed += standing.settings(key, scope.rules, kinds)
+        listed += judged.standing(key, scope.rules, kinds)
         listed.sort(key=lambda each: (ORDER.index(each.change), each.kind.kind, each.name))
         whole = not scope.rules or scope.rules >= every
         yield Part(tuple(sorted(scope.rules)), whole, tuple(sorted(scope.gateways)), tuple(listed), tuple(lost))
@@ -127,35 +137,54 @@ def _lost(kind: PolicyKind, effective: Effective | None) -> Iterator[Setting]:
         yield Setting(kind, name, "removed", value, None, owners, (), by)
 
 
-class _Standing:
-    """The settings of kinds that do not change for a route: shown beside those that do."""
+class _Judged:
+    """Settings, each pair of effective policies judged once: what is above many routes is the same for all of them."""
 
-    def __init__(self, after: Simulation) -> None:
-        self._after = after
+    def __init__(self, sides: Sides) -> None:
+        self._sides = sides
+        self._changed: dict[tuple[int, int], list[Setting]] = {}
+        self._unchanged: dict[int, list[Setting]] = {}
         self._groups: dict[ResourceKey, list[Group]] | None = None
 
-    def settings(self, key: ResourceKey, rules: frozenset[Node], but: set[tuple[str, str]]) -> list[Setting]:
-        """Of kinds other than `but`, where one effective policy holds for all of the rules."""
+    def settings(self, change: ContextChange) -> list[Setting]:
+        """Of the kind that changes."""
+        pair = (id(change.before), id(change.after))
+        found = self._changed.get(pair)
+        if found is None:
+            found = self._changed[pair] = settings(change.kind, change.before, change.after, *self._sides)
+        return found
+
+    def standing(self, key: ResourceKey, rules: frozenset[Node], but: set[tuple[str, str]]) -> list[Setting]:
+        """Of kinds other than `but`, where one effective policy holds for all of the rules: shown beside the others."""
         if self._groups is None:
             self._groups = defaultdict(list)
-            for group in self._after.groups:
+            for group in self._sides.after.groups:
                 for node in group.nodes:
                     if not node.section:
                         self._groups[node.key].append(group)
         by_kind: dict[tuple[str, str], list[Group]] = defaultdict(list)
         for group in self._groups.get(key, ()):
             kind = (group.kind.group, group.kind.kind)
-            if kind not in but and (not rules or rules & group.nodes.keys() or not _reaches_rules(group)):
+            if kind not in but and (not rules or not rules.isdisjoint(group.nodes) or not _reaches_rules(group)):
                 by_kind[kind].append(group)
         found: list[Setting] = []
         for _, groups in sorted(by_kind.items()):
             if len(groups) == 1:
-                effective = groups[0].effective
-                for name in sorted(effective.spec):
-                    value = effective.spec[name]
-                    owners = sources(effective, name)
-                    found.append(Setting(groups[0].kind, name, "unchanged", value, value, owners, owners))
+                found += self._of_group(groups[0])
         return found[:MOST_UNCHANGED]
+
+    def _of_group(self, group: Group) -> list[Setting]:
+        found = self._unchanged.get(id(group))
+        if found is None:
+            found = self._unchanged[id(group)] = list(_unchanged(group))
+        return found
+
+
+def _unchanged(group: Group) -> Iterator[Setting]:
+    for name in sorted(group.effective.spec):
+        value = group.effective.spec[name]
+        owners = sources(group.effective, name)
+        yield Setting(group.kind, name, "unchanged", value, value, owners, owners)
 
 
 def _reaches_rules(group: Group) -> bool:

@@ -165,7 +165,9 @@ class _Judged:
         by_kind: dict[tuple[str, str], list[Group]] = defaultdict(list)
         for group in self._groups.get(key, ()):
             kind = (group.kind.group, group.kind.kind)
-            if kind not in but and (not rules or not rules.isdisjoint(group.nodes) or not _reaches_rules(group)):
+            if kind not in but and (
+                not rules or any(each in group.nodes for each in rules) or not _reaches_rules(group)
+            ):
                 by_kind[kind].append(group)
         found: list[Setting] = []
         for _, groups in sorted(by_kind.items()):

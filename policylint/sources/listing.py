@@ -44,8 +44,8 @@ def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem
         message = f"git ls-files gave no answer in {GIT_TIMEOUT:.0f} s: the directory was walked instead"
         return walk(directory, lambda _: shown)[0], [SourceProblem(GIT, message, shown)]
     # Unmerged files come several times; nested repositories end in a slash.
-    names = {name for name in answer.split(b"\0") if name and not name.endswith(b"/")}
-    return sorted(map(os.fsdecode, names)), []
+    names = {name for name in os.fsdecode(answer).split("\0") if name and name[-1] != "/"}
+    return sorted(names), []
 
 
 def walk(directory: str, shown: Callable[[str], str]) -> tuple[list[str], list[SourceProblem]]:

@@ -1,12 +1,13 @@
 """Read a file without ever hanging: a FIFO is never opened for reading, a huge file never read."""
 
 # Paths stay strings with os.path here: thousands are listed, `a/../b` must be shown as given, and pathlib is slower.
-# ruff: noqa: PTH114, PTH116, PTH123
+# ruff: noqa: PTH114, PTH116
 
 from __future__ import annotations
 
 import os
 import stat
+from typing import Final
 
 from policylint.sources.source import (
     BROKEN_SYMLINK,
@@ -19,6 +20,9 @@ from policylint.sources.source import (
     SourceError,
 )
 
+# O_NONBLOCK: should a FIFO have taken the file's place since it was listed, opening it must not wait for a writer.
+_READING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
 
 def read_regular(place: str, shown: str) -> bytes:
     """The bytes of the regular file at `place`.
@@ -27,22 +31,27 @@ def read_regular(place: str, shown: str) -> bytes:
         SourceError: whatever is in the way, in the user's words.
     """
     try:
-        # O_NONBLOCK: should a FIFO have taken the file's place since it was listed, opening it must not wait for a
-        # writer.
-        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        descriptor = os.open(place, _READING)
     except OSError as error:
         check_regular(place, shown)  # says more precisely what is in the way
         raise in_words(error, shown) from error
-    with open(descriptor, "rb") as file:
+    try:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
             raise SourceError(NOT_A_REGULAR_FILE, f"is {what_it_is(state.st_mode)}, not a file", shown)
-        if state.st_size > MAX_BYTES:
-            raise too_large(state.st_size, shown)
-        try:
-            data = file.read()
-        except OSError as error:
-            raise in_words(error, shown) from error
+        size = state.st_size
+        if size > MAX_BYTES:
+            raise too_large(size, shown)
+        data = os.read(descriptor, size + 1)
+        if len(data) != size:  # it grew or shrank, or is one of those that do not say
+            pieces = [data]
+            while pieces[-1] and sum(map(len, pieces)) <= MAX_BYTES:
+                pieces.append(os.read(descriptor, 1 << 20))
+            data = b"".join(pieces)
+    except OSError as error:
+        raise in_words(error, shown) from error
+    finally:
+        os.close(descriptor)
     if len(data) > MAX_BYTES:
         raise too_large(len(data), shown)
     return data

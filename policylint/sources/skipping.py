@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 HELM_TEMPLATE: Final = "Helm template"
@@ -47,21 +48,52 @@ def reason_to_skip(path: str, is_chart: Callable[[str], bool]) -> str | None:
         path: relative to the root or as shown; directories above it may make it part of a chart.
         is_chart: called with posix directories, the empty string for the top.
     """
-    *directories, name = path.split("/")
-    lower = name.lower()
-    stem, _, extension = lower.rpartition(".")
+    directory, _, name = path.rpartition("/")
+    return reason_by_name(name, directory, reasons_of_directory(directory, is_chart), is_chart)
+
+
+def reasons_of_directory(directory: str, is_chart: Callable[[str], bool]) -> tuple[str | None, str | None]:
+    """What all files of a directory are by its path: whatever their names, and unless their names say otherwise."""
+    directories = directory.split("/") if directory else []
+    by_directory = None
+    for each in directories:
+        if each in _NO_MANIFESTS:
+            by_directory = CI
+        elif each in _TOOL_DIRECTORIES:
+            by_directory = TOOL
+        else:
+            continue
+        break
+    for depth, each in enumerate(directories):
+        if each in ("templates", "ci", "tests") and is_chart("/".join(directories[:depth])):
+            return by_directory, HELM_TEMPLATE if each == "templates" else HELM_VALUES
+    return by_directory, None
+
+
+def reason_by_name(
+    name: str, directory: str, reasons: tuple[str | None, str | None], is_chart: Callable[[str], bool]
+) -> str | None:
+    """As `reason_to_skip`, of a file in a directory of which the `reasons` are known."""
+    by_name = _by_name(name)
+    if by_name == TEMPLATE:
+        return TEMPLATE
+    by_directory, of_chart = reasons
+    if by_directory or by_name:
+        return by_directory or by_name
+    # Charts: `templates/` is Go template, the rest metadata and values; `crds/` is plain YAML and stays.
+    if name in ("Chart.yaml", "Chart.yml", "requirements.yaml", "artifacthub-repo.yml") and is_chart(directory):
+        return HELM_CHART
+    if name.startswith("values") and is_chart(directory):
+        return HELM_VALUES
+    return of_chart
+
+
+@cache
+def _by_name(name: str) -> str | None:
+    """What a file is by its name alone."""
+    stem, _, extension = name.lower().rpartition(".")
     if extension in _TEMPLATE_SUFFIXES or stem.rpartition(".")[2] in _TEMPLATE_SUFFIXES:
         return TEMPLATE
-    for directory in directories:
-        if directory in _NO_MANIFESTS:
-            return CI
-        if directory in _TOOL_DIRECTORIES:
-            return TOOL
-    return _by_name(stem, extension) or _of_chart(directories, name, is_chart)
-
-
-def _by_name(stem: str, extension: str) -> str | None:
-    """What a file is by its name alone, in lower case and without extension."""
     plain = stem.removeprefix(".")
     if extension == "json":
         if stem.endswith(".schema"):
@@ -77,17 +109,3 @@ def _by_name(stem: str, extension: str) -> str | None:
         if not rest or rest[0] in ".-":
             return COMPOSE
     return _DOTTED.get(stem) or _NAMES.get(plain)
-
-
-def _of_chart(directories: list[str], name: str, is_chart: Callable[[str], bool]) -> str | None:
-    """Charts: `templates/` is Go template, the rest metadata and values; `crds/` is plain YAML and stays."""
-    if name in ("Chart.yaml", "Chart.yml", "requirements.yaml", "artifacthub-repo.yml") and is_chart(
-        "/".join(directories)
-    ):
-        return HELM_CHART
-    if name.startswith("values") and is_chart("/".join(directories)):
-        return HELM_VALUES
-    for depth, directory in enumerate(directories):
-        if directory in ("templates", "ci", "tests") and is_chart("/".join(directories[:depth])):
-            return HELM_TEMPLATE if directory == "templates" else HELM_VALUES
-    return None

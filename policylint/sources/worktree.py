@@ -7,18 +7,40 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from policylint.records import NamedTuple
 from policylint.sources.listing import git_files, git_root, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
-from policylint.sources.skipping import reason_to_skip
-from policylint.sources.source import NOT_FOUND, SourceError, SourceFile, SourceProblem, lines_of
+from policylint.sources.skipping import reason_by_name, reasons_of_directory
+from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem, lines_of
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _TEMPLATE_SUFFIXES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tftpl", ".tmpl", ".gotmpl", ".erb", ".template")
 _STREAMS: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 OUTSIDE: Final = "symbolic link out of the tree"
+
+
+class _Directory(NamedTuple):
+    """What the files of one directory have in common. The first three end in a slash, unless empty.
+
+    Args:
+        place: from where the process stood.
+        shown: as users see it.
+        real: with all links resolved.
+        path: posix, from where paths are judged.
+        reasons: see `reasons_of_directory`.
+        is_chart: whether a directory, named as `path` is, holds a chart.
+    """
+
+    place: str
+    shown: str
+    real: str
+    path: str
+    reasons: tuple[str | None, str | None]
+    is_chart: Callable[[str], bool]
 
 
 class WorkTree:
@@ -126,40 +148,78 @@ class WorkTree:
         names, problems = listed
         self._problems.extend(problems)
         inside = self._root if is_git and self._root is not None else os.path.realpath(directory)
-        links: list[str] = []
-        for name in names:
-            if not name.lower().endswith(_SUFFIXES):
-                if name.lower().endswith(_TEMPLATE_SUFFIXES):
-                    self._skip(os.path.join(directory, name), directory)
+        links: list[tuple[_Directory, str]] = []
+        directories: dict[str, _Directory] = {}
+        for path in names:
+            above, _, name = path.rpartition("/")
+            here = directories.get(above)
+            if here is None:
+                here = directories[above] = self._directory(directory, above)
+            lower = name.lower()
+            if not lower.endswith(_SUFFIXES):
+                if lower.endswith(_TEMPLATE_SUFFIXES):
+                    self._skip(here, name)
                 continue
-            place = os.path.join(directory, name)
-            if os.path.islink(place):
-                links.append(place)
+            place = here.place + name
+            try:
+                state = os.lstat(place)
+            except OSError:
+                state = None
+            if state is not None and stat.S_ISLNK(state.st_mode):
+                links.append((here, name))
                 continue
-            file = self._wanted(place, directory, is_git)
+            file = self._wanted(here, name, state, is_git)
             if file is not None:
-                yield file, self._placed(place, self._real_directory)
-        for place in links:  # after the files they may lead to, so that the file itself is the one read
+                yield file, here.real + name
+        for here, name in links:  # after the files they may lead to, so that the file itself is the one read
+            place = here.place + name
             target = os.path.realpath(place)
             if os.path.isdir(target):
                 continue
             if os.path.exists(target) and not _is_inside(target, inside):
                 self._skipped.setdefault(OUTSIDE, []).append(_shown(place))
                 continue
-            file = self._wanted(place, directory, is_git)
+            file = self._wanted(here, name, None, is_git)
             if file is not None:
                 yield file, target
 
-    def _wanted(self, place: str, directory: str, is_git: bool) -> SourceFile | None:
-        """The file at `place` unless it is excluded, no manifest, or (in git's list only) deleted."""
+    def _directory(self, given: str, below: str) -> _Directory:
+        """A directory below one that the user named. Those above it, up to the root, count for what its path tells."""
+        place = os.path.join(given, below, "")
         shown = _shown(place)
-        if self._is_excluded(shown) or self._skip(place, directory):
-            return None
-        if is_git and not os.path.lexists(place):
+        above, prefix = self._above(given)
+
+        def is_chart(chart: str) -> bool:
+            return self._is_chart(os.path.join(above, chart))
+
+        path = f"{prefix}{below}".rstrip("/").replace(os.sep, "/")
+        return _Directory(
+            place,
+            "" if shown == "." else f"{shown.rstrip('/')}/",
+            os.path.join(self._real_directory(place.rstrip(os.sep) or os.sep), ""),
+            path,
+            reasons_of_directory(path, is_chart),
+            is_chart,
+        )
+
+    def _wanted(self, here: _Directory, name: str, state: os.stat_result | None, is_git: bool) -> SourceFile | None:
+        """A file of a directory unless it is excluded, no manifest, or (in git's list only) deleted.
+
+        Args:
+            state: what is there, if it is no link.
+        """
+        place = here.place + name
+        shown = here.shown + (name if name.isascii() else _printable(name))
+        if (self._exclude and self._is_excluded(shown)) or self._skip(here, name):
             return None
         try:
-            file = self._source_file(place, shown)
-            if place.lower().endswith(".json"):
+            if state is not None and stat.S_ISREG(state.st_mode) and state.st_size <= MAX_BYTES:
+                file = SourceFile(shown, self, shown if place == shown else place)
+            elif is_git and not os.path.lexists(place):
+                return None
+            else:
+                file = self._source_file(place, shown)
+            if name.lower().endswith(".json"):
                 data = file.read()
                 if b'"apiVersion"' not in data or b'"kind"' not in data:
                     return None
@@ -169,14 +229,11 @@ class WorkTree:
             return None
         return file
 
-    def _skip(self, place: str, directory: str) -> bool:
-        """Count the file as no manifest if its path says so. Directories above the one given count for charts only."""
-        below = place[len(os.path.join(directory, "")) :].replace(os.sep, "/")
-        above, prefix = self._above(directory)
-        below = prefix + below
-        reason = reason_to_skip(below, lambda chart: self._is_chart(os.path.join(above, chart)))
+    def _skip(self, here: _Directory, name: str) -> bool:
+        """Count the file as no manifest if its path says so."""
+        reason = reason_by_name(name, here.path, here.reasons, here.is_chart)
         if reason is not None:
-            self._skipped.setdefault(reason, []).append(_shown(place))
+            self._skipped.setdefault(reason, []).append(_shown(here.place + name))
         return reason is not None
 
     def _above(self, directory: str) -> tuple[str, str]:

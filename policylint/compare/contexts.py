@@ -15,6 +15,7 @@ from typing import Any, Literal
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Pairing
 from policylint.model import GATEWAY_GROUP, Node
+from policylint.policy.effective import Paths
 from policylint.policy.state import Effective, Group
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation
@@ -113,26 +114,45 @@ def _by_kind(groups: Sequence[Group]) -> dict[tuple[str, str], list[Group]]:
 
 
 def _unequal(old: list[Group], new: list[Group], pairing: Pairing, ways: Ways) -> tuple[list[Group], list[Group]]:
-    """The groups that are not the same on both sides; where the topology is, the nodes of a group tell its paths."""
-    if not ways.unchanged:
-        return old, new
-    by_nodes: dict[Any, list[Group]] = defaultdict(list)
+    """The groups that have not the same paths and the same result on both sides."""
+    by_stack: dict[Any, list[Group]] = defaultdict(list)
     for group in new:
-        by_nodes[_signature(group)].append(group)
+        by_stack[tuple((each.key, each.node) for each in group.effective.stack)].append(group)
     left = []
     for group in old:
-        twins = by_nodes.get(_signature(group), [])
-        twin = next((each for each in twins if equal(group.effective, each.effective, pairing)), None)
+        stack = tuple((pairing.key(each.key), pairing.node(each.node)) for each in group.effective.stack)
+        twins = by_stack.get(stack, [])
+        twin = next((each for each in twins if _is_twin(group, each, pairing, ways)), None)
         if twin is None:
             left.append(group)
         else:
             twins.remove(twin)
-    return left, [group for twins in by_nodes.values() for group in twins]
+    return left, [group for twins in by_stack.values() for group in twins]
 
 
-def _signature(group: Group) -> Any:
-    stack = tuple((each.key, each.node) for each in group.effective.stack)
-    return stack, frozenset(group.nodes.items())
+def _is_twin(before: Group, after: Group, pairing: Pairing, ways: Ways) -> bool:
+    if not equal(before.effective, after.effective, pairing):
+        return False
+    one, other = before.contexts, after.contexts
+    if isinstance(one, Paths) and isinstance(other, Paths):
+        return one.equals(other, ways.counterparts)
+    return list(map(ways.forward, one())) == list(other())
+
+
+class _Counterparts(dict[int, int]):
+    """Which vertex of after is which of before, -1 where none is; looked up when asked for."""
+
+    def __init__(self, before: Topology, after: Topology, pairing: Pairing) -> None:
+        super().__init__()
+        self._before = before
+        self._after = after
+        self._pairing = pairing
+
+    def __missing__(self, vertex: int) -> int:
+        nodes = self._pairing.path(self._before.vertices[vertex].nodes)
+        found = (each for each in self._after.vertices_of(nodes[0]) if self._after.vertices[each].nodes == nodes)
+        self[vertex] = number = next(found, -1)
+        return number
 
 
 def identity(path: Path) -> Path:
@@ -168,11 +188,11 @@ class Ways:
     """The two topologies, to tell a path that is gone from one whose policy is.
 
     Attributes:
-        unchanged: both are the same, and no name of either means something else on the other side.
         loose: paths leave steps out: the last one decides.
+        counterparts: which vertex of after is which of before, by their ids.
     """
 
-    __slots__ = ("_after", "_before", "_links", "_pairing", "loose", "unchanged")
+    __slots__ = ("_after", "_before", "_links", "_pairing", "_same_names", "counterparts", "loose")
 
     def __init__(self, before: Topology, after: Topology, pairing: Pairing) -> None:
         self._before = before
@@ -180,18 +200,22 @@ class Ways:
         self._pairing = pairing
         self._links: dict[tuple[int, Node, Node], bool] = {}
         self.loose = False
-        self.unchanged = (
-            not pairing.renamed
-            and before.vertices == after.vertices
-            and before.children == after.children
-            and before.roots == after.roots
-            and not any(pairing.sections(each.route.key) for each in before.routes)
-            and not any(pairing.sections(each.gateway.key) for each in before.gateways)
-        )
+        self.counterparts = _Counterparts(before, after, pairing)
+        self._same_names: bool | None = None
+
+    @property
+    def same_names(self) -> bool:
+        """Whether every name means on one side what it means on the other."""
+        if self._same_names is None:
+            holders = [each.route.key for each in self._before.routes]
+            holders += [each.gateway.key for each in self._before.gateways]
+            holders += [each.listener_set.key for each in self._before.listener_sets]
+            self._same_names = not self._pairing.renamed and not any(map(self._pairing.sections, holders))
+        return self._same_names
 
     def forward(self, path: Path) -> Path:
         """A path of before as it is after."""
-        return path if self.unchanged else self._pairing.path(path)
+        return path if self.same_names else self._pairing.path(path)
 
     def stands_after(self, path: Path) -> bool:
         """Whether a path of before, as it is after, is still there."""
@@ -199,7 +223,7 @@ class Ways:
 
     def stood_before(self, path: Path) -> bool:
         """Whether a path of after was there before."""
-        return self._stands(self._before, path if self.unchanged else tuple(map(self._pairing.origin, path)))
+        return self._stands(self._before, path if self.same_names else tuple(map(self._pairing.origin, path)))
 
     def _stands(self, topology: Topology, path: Path) -> bool:
         if len(path) == 1 or (path and self.loose):

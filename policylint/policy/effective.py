@@ -24,6 +24,10 @@ _State = tuple[int, int]
 """A vertex and the number of an interned stack."""
 
 
+_FEW = 8
+"""Below, a list is searched faster than a set is made of it."""
+
+
 class _Walk(NamedTuple):
     """What a walk found: for every state its predecessors (None for a root), and the states where contexts end."""
 
@@ -84,6 +88,11 @@ class Effects:
         """The attachments among the entries of a stack."""
         entries = (self.entries[number] for number in stack)
         return tuple(each for each in entries if isinstance(each, Attachment))
+
+    def objects_among(self, stack: Iterable[int]) -> list[ResourceKey | None]:
+        """The objects among the entries of a stack, None for attachments."""
+        entries = (self.entries[number] for number in stack)
+        return [None if isinstance(each, Attachment) else each for each in entries]
 
     # Inherited kinds: everything at or below a target.
 
@@ -239,7 +248,7 @@ class Effects:
             )
             effective = self.merger(Stack(self.kind, attachments, objects))
             found.append(
-                Group(self.kind, effective, _Paths(self, walk.previous, tuple(states)), self._nodes(walk, states))
+                Group(self.kind, effective, Paths(self, walk.previous, tuple(states)), self._nodes(walk, states))
             )
         found.sort(key=lambda group: [(each.key, each.node) for each in group.effective.stack])
         return found
@@ -290,7 +299,7 @@ class _Fixed:
         yield self.path
 
 
-class _Paths:
+class Paths:
     """Spells out the contexts that end in given states, sorted."""
 
     def __init__(
@@ -302,6 +311,43 @@ class _Paths:
 
     def __call__(self) -> Iterator[tuple[Node, ...]]:
         return iter(sorted(path for state in self.states for path in self._to(state)))
+
+    def equals(self, other: Paths, counterpart: Mapping[int, int]) -> bool:
+        """Whether another group has the same paths, without spelling them out: the same ends, and the same ways there.
+
+        Args:
+            other: one with the same policies attached to the same nodes, of this topology or another one.
+            counterpart: which vertex there is which of here, -1 where none is.
+        """
+        mine, theirs = self.effects, other.effects
+        own, same = mine.stacks[self.states[0][1]], theirs.stacks[other.states[0][1]]
+        if mine.objects_among(own) != theirs.objects_among(same) or not _alike(mine.kind, theirs.kind):
+            return False
+        # Each stack on the way is the beginning of the last one: its height tells which it is there.
+        stacks = [theirs.stack_ids.get(same[:height], -1) for height in range(len(same) + 1)]
+        heights = mine.stacks
+
+        def twin(state: _State) -> _State:
+            return counterpart[state[0]], stacks[len(heights[state[1]])]
+
+        pending = [(state, twin(state)) for state in self.states]
+        if {each for _, each in pending} != set(other.states):
+            return False
+        seen = set(self.states)
+        while pending:
+            here, there = pending.pop()
+            origins, others = self.previous[here], other.previous.get(there, [])
+            if len(origins) != len(others):
+                return False
+            known = others if len(others) < _FEW else set(others)
+            for origin in origins:
+                counter = None if origin is None else twin(origin)
+                if counter not in known:
+                    return False
+                if origin is not None and counter is not None and origin not in seen:
+                    seen.add(origin)
+                    pending.append((origin, counter))
+        return True
 
     def _to(self, state: _State) -> Iterator[tuple[Node, ...]]:
         pending: list[tuple[_State, tuple[Node, ...]]] = [(state, ())]
@@ -330,6 +376,13 @@ class _Paths:
         after = effects.stacks[state[1]]
         met = any(each.node == namespace for each in effects.attachments(after[len(before) :]))
         return (namespace, *nodes) if met else nodes
+
+
+def _alike(one: PolicyKind, other: PolicyKind) -> bool:
+    """Whether the paths of two kinds, or of two states of one kind, are spelled alike and end alike."""
+    return one is other or all(
+        getattr(one, each) == getattr(other, each) for each in ("policy_class", "effective_at", "merge")
+    )
 
 
 def _closure(start: Iterable[int], edges: list[list[int]]) -> set[int]:

@@ -213,6 +213,18 @@ spec: {chart: {spec: {chart: plex, version: 1.0.0}}, values: {route: {main: {ena
     assert found.known == ()
 
 
+def test_a_policy_on_one_gateway_of_two_meets_what_the_route_had_by_both(tmp_path: Path) -> None:
+    """What the route's own policy came to by way of that Gateway was there before, though it still is by the other."""
+    own = {"timeout": {"http": {"requestTimeout": "5s"}}}
+    mine = policy("BackendTrafficPolicy", "mine", CHECKOUT, f"timeout: {own['timeout']}\n  mergeType: StrategicMerge")
+    more = policy("BackendTrafficPolicy", "more", EDGE, 'timeout: {tcp: {connectTimeout: "1s"}}', namespace="infra")
+    both = route(parent="name: edge, namespace: infra}, {name: side, namespace: infra")
+    world = (GATEWAY, GATEWAY.replace("name: edge", "name: side"), SERVICE, both, mine)
+    found = change(tmp_path, world, (*world, more))
+    assert {str(each.path[0]) for each in found.contexts} == {"Gateway infra/edge"}
+    assert all(each.before and each.before.spec == own for each in found.contexts)
+
+
 def test_too_many_contexts_are_told_by_route(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contexts_module, "MOST_CONTEXTS", 1)
     found = change(tmp_path, (*WORLD, edge_jwt), WORLD)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from policylint.model.policy_kind import UNLIMITED, PolicyKind
+from policylint.model.weakness import weakness_entry
 
 
 def kind_entry(kind: PolicyKind) -> dict[str, Any]:
@@ -41,6 +42,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             authorization=list(kind.settings.authorization),
             protection=list(kind.settings.protection),
         ),
+        weaker=[weakness_entry(each) for each in kind.weaker],
         status=kind.status,
         ancestor="" if kind.ancestor == "none" else kind.ancestor,
         conditions={name: list(reasons) for name, reasons in kind.conditions.items()},

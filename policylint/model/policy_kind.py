@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from policylint.model.resource import mapping, sequence, text
+from policylint.model.weakness import Weakness, weakness
 from policylint.records import NamedTuple
 
 Strategy = Literal[
@@ -110,6 +111,7 @@ class PolicyKind(NamedTuple):
     synthetic_rule_names: bool = False
     required: tuple[str, ...] = ()
     settings: Settings = Settings()
+    weaker: tuple[Weakness, ...] = ()
     status: Literal["ancestors", "conditions", "none"] = "ancestors"
     ancestor: str = "none"
     conditions: Mapping[str, tuple[str, ...]] = {}
@@ -198,6 +200,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             _texts(settings.get("authorization")),
             _texts(settings.get("protection")),
         ),
+        weaker=tuple(weakness(each) for each in sequence(entry.get("weaker"))),
         status=entry.get("status", "ancestors"),
         ancestor=entry.get("ancestor", "none"),
         conditions={name: _texts(reasons) for name, reasons in mapping(entry.get("conditions")).items()},

@@ -1,0 +1,85 @@
+"""Ways in which a setting stays and protects less, as the catalog states them: `weaker` in a kind's entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from policylint.records import NamedTuple
+
+Listing = Literal["", "alternatives", "conditions", "demands"]
+Presence = Literal["", "demands", "grants"]
+Purpose = Literal["", "authentication", "authorization"]
+
+
+class Weakness(NamedTuple):
+    """One way in which a kind's effective policy becomes weaker (schemas/policy-kind.json, `weaker`).
+
+    Exactly one of `order`, `list`, `presence` and `everybody` is set.
+
+    Args:
+        path: below the spec proper, dotted; `*` stands for every entry of a list or map.
+        says: what it means to whoever is kept out, one clause.
+        order: values from strong to weak; those of one step are as strong.
+        unset: the value of a field that is left out while what holds it stands.
+        instead: the field that is asked where `path` is left out, before `unset`.
+        without: the value where nothing that holds the field is there at all.
+        list: what entries of a list (or map) are: of alternatives one is enough, and one more lets more in;
+            conditions narrow down when the protection acts; demands must all be met.
+        presence: what it means that the field is there: it demands something, or it grants something.
+        everybody: entries of a list that stand for everybody.
+        where: values that other fields must have, from the innermost `*` on, else below the spec proper.
+        entries: values that the fields of an entry must have to be one of the list.
+        opens: the purpose that is served no longer once the weakest step is reached.
+        unless: fields that serve it all the same, as `path` or `path=value`.
+        severity: a note for what is plainly written to let somebody else in.
+    """
+
+    path: str
+    says: str
+    order: tuple[tuple[Any, ...], ...] = ()
+    unset: Any = None
+    instead: str = ""
+    without: Any = None
+    list: Listing = ""
+    presence: Presence = ""
+    everybody: tuple[str, ...] = ()
+    where: Mapping[str, Any] = {}
+    entries: Mapping[str, Any] = {}
+    opens: Purpose = ""
+    unless: tuple[str, ...] = ()
+    severity: Literal["warning", "note"] = "warning"
+
+
+def weakness(entry: Mapping[str, Any]) -> Weakness:
+    """One item of `weaker`, already valid by schemas/policy-kind.json."""
+    steps = entry.get("order", ())
+    return Weakness(
+        entry["path"],
+        entry["says"],
+        order=tuple(tuple(each) if isinstance(each, list) else (each,) for each in steps),
+        unset=entry.get("unset"),
+        instead=entry.get("instead", ""),
+        without=entry.get("without"),
+        list=entry.get("list", ""),
+        presence=entry.get("presence", ""),
+        everybody=tuple(entry.get("everybody", ())),
+        where=entry.get("where", {}),
+        entries=entry.get("entries", {}),
+        opens=entry.get("opens", ""),
+        unless=tuple(entry.get("unless", ())),
+        severity=entry.get("severity", "warning"),
+    )
+
+
+def weakness_entry(weak: Weakness) -> dict[str, Any]:
+    """The inverse; defaults are left out."""
+    entry: dict[str, Any] = {"path": weak.path, "says": weak.says}
+    if weak.order:
+        entry["order"] = [each[0] if len(each) == 1 else list(each) for each in weak.order]
+    entry |= {name: value for name in ("unset", "without") if (value := getattr(weak, name)) is not None}
+    fields = ("instead", "list", "presence", "opens")
+    entry |= {name: value for name in fields if (value := getattr(weak, name))}
+    entry |= {name: list(value) for name in ("everybody", "unless") if (value := getattr(weak, name))}
+    entry |= {name: dict(value) for name in ("where", "entries") if (value := getattr(weak, name))}
+    return entry | ({"severity": weak.severity} if weak.severity != "warning" else {})

@@ -42,6 +42,7 @@ RULES = {
     "GWP301": "route_without_authentication",
     "GWP302": "authentication_removed",
     "GWP303": "backend_tls_dropped",
+    "GWP304": "protection_weakened",
     "GWP401": "parent_not_found",
     "GWP402": "parent_section_not_found",
     "GWP403": "route_not_allowed",
@@ -78,7 +79,7 @@ RULES = {
 """Id → module of this package; the module's name is the rule's, with underscores."""
 ON_REQUEST = frozenset({"GWP913"})
 """Rules that run only when they are selected by name (`--show-orphans`)."""
-OF_CHANGES = frozenset({"GWP302"})
+OF_CHANGES = frozenset({"GWP302", "GWP304"})
 """Rules that take two states: policylint/compare asks them."""
 _DEPLOYED = ("GWP1", "GWP2", "GWP4")
 """Families that speak of objects that are deployed together."""

@@ -7,10 +7,10 @@ labels nobody selects on) is no change.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from policylint.checks import OF_CHANGES
 from policylint.compare.change import Comparison, EnvironmentChange, FindingChange
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
 from policylint.compare.sides import Sides
@@ -81,16 +81,23 @@ def _come_or_gone(sides: Sides) -> Literal["", "added", "removed"]:
     return "removed" if sides.before.world.resources else "added"
 
 
-def removed_protections(sides: Sequence[Sides], environments: Sequence[EnvironmentChange]) -> list[Finding]:
-    """What GWP302 has to say, the same finding of several environments once."""
-    from policylint.compare.authentication import authentication_removed
-    from policylint.compare.openings import protection_bypassed
+def removed_protections(
+    sides: Sequence[Sides], environments: Sequence[EnvironmentChange], chosen: Collection[str] | None = None
+) -> list[Finding]:
+    """What GWP302 and GWP304, or the chosen one, have to say, the same finding of several environments once."""
+    wanted = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
+    found: list[Finding] = []
+    for pair, environment in zip(sides, environments, strict=True):
+        if "GWP302" in wanted:
+            from policylint.compare.authentication import authentication_removed
+            from policylint.compare.openings import protection_bypassed
 
-    found = [
-        finding
-        for pair, environment in zip(sides, environments, strict=True)
-        for finding in chain(authentication_removed(pair, environment.contexts), protection_bypassed(pair))
-    ]
+            found += authentication_removed(pair, environment.contexts)
+            found += protection_bypassed(pair)
+        if "GWP304" in wanted:
+            from policylint.compare.weakening import protection_weakened
+
+            found += protection_weakened(pair, environment.contexts)
     return _folded(found)
 
 
@@ -103,7 +110,8 @@ def compared_findings(
 ) -> list[FindingChange]:
     """Findings of both sides with their states; `of_after` tells what a file of before is called after.
 
-    One cause, one finding: GWP302 is left out where a new GWP201 says the same, GWP301 where a new GWP302 says more.
+    One cause, one finding: GWP302 and GWP304 are left out where a new GWP201 says the same, GWP301 where a new GWP302
+    says more.
     """
     from policylint.compare.ages import with_reasons
 
@@ -111,7 +119,7 @@ def compared_findings(
     new = frozenset(key for each in sides for key in each.pairing.added)
     found = finding_changes(before, with_reasons(after, new), renamed, of_after)
     said = _Said(each.finding for each in found if each.state == "new")
-    found = [each for each in found if each.finding.rule != "GWP302" or not said.covers(each.finding)]
+    found = [each for each in found if each.finding.rule not in OF_CHANGES or not said.covers(each.finding)]
     opened = {each.finding.resources[0] for each in found if each.finding.rule == "GWP302"}
     found = [
         each
@@ -131,7 +139,7 @@ def _folded(findings: Iterable[Finding]) -> list[Finding]:
 
 
 class _Said:
-    """New GWP201s by the policies and routes they are about, to tell which GWP302 reports the same loss."""
+    """New GWP201s by the policies and routes they are about, to tell which rule of changes reports the same loss."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._by: dict[ResourceKey, list[tuple[frozenset[ResourceKey], frozenset[str]]]] = defaultdict(list)

@@ -1,0 +1,137 @@
+"""GWP304 for Istio, whose policies are asked together: what lets in whom no policy let in before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.compare.test_weakening import ISSUER, assert_is, of, said, weakened
+
+WORKLOAD = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: checkout, namespace: shop}
+spec:
+  selector: {matchLabels: {app: checkout}}
+  template: {metadata: {labels: {app: checkout}}, spec: {containers: [{name: c, image: i}]}}
+"""
+
+
+def istio(kind: str, spec: str, name: str = "login") -> str:
+    return of("security.istio.io", kind, f"selector: {{matchLabels: {{app: checkout}}}}\n  {spec}", name, version="v1")
+
+
+PERMIT = "from: [{source: {principals: [cluster.local/ns/web/sa/front]}}]"
+ANOTHER = "from: [{source: {principals: [cluster.local/ns/a/sa/b]}}]"
+VALID = "from: [{source: {requestPrincipals: ['*']}}]"
+CLAIM = "when: [{key: 'request.auth.claims[a]', values: [b]}]"
+
+
+def let(*rules: str, action: str = "ALLOW") -> str:
+    return f"action: {action}\n  rules: [{', '.join(f'{{{each}}}' for each in rules)}]"
+
+
+def deny(*rules: str) -> str:
+    return let(*rules, action="DENY")
+
+
+def to(operation: str) -> str:
+    return f"to: [{{operation: {{{operation}}}}}]"
+
+
+def blocks(block: str) -> str:
+    return f"from: [{{source: {{ipBlocks: [{block}]}}}}]"
+
+
+PAY = to("paths: [/pay]")
+FIRST = "spec.rules[0] of AuthorizationPolicy shop/login"
+ISTIO = [
+    (let(f"{PERMIT}, {PAY}"), let(PAY), ("warning", f"{FIRST} no longer asks for from.principals, it lets in whom")),
+    (let(PERMIT), let(""), ("error", f"{FIRST} no longer asks for from.principals, what it asked for is open")),
+    (let(VALID), "", ("error", "the last ALLOW of AuthorizationPolicy shop/login is gone, everything is let in")),
+    (let(f"{VALID}, {CLAIM}"), let(VALID), ("warning", f"{FIRST} no longer asks for when.request.auth.claims[a]")),
+    (let(f"{PERMIT}, {PAY}"), let(PERMIT), ("warning", f"{FIRST} no longer asks for to.paths")),
+    (
+        let(PERMIT),
+        let(PERMIT, to("paths: [/health]")),
+        ("warning", "spec.rules[1] of AuthorizationPolicy shop/login names no client"),
+    ),
+    (
+        let(blocks("10.0.0.0/8")),
+        let(blocks("0.0.0.0/0")),
+        ("warning", f"{FIRST} no longer asks for from.ipBlocks"),
+    ),
+    (let(blocks("10.0.0.0/8")), let(blocks("10.1.0.0/16")), None),
+    (let(PERMIT), let(PERMIT, ANOTHER), None),
+    (let(PERMIT), let(), None),  # lets nobody in
+    (let(PAY), let(f"{PERMIT}, {PAY}"), None),
+    (deny(PAY), "", ("warning", f"{FIRST} is gone as DENY, what it refused is no longer")),
+    (deny(PAY), deny(to("paths: [/pay], methods: [POST]")), ("warning", f"{FIRST} matches less as DENY")),
+    (deny(to("paths: [/a, /b]")), deny(to("paths: [/b]"), to("paths: [/a]")), None),
+    (deny(PAY), deny(to("paths: ['/p*']")), None),
+    (deny("from: [{source: {notRequestPrincipals: ['*']}}]"), let(VALID), None),
+    (let("from: [{source: {principals: ['${WHO}']}}]"), let(""), None),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), ISTIO)
+def test_authorization_policy(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
+    world = (WORKLOAD, istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}]"))
+    policies = [(istio("AuthorizationPolicy", each),) if each else () for each in (before, after)]
+    found = weakened(tmp_path, (*world, *policies[0]), (*world, *policies[1]))
+    assert_is(said(found), expected)
+    assert all(each.message.startswith("Deployment shop/checkout ") for each in found)
+
+
+def test_another_policy_still_refuses(tmp_path: Path) -> None:
+    denied = istio("AuthorizationPolicy", deny(PAY), "deny")
+    allow, everybody = (istio("AuthorizationPolicy", let(each)) for each in (PERMIT, ""))
+    (found,) = weakened(tmp_path, (WORKLOAD, denied, allow), (WORKLOAD, denied, everybody))
+    assert found.severity == "warning"
+    (found,) = weakened(tmp_path, (WORKLOAD, denied, allow), (WORKLOAD, denied))
+    assert "everything that no DENY or CUSTOM policy refuses is let in" in found.message
+
+
+def test_rules_that_move_to_another_policy(tmp_path: Path) -> None:
+    one = istio("AuthorizationPolicy", deny(PAY), "one")
+    other = istio("AuthorizationPolicy", deny(PAY, PERMIT), "other")
+    assert weakened(tmp_path, (WORKLOAD, one), (WORKLOAD, other)) == []
+
+
+PEER = [
+    (
+        "mtls: {mode: STRICT}",
+        "mtls: {mode: PERMISSIVE}",
+        ("warning", "mtls.mode of PeerAuthentication shop/login goes from STRICT to PERMISSIVE, plain text is taken"),
+    ),
+    (
+        "mtls: {mode: STRICT}",
+        "",
+        ("warning", "mtls.mode of PeerAuthentication shop/login goes from STRICT to PERMISSIVE"),
+    ),
+    ("mtls: {mode: PERMISSIVE}", "", None),
+    ("mtls: {mode: PERMISSIVE}", "mtls: {mode: STRICT}", None),
+    (
+        "mtls: {mode: STRICT}",
+        "mtls: {mode: STRICT}\n  portLevelMtls: {8080: {mode: PERMISSIVE}}",
+        ("warning", "portLevelMtls.8080.mode of PeerAuthentication shop/login goes from STRICT to PERMISSIVE"),
+    ),
+    ("mtls: {mode: STRICT}", "mtls: {mode: STRICT}\n  portLevelMtls: {8080: {mode: STRICT}}", None),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), PEER)
+def test_peer_authentication(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
+    policies = [(istio("PeerAuthentication", each),) if each else () for each in (before, after)]
+    assert_is(said(weakened(tmp_path, (WORKLOAD, *policies[0]), (WORKLOAD, *policies[1]))), expected)
+
+
+def test_request_authentication_takes_one_more_issuer(tmp_path: Path) -> None:
+    one = istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}]")
+    two = istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}, {{issuer: https://b}}]")
+    (found,) = weakened(tmp_path, (WORKLOAD, one), (WORKLOAD, two))
+    assert said([found]) == [
+        ("warning", "jwtRules of RequestAuthentication shop/login gains https://b, tokens of one more issuer are taken")
+    ]
+    assert weakened(tmp_path, (WORKLOAD, two), (WORKLOAD, one)) == []

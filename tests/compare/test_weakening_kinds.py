@@ -1,0 +1,254 @@
+"""GWP304 for Kuadrant, agentgateway, kgateway, NGINX Gateway Fabric, Gloo and BackendTLSPolicy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import GATEWAY, SERVICE, route
+from tests.compare.test_weakening import WORLD, assert_is, of, said, weakened
+
+ON_ROUTE = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]\n  "
+
+
+def agent(spec: str) -> str:
+    return of("agentgateway.dev", "AgentgatewayPolicy", ON_ROUTE + spec)
+
+
+def traffic(spec: str) -> str:
+    return of("gateway.kgateway.dev", "TrafficPolicy", ON_ROUTE + spec)
+
+
+def auth(spec: str) -> str:
+    return of(
+        "kuadrant.io",
+        "AuthPolicy",
+        ON_ROUTE.replace("targetRefs: [", "targetRef: ").replace("]", "") + spec,
+        version="v1",
+    )
+
+
+NAMED_KEYS = "apiKey: {selector: {matchLabels: {app: shop, tier: gold}}}"
+KEYS = f"authentication: {{keys: {{{NAMED_KEYS}}}}}"
+ADMINS = "authorization: {admins: {patternMatching: {patterns: [{selector: a, operator: eq, value: b}, "
+ADMINS += "{any: [{selector: c, operator: eq, value: d}]}]}}}"
+KUADRANT = [
+    (
+        f"rules: {{{KEYS}}}",
+        f"rules: {{{KEYS}}}\n  when: [{{predicate: \"request.path != '/'\"}}]",
+        ("warning", "when of AuthPolicy shop/login gains"),
+    ),
+    (f"rules: {{{KEYS}}}\n  when: [{{predicate: a}}]", f"rules: {{{KEYS}}}", None),
+    (
+        f"rules: {{{KEYS}}}",
+        f"rules: {{authentication: {{keys: {{{NAMED_KEYS}}}, any: {{anonymous: {{}}}}}}}}",
+        ("error", "rules.authentication.any.anonymous of AuthPolicy shop/login is there now, "),
+    ),
+    (
+        f"rules: {{{KEYS}, {ADMINS}}}",
+        f"rules: {{authentication: {{keys: {{anonymous: {{}}}}}}, {ADMINS}}}",
+        ("warning", "rules.authentication.keys.anonymous of AuthPolicy shop/login is there now"),
+    ),
+    (
+        f"rules: {{{KEYS}}}",
+        f"rules: {{authentication: {{keys: {{{NAMED_KEYS}}}, jwt: {{jwt: {{issuerUrl: x}}}}}}}}",
+        ("warning", "rules.authentication of AuthPolicy shop/login gains jwt, one more kind of credentials will do"),
+    ),
+    (f"rules: {{{KEYS}}}", "rules: {authentication: {jwt: {jwt: {issuerUrl: x}}}}", None),
+    (
+        f"rules: {{{KEYS}}}",
+        "rules: {authentication: {keys: {apiKey: {selector: {matchLabels: {app: shop}}}}}}",
+        ("warning", "rules.authentication.keys.apiKey.selector.matchLabels of AuthPolicy shop/login loses tier"),
+    ),
+    (
+        f"rules: {{{KEYS}, {ADMINS}}}",
+        f"rules: {{{KEYS}}}",
+        ("warning", "rules.authorization of AuthPolicy shop/login loses admins, what it asked for is no longer asked"),
+    ),
+    (
+        f"rules: {{{KEYS}, {ADMINS}}}",
+        f"rules: {{{KEYS}, {ADMINS[:-2]}, when: [{{predicate: x}}]}}}}}}",
+        ("warning", "rules.authorization.admins.when of AuthPolicy shop/login gains"),
+    ),
+    (
+        f"rules: {{{KEYS}, {ADMINS}}}",
+        f"rules: {{{KEYS}, {ADMINS.replace('value: d}', 'value: d}, {selector: e}')}}}",
+        ("warning", "rules.authorization.admins.patternMatching.patterns[1].any of AuthPolicy shop/login gains"),
+    ),
+    (f"rules: {{{KEYS}, {ADMINS}}}", f"rules: {{{KEYS}, {ADMINS.replace('value: b', 'value: c')}}}", None),
+    (f"rules: {{{KEYS}}}", f"rules: {{{KEYS}, {ADMINS}}}", None),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), KUADRANT)
+def test_auth_policy(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
+    world = (GATEWAY.replace("envoy", "istio"), *WORLD[1:])
+    assert_is(said(weakened(tmp_path, (*world, auth(before)), (*world, auth(after)))), expected)
+
+
+PROVIDER = "providers: [{issuer: https://a, jwks: {inline: x}}]"
+
+
+def tokens(mode: str = "") -> str:
+    return f"traffic: {{jwtAuthentication: {{{mode}{PROVIDER}}}}}"
+
+
+AGENT = [
+    (
+        tokens(),
+        tokens("mode: Optional, "),
+        ("error", "traffic.jwtAuthentication.mode of AgentgatewayPolicy shop/login goes from Strict to Optional"),
+    ),
+    (
+        tokens("mode: Optional, "),
+        f"traffic: {{jwtAuthentication: {{mode: Permissive, {PROVIDER}}}, extAuth: {{}}}}",
+        ("warning", "traffic.jwtAuthentication.mode of AgentgatewayPolicy shop/login goes from Optional to Permissive"),
+    ),
+    (tokens("mode: Optional, "), tokens(), None),
+    (
+        f"traffic: {{jwtAuthentication: {{{PROVIDER}}}, timeouts: {{request: 1s}}}}",
+        "traffic: {timeouts: {request: 1s}}",
+        ("error", "traffic.jwtAuthentication of AgentgatewayPolicy shop/login is gone, it is asked for no longer"),
+    ),
+    (tokens(), "traffic: {extAuth: {backendRef: {name: a}}}", None),
+    (
+        "traffic: {authorization: {policy: {matchExpressions: [a, b]}}}",
+        "traffic: {authorization: {policy: {matchExpressions: [a]}}}",
+        ("warning", "traffic.authorization.policy.matchExpressions of AgentgatewayPolicy shop/login loses b"),
+    ),
+    (
+        "traffic: {authorization: {action: Deny, policy: {matchExpressions: [a, b]}}}",
+        "traffic: {authorization: {action: Deny, policy: {matchExpressions: [a]}}}",
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), AGENT)
+def test_agentgateway_policy(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
+    world = (GATEWAY.replace("envoy", "agentgateway"), *WORLD[1:])
+    assert_is(said(weakened(tmp_path, (*world, agent(before)), (*world, agent(after)))), expected)
+
+
+KGATEWAY = [
+    (
+        "rbac: {policy: {matchExpressions: [a]}}",
+        "rbac: {policy: {matchExpressions: [a, b]}}",
+        ("warning", "rbac.policy.matchExpressions of TrafficPolicy shop/login gains b, one more expression will do"),
+    ),
+    (
+        "rbac: {action: Deny, policy: {matchExpressions: [a]}}",
+        "rbac: {action: Deny, policy: {matchExpressions: [a, b]}}",
+        None,
+    ),
+    (
+        "rbac: {action: Deny, policy: {matchExpressions: [a, b]}}",
+        "rbac: {action: Deny, policy: {matchExpressions: [a]}}",
+        ("warning", "rbac.policy.matchExpressions of TrafficPolicy shop/login loses b"),
+    ),
+    (
+        "acl: {defaultAction: deny}",
+        "acl: {defaultAction: allow}",
+        ("error", "acl.defaultAction of TrafficPolicy shop/login goes from deny to allow"),
+    ),
+    (
+        "acl: {defaultAction: deny, rules: [{name: a, action: allow, cidrs: [10.0.0.0/8]}]}",
+        "acl: {defaultAction: deny, rules: [{name: a, action: allow, cidrs: [0.0.0.0/0]}]}",
+        ("warning", "acl.rules[0].cidrs of TrafficPolicy shop/login now holds 0.0.0.0/0"),
+    ),
+    (
+        "acl: {defaultAction: deny, rules: [{name: a, action: allow, cidrs: [10.0.0.0/8]}]}",
+        "acl: {defaultAction: deny, rules: [{name: a, action: deny, cidrs: [0.0.0.0/0]}]}",
+        None,
+    ),
+    (
+        "basicAuth: {users: [a]}",
+        "basicAuth: {users: [a, b]}",
+        ("note", "basicAuth.users of TrafficPolicy shop/login gains b, one more user may log in"),
+    ),
+    ("basicAuth: {users: [a]}", "basicAuth: {users: [b]}", None),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), KGATEWAY)
+def test_traffic_policy(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
+    world = (GATEWAY.replace("envoy", "kgateway"), *WORLD[1:])
+    assert_is(said(weakened(tmp_path, (*world, traffic(before)), (*world, traffic(after)))), expected)
+
+
+def test_a_gateway_extension_is_weaker_for_those_who_name_it(tmp_path: Path) -> None:
+    def extension(spec: str, name: str = "idp") -> str:
+        return of("gateway.kgateway.dev", "GatewayExtension", spec, name)
+
+    world = (GATEWAY.replace("envoy", "kgateway"), *WORLD[1:], traffic("jwtAuth: {extensionRef: {name: idp}}"))
+    strict, missing = extension("jwt: {providers: []}"), extension("jwt: {validationMode: AllowMissing, providers: []}")
+    (found,) = weakened(tmp_path, (*world, strict), (*world, missing))
+    assert found.message == (
+        "HTTPRoute shop/checkout is protected less: spec.jwt.validationMode of GatewayExtension shop/idp goes from "
+        "Strict to AllowMissing, requests without a token pass"
+    )
+    assert weakened(tmp_path, (*world, missing), (*world, strict)) == []
+    other = (extension("jwt: {}", "other"), extension("jwt: {validationMode: AllowMissing}", "other"))
+    assert weakened(tmp_path, (*world, strict, other[0]), (*world, strict, other[1])) == []
+
+
+def test_a_filter_of_nginx_is_weaker_for_the_rules_that_name_it(tmp_path: Path) -> None:
+    def filtering(require: str) -> str:
+        return of("gateway.nginx.org", "AuthenticationFilter", f"jwt: {{authorization: {{require: {require}}}}}", "idp")
+
+    reference = "{group: gateway.nginx.org, kind: AuthenticationFilter, name: idp}"
+    named = f"filters: [{{type: ExtensionRef, extensionRef: {reference}}}]"
+    of_route = route().replace("backendRefs", f"{named}\n      backendRefs", 1)
+    world = (GATEWAY.replace("envoy", "nginx"), of_route, SERVICE)
+    (found,) = weakened(tmp_path, (*world, filtering("All")), (*world, filtering("Any")))
+    assert found.message.startswith("HTTPRoute shop/checkout is protected less in 1 of its 2 rules: spec.jwt.auth")
+    assert weakened(tmp_path, (*world, filtering("Any")), (*world, filtering("All"))) == []
+
+
+VIRTUAL_HOST, ROUTE_OPTION = "VirtualHostOption", "RouteOption"
+
+
+def gloo(kind: str, options: str) -> str:
+    target = ON_ROUTE if kind == "RouteOption" else ON_ROUTE.replace("HTTPRoute, name: checkout", "Gateway, name: edge")
+    place = "shop" if kind == "RouteOption" else "infra"
+    return of("gateway.solo.io", kind, f"{target}options: {{{options}}}", namespace=place, version="v1")
+
+
+STAGED = "jwtStaged: {afterExtAuth: {providers: {a: {issuer: x}}%s}}"
+GLOO = [
+    (
+        gloo(VIRTUAL_HOST, STAGED % ""),
+        gloo(VIRTUAL_HOST, STAGED % ", validationPolicy: ALLOW_MISSING"),
+        ("warning", "options.jwtStaged.afterExtAuth.validationPolicy of VirtualHostOption infra/login goes from "),
+    ),
+    (gloo(VIRTUAL_HOST, STAGED % ""), gloo(VIRTUAL_HOST, STAGED % ", validationPolicy: REQUIRE_VALID"), None),
+    (
+        gloo(VIRTUAL_HOST, "extauth: {configRef: {name: a}}"),
+        gloo(VIRTUAL_HOST, "headerManipulation: {}"),
+        ("warning", "options.extauth of VirtualHostOption infra/login is gone"),
+    ),
+    (
+        gloo(VIRTUAL_HOST, STAGED % ""),
+        gloo(ROUTE_OPTION, "extauth: {disable: true}") + "---" + gloo(VIRTUAL_HOST, STAGED % ""),
+        ("warning", "options.extauth.disable of RouteOption shop/login goes from false to true"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), GLOO)
+def test_gloo_options(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
+    world = (GATEWAY.replace("envoy", "gloo-gateway"), *WORLD[1:])
+    assert_is(said(weakened(tmp_path, (*world, before), (*world, after))), expected)
+
+
+def test_a_backend_that_is_verified_no_longer(tmp_path: Path) -> None:
+    spec = """targetRefs: [{group: '', kind: Service, name: checkout}]
+  validation: {hostname: a, wellKnownCACertificates: System}"""
+    tls = of("gateway.networking.k8s.io", "BackendTLSPolicy", spec, version="v1")
+    (found,) = weakened(tmp_path, (*WORLD, tls), WORLD)
+    assert found.message == (
+        "HTTPRoute shop/checkout is protected less: validation of BackendTLSPolicy shop/login is gone, nobody verifies "
+        "who answers for the backend"
+    )
+    assert weakened(tmp_path, WORLD, (*WORLD, tls)) == []

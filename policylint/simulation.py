@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 
 from policylint.implementations import Implementation, implementation
-from policylint.model import GATEWAY_GROUP, Node, PolicyKind, ResourceKey, World, text
+from policylint.model import Node, PolicyKind, ResourceKey, World
 from policylint.model.catalog import Catalog
 from policylint.policy.affected import Mark
 from policylint.policy.declared import declared
 from policylint.policy.dependence import order_dependence
 from policylint.policy.state import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.validity import edition, structural
-from policylint.topology import GatewayState, ParentState, RouteState, Topology, build
+from policylint.serving import Judgement, Serving
+from policylint.topology import RouteState, Topology, build
 from policylint.topology.grants import Grants
-
-CORE = "gateway-api"
-"""The catalog's implementation of Gateway API's own kinds."""
 
 
 class Simulation:
@@ -68,8 +66,9 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
     Kinds of class Other are recognised and left alone: their evaluators are not here. Those that filters name and that
     have a status are judged like policies (kgateway's DirectResponse).
     """
-    topology = build(world)
+    topology = build(world, own_class=catalog.implementation_of_class)
     grants = Grants(world)
+    serving = Serving(topology, catalog)
     states: dict[ResourceKey, PolicyState] = {}
     groups: list[Group] = []
     dependent: list[OrderDependence] = []
@@ -78,26 +77,38 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
         kind = catalog.get(group, name)
         if kind is None or (kind.policy_class == "Other" and not kind.extension_ref):
             continue
-        judge = _judge_of(kind, world, catalog)
-        behaviour = implementation(judge, catalog.settings(judge))
-        behaviour.begin(kind, topology, catalog)
-        judged = [_resolve(PolicyState(each, kind), topology, grants, behaviour) for each in world.of_kind(group, name)]
-        found, ordered = _combine(kind, judged, topology, behaviour)
-        groups += found
-        dependent += ordered
-        behaviour.judge(judged, topology)
-        for state in judged:
-            state.ancestors = behaviour.ancestors(state, topology)
-            state.conditions = behaviour.conditions(state, topology)
-            state.stanza = behaviour.stanza(state)
-            states[state.key] = state
-        if kind.target_condition:
-            marks += behaviour.marks(judged, topology)
-    topology.revise(_reported(topology, catalog))
+        judgements = []
+        for judge in serving.judges(kind):
+            judgement, written = _judged(kind, judge, topology, grants, catalog)
+            judgements.append(judgement)
+            marks += written
+        joined = serving.joined(judgements)
+        states.update((state.key, state) for state in joined.states)
+        groups += joined.groups
+        dependent += joined.dependent
+    topology.revise(_reported(topology, catalog, serving))
     return Simulation(world, catalog, topology, dict(sorted(states.items())), groups, dependent, marks)
 
 
-def _reported(topology: Topology, catalog: Catalog) -> list[RouteState]:
+def _judged(
+    kind: PolicyKind, judge: str, topology: Topology, grants: Grants, catalog: Catalog
+) -> tuple[Judgement, list[Mark]]:
+    """What one implementation makes of all policies of a kind, and the conditions it writes on their targets."""
+    behaviour = implementation(judge, catalog.settings(judge))
+    behaviour.begin(kind, topology, catalog)
+    policies = topology.world.of_kind(kind.group, kind.kind)
+    states = [_resolve(PolicyState(each, kind), topology, grants, behaviour) for each in policies]
+    groups, dependent = _combine(kind, states, topology, behaviour)
+    behaviour.judge(states, topology)
+    for state in states:
+        state.ancestors = behaviour.ancestors(state, topology)
+        state.conditions = behaviour.conditions(state, topology)
+        state.stanza = behaviour.stanza(state)
+    marks = behaviour.marks(states, topology) if kind.target_condition else []
+    return Judgement(judge, states, groups, dependent), marks
+
+
+def _reported(topology: Topology, catalog: Catalog, serving: Serving) -> list[RouteState]:
     """The routes with the conditions that the controller of each parent writes."""
     names: dict[tuple[ResourceKey | None, bool], str] = {}
     writers: dict[str, Implementation] = {}
@@ -107,7 +118,7 @@ def _reported(topology: Topology, catalog: Catalog) -> list[RouteState]:
         for parent in route.parents:
             place = (parent.gateway, parent.mesh)
             if place not in names:
-                names[place] = _writer_of(parent, topology, catalog)
+                names[place] = serving.writer(parent)
             writer = _writer(names[place], writers, catalog)
             conditions = writer.route_conditions(route, parent, topology)
             parents.append(parent if conditions is parent.conditions else parent._replace(conditions=conditions))
@@ -119,45 +130,6 @@ def _writer(name: str, writers: dict[str, Implementation], catalog: Catalog) -> 
     if name not in writers:
         writers[name] = implementation(name, catalog.settings(name))
     return writers[name]
-
-
-def _writer_of(parent: ParentState, topology: Topology, catalog: Catalog) -> str:
-    """The implementation that reports on a parent: by its controller, by the name of its class, or as the only mesh."""
-    gateway = None if parent.gateway is None else topology.gateway(parent.gateway)
-    if gateway is not None:
-        return _controls(gateway, catalog)
-    if not parent.mesh:
-        return CORE
-    present = {_controls(each, catalog) for each in topology.gateways}
-    classes = topology.world.of_kind(GATEWAY_GROUP, "GatewayClass")
-    present |= {catalog.implementation_of_controller(text(each.spec.get("controllerName"))) or CORE for each in classes}
-    kinds = (catalog.get(*each) for each in topology.world.kinds())
-    present |= {each.implementation for each in kinds if each is not None}
-    meshes = [each for each in sorted(present) if implementation(each).is_mesh]
-    return meshes[0] if len(meshes) == 1 else CORE
-
-
-def _controls(gateway: GatewayState, catalog: Catalog) -> str:
-    if gateway.controller:
-        return catalog.implementation_of_controller(gateway.controller) or CORE
-    return catalog.implementation_of_class(gateway.class_key.name) or CORE
-
-
-def _judge_of(kind: PolicyKind, world: World, catalog: Catalog) -> str:
-    """Which implementation judges a kind: its own, and for core kinds that of the GatewayClasses in the environment.
-
-    Where no class tells, it is the only implementation with kinds there (interfaces.md).
-    """
-    if kind.implementation != CORE:
-        return kind.implementation
-    classes = world.of_kind(GATEWAY_GROUP, "GatewayClass")
-    serving = (catalog.implementation_of_controller(text(each.spec.get("controllerName"))) for each in classes)
-    present = {each for each in serving if each is not None}
-    if not present:
-        known = (catalog.get(*each) for each in world.kinds())
-        present = {each.implementation for each in known if each is not None} - {CORE}
-    only = present.pop() if len(present) == 1 else CORE
-    return only if implementation(only).judges_core_kinds else CORE
 
 
 def _resolve(state: PolicyState, topology: Topology, grants: Grants, behaviour: Implementation) -> PolicyState:

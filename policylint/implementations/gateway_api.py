@@ -7,6 +7,7 @@ from policylint.model import PolicyKind, Resolution, Resource, ResourceKey, Worl
 from policylint.policy.declared import Reading
 from policylint.policy.state import Ancestor, Declared, PolicyState
 from policylint.topology import Condition, Topology, whole
+from policylint.topology.ancestry import gateways_above
 
 _CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}
 
@@ -79,24 +80,6 @@ def _resolved(state: PolicyState, world: World) -> Condition:
     if fault:
         return Condition("ResolvedRefs", "False", fault, "a CA certificate reference does not resolve")
     return Condition("ResolvedRefs", "True", "ResolvedRefs")
-
-
-def gateways_above(topology: Topology, key: ResourceKey) -> set[ResourceKey]:
-    """The Gateways on the paths that lead to an object."""
-    found: set[ResourceKey] = set()
-    pending = list(topology.vertices_of(whole(key)))
-    seen = set(pending)
-    while pending:
-        vertex = pending.pop()
-        node = topology.vertices[vertex].nodes[0]
-        if node.role == "Gateway":
-            found.add(node.key)
-            continue
-        for parent in topology.parents[vertex]:
-            if parent not in seen:
-                seen.add(parent)
-                pending.append(parent)
-    return found
 
 
 def _controller(topology: Topology, gateway: ResourceKey) -> str:

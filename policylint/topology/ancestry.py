@@ -30,11 +30,13 @@ def gateways_above(topology: Topology, key: ResourceKey) -> list[ResourceKey]:
 
 
 def foreign_gateway(topology: Topology, key: ResourceKey, implementation: str, catalog: Catalog) -> bool:
-    """Whether a Gateway is served by another implementation that the catalog knows."""
+    """Whether a Gateway is served by another implementation that the catalog knows, by its controller or its class."""
     state = topology.gateway(key)
-    if state is None or not state.controller:
+    if state is None:
         return False
-    return catalog.implementation_of_controller(state.controller) not in (None, implementation)
+    if state.controller:
+        return catalog.implementation_of_controller(state.controller) not in (None, implementation)
+    return catalog.implementation_of_class(state.class_key.name) not in (None, implementation)
 
 
 def foreign(topology: Topology, key: ResourceKey, implementation: str, catalog: Catalog) -> bool:

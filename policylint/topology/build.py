@@ -10,7 +10,7 @@ from policylint.topology.backends import BACKEND_KINDS, Backends, port_node, por
 from policylint.topology.certificates import Certificates
 from policylint.topology.clashes import settle
 from policylint.topology.delegation import delegations, without_cycles
-from policylint.topology.gateways import Created, Holder, Holders
+from policylint.topology.gateways import Created, Holder, Holders, OwnClass
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
 from policylint.topology.parents import Claim, Parents
@@ -30,6 +30,7 @@ def build(
     *,
     created: Created | None = None,
     backend_kinds: Collection[tuple[str, str]] = BACKEND_KINDS,
+    own_class: OwnClass | None = None,
 ) -> Topology:
     """The topology of one environment.
 
@@ -37,9 +38,10 @@ def build(
         world: its objects.
         created: when an object was created; by default `metadata.creationTimestamp`, "" where it is not stated.
         backend_kinds: kinds that a backendRef may name even when no object of them is there.
+        own_class: whether a controller makes the GatewayClass of a name itself; by default none does.
     """
     age = created or _stated
-    holders = Holders(world, age)
+    holders = Holders(world, age, own_class or _nobodys)
     grants = Grants(world)
     routes = _routes(world, holders, Backends(world, grants, backend_kinds), age)
     gateways, listener_sets = _holders(world, holders, Certificates(world, grants), routes)
@@ -55,6 +57,10 @@ def build(
 
 def _stated(resource: Resource) -> str:
     return resource.created
+
+
+def _nobodys(name: str) -> bool:  # noqa: ARG001 - an OwnClass
+    return False
 
 
 def _routes(world: World, holders: Holders, backends: Backends, age: Created) -> list[RouteState]:

@@ -15,6 +15,9 @@ LISTENER_SETS = ((GATEWAY_GROUP, "ListenerSet"), (X_GROUP, "XListenerSet"), (X_G
 Created = Callable[[Resource], str]
 """When an object was created: anything that sorts, "" where it is not known."""
 
+OwnClass = Callable[[str], object]
+"""Whether a controller makes the GatewayClass of this name itself, so that no tree need hold it."""
+
 
 class Holder:
     """A Gateway or ListenerSet, and what its listeners hang on.
@@ -53,8 +56,8 @@ class Holders:
 
     __slots__ = ("by_key", "conflicts", "gateways", "listener_sets", "sets_of")
 
-    def __init__(self, world: World, created: Created) -> None:
-        self.gateways = [_gateway(world, each) for each in world.of_kind(GATEWAY_GROUP, "Gateway")]
+    def __init__(self, world: World, created: Created, own_class: OwnClass) -> None:
+        self.gateways = [_gateway(world, each, own_class) for each in world.of_kind(GATEWAY_GROUP, "Gateway")]
         self.by_key: dict[ResourceKey, Holder] = {each.resource.key: each for each in self.gateways}
         self.listener_sets: list[Holder] = []
         self.sets_of: dict[ResourceKey, list[Holder]] = {}
@@ -108,9 +111,12 @@ def precedence(resource: Resource, created: Created) -> tuple[bool, str, str, st
     return (not stamp, stamp, resource.key.path, resource.key.kind)
 
 
-def _gateway(world: World, resource: Resource) -> Holder:
+def _gateway(world: World, resource: Resource, own_class: OwnClass) -> Holder:
     key = ResourceKey(GATEWAY_GROUP, "GatewayClass", "", text(resource.spec.get("gatewayClassName")))
-    holder = Holder(resource, key, resolve(world, key))
+    resolution = resolve(world, key)
+    if resolution.missing and own_class(key.name):
+        resolution = Resolution("unknown", f"its controller makes {key} itself")
+    holder = Holder(resource, key, resolution)
     holder.gateway = resource
     if holder.resolution.resource is not None:
         holder.controller = text(holder.resolution.resource.spec.get("controllerName"))

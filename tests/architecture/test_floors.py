@@ -21,6 +21,7 @@ FLOORS = {
     "trace": 6,
     "workspace": 6,
     "simulation": 5,
+    "serving": 5,
     "implementations": 4,
     "schema": 3,
     "policy": 3,
@@ -39,6 +40,7 @@ MEANT = {
     ("config", "model"),  # where the shipped schemas lie
     ("config", "schema"),  # its checker, which knows nothing of Kubernetes
     ("explain", "trace"),
+    ("simulation", "serving"),
     ("workspace", "checks"),  # Workspace.findings, on demand
 }
 """Imports that do not go down, and are meant."""

@@ -19,6 +19,7 @@ from policylint.policy.effective import Effects
 from policylint.policy.order import order_stated
 from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, Idle, PolicyState, Refusal, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
+from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
 
 
@@ -41,7 +42,7 @@ class EnvoyGateway(Implementation):
         """Keep who is there to attach to, and which Gateways are another implementation's."""
         self._topology = topology
         self._catalog = catalog
-        self._fleet = Fleet(topology)
+        self._fleet = Fleet(topology, catalog)
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """References and selectors; a Backend's section is a port number (§1, §7)."""
@@ -76,7 +77,7 @@ class EnvoyGateway(Implementation):
         kept: dict[Node, list[Attachment]] = {}
         refused: list[Refusal] = []
         for node in sorted(attached):
-            if self._foreign(node.key):
+            if foreign_gateway(self._topology, node.key, self.name, self._catalog):
                 continue
             if kind.kind == "EnvoyPatchPolicy":
                 kept[node] = sorted(attached[node], key=lambda each: patches.priority(each.policy))
@@ -166,13 +167,6 @@ class EnvoyGateway(Implementation):
         if self._isolated is None or self._isolated[0] is not topology:
             self._isolated = topology, Isolation(topology)
         return self._isolated[1]
-
-    def _foreign(self, key: ResourceKey) -> bool:
-        """Whether a Gateway is served by another implementation that the catalog knows."""
-        gateway = self._topology.gateway(key)
-        if gateway is None or not gateway.controller:
-            return False
-        return self._catalog.implementation_of_controller(gateway.controller) not in (None, self.name)
 
 
 def _judge_faults(state: PolicyState, faults: Mapping[tuple[ResourceKey, Node], str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model.catalog import Catalog
 from policylint.policy.order import age
 from policylint.records import NamedTuple
 from policylint.topology import GatewayState, ListenerSetState, ListenerState, ParentState, RouteState, Topology
@@ -36,17 +37,18 @@ class Scope(NamedTuple):
 class Fleet:
     """The Gateways, ListenerSets and routes of one environment as Envoy Gateway sees them.
 
-    A Gateway counts when its class's controller is Envoy Gateway, or when no class is in the input, and when the
-    controller accepts it: its addresses and its EnvoyProxy are usable. Whether its listeners are valid does not matter.
+    A Gateway counts when its class's controller is Envoy Gateway, or when no class is in the input and its class is not
+    one that another implementation makes itself, and when the controller accepts it: its addresses and its EnvoyProxy
+    are usable. Whether its listeners are valid does not matter.
     """
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: Topology, catalog: Catalog) -> None:
         self.topology = topology
         self.world = topology.world
         self.gateways: dict[ResourceKey, GatewayState] = {
             each.gateway.key: each
             for each in sorted(topology.gateways, key=lambda each: order(each.gateway))
-            if _ours(each) and self._accepted(each)
+            if _ours(each, catalog) and self._accepted(each)
         }
         self.listener_sets: dict[ResourceKey, ListenerSetState] = {
             each.listener_set.key: each
@@ -134,7 +136,7 @@ def parent_scope(parent: ParentState) -> Scope:
     return Scope(parent.wanted, parent.section)
 
 
-def _ours(state: GatewayState) -> bool:
+def _ours(state: GatewayState, catalog: Catalog) -> bool:
     if state.controller:
         return fnmatchcase(state.controller, CONTROLLERS)
-    return not state.class_resolution.missing
+    return not state.class_resolution.missing and catalog.implementation_of_class(state.class_key.name) is None

@@ -1,0 +1,132 @@
+"""Which implementation serves what in one environment: who reports on a Gateway's routes, who judges a kind.
+
+Several controllers may serve one cluster. Each works on the Gateways of its own classes and writes its own entries of a
+policy's status, whatever the others do (GEP-713 «Policy status»: one entry per ancestor and controller).
+"""
+
+from __future__ import annotations
+
+from policylint.implementations import implementation
+from policylint.model import GATEWAY_GROUP, PolicyKind, ResourceKey, text
+from policylint.model.catalog import Catalog
+from policylint.policy.state import Ancestor, Group, OrderDependence, PolicyState
+from policylint.records import NamedTuple
+from policylint.topology import GatewayState, ParentState, Topology
+from policylint.topology.ancestry import gateways_above
+
+CORE = "gateway-api"
+"""The catalog's implementation of Gateway API's own kinds; it stands for controllers that nobody knows, too."""
+
+
+class Judgement(NamedTuple):
+    """What one implementation makes of all policies of a kind."""
+
+    judge: str
+    states: list[PolicyState]
+    groups: list[Group]
+    dependent: list[OrderDependence]
+
+
+class Serving:
+    """Who serves what in one environment."""
+
+    __slots__ = ("_catalog", "_known", "_only", "_topology")
+
+    def __init__(self, topology: Topology, catalog: Catalog) -> None:
+        self._topology = topology
+        self._catalog = catalog
+        classes = topology.world.of_kind(GATEWAY_GROUP, "GatewayClass")
+        serving = {catalog.implementation_of_controller(text(each.spec.get("controllerName"))) for each in classes}
+        self._known = sorted(each for each in serving if each is not None)
+        self._only = CORE
+        if not self._known:
+            kinds = (catalog.get(*each) for each in topology.world.kinds())
+            present = {each.implementation for each in kinds if each is not None} - {CORE}
+            if len(present) == 1:
+                self._only = present.pop()
+
+    def of_gateway(self, gateway: GatewayState) -> str:
+        """The implementation that serves a Gateway, by its controller or else by the name of its class."""
+        if gateway.controller:
+            return self._catalog.implementation_of_controller(gateway.controller) or CORE
+        return self._catalog.implementation_of_class(gateway.class_key.name) or CORE
+
+    def writer(self, parent: ParentState) -> str:
+        """The implementation that reports on a parent: that of its Gateway, or the only mesh."""
+        gateway = None if parent.gateway is None else self._topology.gateway(parent.gateway)
+        if gateway is not None:
+            return self.of_gateway(gateway)
+        if not parent.mesh:
+            return CORE
+        present = {CORE, *self._known, *map(self.of_gateway, self._topology.gateways)}
+        kinds = (self._catalog.get(*each) for each in self._topology.world.kinds())
+        present |= {each.implementation for each in kinds if each is not None}
+        meshes = [each for each in sorted(present) if implementation(each).is_mesh]
+        return meshes[0] if len(meshes) == 1 else CORE
+
+    def judges(self, kind: PolicyKind) -> list[str]:
+        """The implementations that judge a kind: its own; for core kinds those of the Gateways and classes there.
+
+        Where no class tells, it is the only implementation with kinds there (interfaces.md). The spec's own view comes
+        last: it holds for what nobody else serves.
+        """
+        if kind.implementation != CORE:
+            return [kind.implementation]
+        found = {self._judge(each) for each in self._topology.gateways} | set(map(_of_core_kinds, self._known))
+        return sorted(found, key=lambda each: (each == CORE, each)) or [_of_core_kinds(self._only)]
+
+    def joined(self, judgements: list[Judgement]) -> Judgement:
+        """One judgement of several: of each policy that of the implementation whose Gateways lead to its targets, with
+        the ancestors that every one writes on the Gateways that it serves.
+
+        What no Gateway leads to is judged by the first.
+        """
+        first = judgements[0]
+        if len(judgements) == 1:
+            return first
+        by_judge = {each.judge: {state.key: state for state in each.states} for each in judgements}
+        chosen = {state.key: self._judge_of(state, list(by_judge)) for state in first.states}
+        states = []
+        for key, judge in chosen.items():
+            state = by_judge[judge][key]
+            state.ancestors = tuple(
+                ancestor
+                for each in judgements
+                for ancestor in by_judge[each.judge][key].ancestors
+                if self._is_served(ancestor, each.judge)
+            )
+            states.append(state)
+        return Judgement(
+            first.judge,
+            states,
+            [
+                group
+                for each in judgements
+                for group in each.groups
+                if chosen[group.effective.stack[-1].key] == each.judge
+            ],
+            [one for each in judgements for one in each.dependent if chosen[one.winner] == each.judge],
+        )
+
+    def _judge(self, gateway: GatewayState) -> str:
+        """Who judges core kinds at a Gateway."""
+        found = self.of_gateway(gateway)
+        return _of_core_kinds(self._only if found == CORE else found)
+
+    def _judge_of(self, state: PolicyState, judges: list[str]) -> str:
+        above = {key for target in state.targets for key in gateways_above(self._topology, target.key)}
+        served = {self._judge(gateway) for key in above if (gateway := self._topology.gateway(key)) is not None}
+        return next((each for each in judges if each in served), judges[0])
+
+    def _is_served(self, ancestor: Ancestor, judge: str) -> bool:
+        """Whether an ancestor is the judge's to report on; one that is neither Gateway nor ListenerSet always is."""
+        gateway = self._topology.gateway(self._gateway_of(ancestor.ancestor.key))
+        return gateway is None or self._judge(gateway) == judge
+
+    def _gateway_of(self, key: ResourceKey) -> ResourceKey:
+        listener_set = self._topology.listener_set(key)
+        return key if listener_set is None else listener_set.parent
+
+
+def _of_core_kinds(name: str) -> str:
+    return name if implementation(name).judges_core_kinds else CORE

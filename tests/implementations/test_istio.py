@@ -200,6 +200,16 @@ def test_a_selector_without_workload_is_missing_only_where_workloads_are_seen() 
     assert state(simulated(deployment(), one, unseen=chart), "one").targets[0].resolution.unknown
 
 
+def test_workloads_of_other_namespaces_say_nothing_of_one_that_shows_none() -> None:
+    one = policy("AuthorizationPolicy", "one", select("nobody"))
+    elsewhere = deployment(namespace="bar")
+    assert state(simulated(elsewhere, one), "one").verdict == "Unknown"
+    out = deployment("batch", labels="sidecar.istio.io/inject: 'false'")
+    assert state(simulated(elsewhere, out, one), "one").verdict == "TargetNotFound"
+    namesake = deployment("nobody", namespace="bar")  # then the namespace is the mistake
+    assert state(simulated(namesake, one), "one").verdict == "TargetNotFound"
+
+
 def test_targets_are_never_for_sidecars() -> None:
     found = simulated(deployment("cart"), service(), policy("AuthorizationPolicy", "one", to("Service", "cart")))
     assert contexts(found) == {}

@@ -86,16 +86,19 @@ class Mesh:
     Attributes:
         proxies: by kind, namespace and name: workloads first, then Gateways.
         waypoints: which objects are bound to which waypoint.
+        inhabited: the namespaces in which workloads were seen, in the mesh or not.
         ambient: whether anything in the world says that ambient mode is in use.
     """
 
-    __slots__ = ("ambient", "by_namespace", "proxies", "waypoints")
+    __slots__ = ("ambient", "by_namespace", "inhabited", "proxies", "waypoints")
 
     def __init__(self, world: World) -> None:
         classes = {each.key.name: text(each.spec.get("controllerName")) for each in world.of_kind(*GATEWAY_CLASS)}
         gateways = [(each, _controller(each, classes)) for each in world.of_kind(*GATEWAY)]
         self.waypoints = Waypoints(world, {each.key: each for each, name in gateways if name == MESH_CONTROLLER})
-        self.proxies = [proxy for each in _workloads(world) for proxy in _sidecar(each, world)]
+        workloads = list(_workloads(world))
+        self.inhabited = frozenset(each.key.namespace for each in workloads)
+        self.proxies = [proxy for each in workloads for proxy in _sidecar(each, world)]
         for gateway, controller in gateways:
             if controller.startswith("istio.io/") or not controller:
                 self.proxies += _gateway(gateway, controller, self.waypoints)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from policylint.documents import Pointer
 from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.implementations.istio.words import (
@@ -77,7 +79,7 @@ def _selected(
         return target._replace(nodes=chosen)
     if policy.key.kind == PEER_AUTHENTICATION and namespace == root:
         return target._replace(resolution=Resolution("found", "selectors in the root namespace are ignored"))
-    reason = _unseen(policy, labels, mesh, world, pods)
+    reason = _unseen(policy, labels, mesh, world, candidates)
     if reason:
         return target._replace(resolution=Resolution("unknown", reason))
     where = "" if everywhere else f" in namespace {namespace}"
@@ -91,16 +93,23 @@ def _selects(selector: dict[str, dict[str, object]], proxy: Proxy) -> bool:
     return not proxy.waypoint and not proxy.assumed and matches(selector, proxy.labels)
 
 
-def _unseen(policy: Resource, labels: dict[str, object], mesh: Mesh, world: World, pods: ResourceKey) -> str:
-    """Why a workload may be there though none was seen, "" when none can be."""
+def _unseen(policy: Resource, labels: dict[str, object], mesh: Mesh, world: World, candidates: Sequence[Proxy]) -> str:
+    """Why a workload may be there though none was seen, "" when none can be.
+
+    A namespace of which the tree shows no workload gets them from elsewhere, whatever other namespaces hold
+    (field-notes.md 1); but where a workload of another one has these labels, the namespace is the mistake.
+    """
     if any(map(is_symbolic, labels.values())) or is_symbolic(policy.key.namespace):
         return "the selector holds a variable that nothing in the tree fills in"
+    pods = ResourceKey("", "Pod", policy.key.namespace, "")
     if world.unseen.reason(pods):
         return world.unseen.reason(pods)
+    selector = {"matchLabels": labels}
+    elsewhere = any(_selects(selector, each) for each in mesh.proxies)
+    if elsewhere and (world.movable or policy.key.unplaced):
+        return "what it selects is there, but a kustomization may set the namespaces"
     if not mesh.proxies:
         return "no workload is in the tree, so they come from elsewhere"
-    if world.movable or policy.key.unplaced:
-        selector = {"matchLabels": labels}
-        if any(_selects(selector, each) for each in mesh.proxies):
-            return "what it selects is there, but a kustomization may set the namespaces"
+    if not candidates and not elsewhere and policy.key.namespace not in mesh.inhabited:
+        return f"no workload of namespace {policy.key.namespace} is in the tree, so they come from elsewhere"
     return ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from policylint.documents import Document, Problem
 from policylint.given import Given
 from policylint.model import Finding, Resource, ResourceKey, World
 from policylint.model.catalog import Catalog, CatalogError, load_catalog
+from policylint.model.coverage import Coverage
 from policylint.model.world import Unseen
 from policylint.render.definitions import Definitions
 from policylint.render.objects import cluster_scoped_kinds, patch_files, resources
@@ -32,27 +33,6 @@ _NOTHING_GIVEN = Given()
 class UsageError(Exception):
     """Something the user asked for that cannot be: a path that is not there, an unreadable snapshot. The message is
     for them."""
-
-
-class Coverage(NamedTuple):
-    """What was looked at, and what was not seen.
-
-    Args:
-        files, documents: read; `unread` documents are of kinds that no rule reads.
-        skipped: files that are no Kubernetes YAML, by what they are instead.
-        not_rendered: sentences such as `3 HelmReleases not rendered`.
-        resources, policies, routes, gateways: objects over all environments.
-    """
-
-    files: int
-    documents: int
-    unread: int
-    skipped: dict[str, int]
-    not_rendered: tuple[str, ...]
-    resources: int
-    policies: int
-    routes: int
-    gateways: int
 
 
 class Workspace:

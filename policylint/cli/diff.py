@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from policylint.cli.diff_sides import Two
+    from policylint.cli.answer import Answer
+    from policylint.cli.diff_asked import Asked
+    from policylint.model.coverage import Coverage
     from policylint.report.diff_report import DiffReport
-    from policylint.workspace import Workspace
 
 SEVERITIES = ("error", "warning", "note")
 OWN_FORMATS = ("text", "concise", "json-v1", "json", "markdown", "summary", "github")
@@ -106,8 +107,9 @@ def diff(
     Without one: HEAD and the work tree. PATHs narrow down what is read. The configuration of the later side,
     as it stands there, judges both.
     """
-    from policylint.cli import configured
-    from policylint.cli.diff_sides import Wanted, both, resolved
+    from policylint.cli import configured, kept
+    from policylint.cli.answer import answered
+    from policylint.cli.diff_asked import Wanted, resolved
     from policylint.cli.opening import Clock, describe, is_empty
     from policylint.cli.streams import page_width, put, save, say, wants_color
 
@@ -124,34 +126,22 @@ def diff(
     asked = resolved(Wanted(paths, staged, rendered_before, rendered_after, hook, semantics, snapshot, strict))
     settings = configured.settings()
     chosen = configured.chosen(settings, _split(select), _split(ignore))
-    from policylint.documents import loading
-
-    with loading():  # two of everything, and all of it is needed until the end
-        two = both(asked)
-        clock.lap("read and simulate")
-
-        from policylint.compare import Comparison, compare, compared_findings, paired, removed_protections
-
-        sides = paired(two.before.simulations, two.after.simulations)
-        environments = compare(sides)
-        clock.lap("compare")
-        removed = removed_protections(sides, environments) if chosen is None or "GWP302" in chosen else []
-        after = two.judged_after(sides, removed, settings, chosen, strict=strict)
-        before = two.judged_before([each.before for each in sides], settings, chosen)
-        findings = compared_findings(sides, environments, before, after.findings, two.of_after)
-    comparison = Comparison(tuple(environments), tuple(findings))
-    clock.lap("rules")
+    memory = None if timing else kept.memory(asked, settings, chosen)
+    answer = None if memory is None else memory.recalled()
+    if answer is None:
+        answer, two = answered(asked, settings, chosen, clock)
+        if memory is not None:
+            memory.keep(answer, two.blobs)
 
     least = min_severity or settings.min_severity
     plain: dict[str, Any] = {"min_severity": least, "show_unknown": show_unknown}
     form = _automatic(form)
     formats = {form, *(name for name, _ in files)}
-    report = _report(two, comparison, chosen, formats, clock.seconds, plain)
+    report = _report(asked, answer, chosen, formats, clock.seconds, plain)
     report = report._replace(
         links=links,
         key=comment_key,
         show_unchanged=show == "unchanged",
-        report=report.report._replace(suppressed=len(after.suppressed)),
     )
     from policylint.report import Options
 
@@ -161,11 +151,11 @@ def diff(
         save(file, _written(name, report))
     clock.lap("report")
     if verbose:
-        describe(two.after.coverage)
+        describe(answer.coverage)
     if timing:
         for line in clock.lines():
             say(line)
-    return _verdict(report, two.after, fail_on or settings.fail_on, strict, exit_code, exit_zero, is_empty)
+    return _verdict(report, answer.coverage, fail_on or settings.fail_on, strict, exit_code, exit_zero, is_empty)
 
 
 def _automatic(form: str) -> str:
@@ -180,46 +170,41 @@ def _automatic(form: str) -> str:
 
 
 def _report(
-    two: Two, comparison: Any, chosen: set[str] | None, formats: set[str], seconds: float, plain: dict[str, Any]
+    asked: Asked, answer: Answer, chosen: set[str] | None, formats: set[str], seconds: float, plain: dict[str, Any]
 ) -> DiffReport:
-    """Everything that writers need; new findings stand where the change touches them."""
+    """Everything that writers need."""
     from functools import lru_cache, partial
 
     from policylint import __version__
     from policylint.cli.judging import names_of, pages_for
     from policylint.cli.opening import below_root
-    from policylint.compare import on_changed_lines
     from policylint.report import Options, Report
     from policylint.report.diff_report import DiffReport
 
-    placed = comparison._replace(
-        findings=tuple(
-            each._replace(finding=on_changed_lines(each.finding, two.touched_lines)) if each.state == "new" else each
-            for each in comparison.findings
-        )
-    )
-    rules = {each.finding.rule for each in placed.findings}
+    comparison, before, after = answer.comparison, answer.before, answer.after
+    rules = {each.finding.rule for each in comparison.findings}
     report = Report(
-        findings=placed.of("new"),
-        coverage=two.after.coverage,
-        environments=tuple(each.name for each in placed.environments),
+        findings=comparison.of("new"),
+        coverage=answer.coverage,
+        environments=tuple(each.name for each in comparison.environments),
         names=names_of(rules),
         pages=pages_for(formats, chosen, rules),
         seconds=seconds,
         version=__version__,
-        source_lines=lru_cache(maxsize=64)(two.after.source_lines),
-        relative=lru_cache(maxsize=None)(partial(below_root, two.after.root)),
+        source_lines=lru_cache(maxsize=64)(after.lines),
+        relative=lru_cache(maxsize=None)(partial(below_root, after.root)),
         options=Options(**plain),
-        paths=tuple(path for each in two.paths if (path := below_root(two.after.root, each))),
+        suppressed=answer.suppressed,
+        paths=tuple(path for each in asked.paths if (path := below_root(after.root, each))),
     )
     return DiffReport(
-        placed,
+        comparison,
         report,
-        before_lines=lru_cache(maxsize=64)(two.before.source_lines),
-        before_relative=lru_cache(maxsize=None)(partial(below_root, two.before.root)),
-        again=two.again,
-        span=two.span,
-        text_only=two.files_that_differ(),
+        before_lines=lru_cache(maxsize=64)(before.lines),
+        before_relative=lru_cache(maxsize=None)(partial(below_root, before.root)),
+        again=asked.again,
+        span=asked.span,
+        text_only=answer.text_only,
     )
 
 
@@ -258,14 +243,14 @@ def _written(form: str, report: DiffReport) -> str:
 
 def _verdict(
     report: DiffReport,
-    after: Workspace,
+    coverage: Coverage,
     fail_on: str,
     strict: bool,
     exit_code: bool,
     exit_zero: bool,
     is_empty: Any,
 ) -> int:
-    if strict and (is_empty(after.coverage) or any(each.rule == "GWP910" for each in report.known("new"))):
+    if strict and (is_empty(coverage) or any(each.rule == "GWP910" for each in report.known("new"))):
         return INCOMPLETE
     if exit_zero:
         return OK

@@ -1,4 +1,4 @@
-"""The two sides of a diff: which they are, opened with one configuration, documents shared between them."""
+"""The two sides of a diff, opened with one configuration, documents shared between them."""
 
 # Paths stay strings, as everywhere on the way to the sources.
 # ruff: noqa: PTH112, PTH118
@@ -8,11 +8,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from policylint.cli import configured
+from policylint.cli.diff_asked import Asked, Wanted
 from policylint.cli.opening import opened, remembering
 from policylint.render.shared import Shared
 from policylint.sources import Source, SourceError, open_source
@@ -28,21 +29,6 @@ if TYPE_CHECKING:
     from policylint.model import Finding
     from policylint.simulation import Simulation
 
-_FROM, _TO = "PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"
-
-
-class Wanted(NamedTuple):
-    """What the command line asks for; `arguments` may begin with a revision."""
-
-    arguments: Sequence[str]
-    staged: bool = False
-    rendered_before: str | None = None
-    rendered_after: str | None = None
-    hook: bool = False
-    semantics: str | None = None
-    snapshot: str | None = None
-    strict: bool = False
-
 
 class Two:
     """Both sides, opened.
@@ -51,8 +37,7 @@ class Two:
         before, after: the workspaces.
         sources: their files.
         paths: what was asked for, as given.
-        again: the command that compares the same.
-        span: the same in short, e.g. `1a2b3c4..5d6e7f8`.
+        span: what is compared, in short (`Asked.span`).
         directories: of rendered manifests before and after; none where one tree is compared with itself.
     """
 
@@ -63,7 +48,6 @@ class Two:
         sources: tuple[Source, Source],
         paths: Sequence[str],
         span: str,
-        again: str,
         directories: tuple[str, str] | None = None,
     ) -> None:
         self.before = before
@@ -71,7 +55,6 @@ class Two:
         self.directories = directories
         self.paths = paths
         self.span = span
-        self.again = again
         self.sources = sources
         self._changed: dict[str, frozenset[int]] = {}
 
@@ -126,6 +109,10 @@ class Two:
             before = self.before.source_lines(self.of_before(file))
             self._changed[file] = frozenset() if before == after else changed_lines(before, after)
         return self._changed[file]
+
+    def blobs(self, file: str) -> tuple[str | None, str | None]:
+        """The ids of what a file is before and after, None where it is not there."""
+        return _id_of(self.sources[0], file), _id_of(self.sources[1], file)
 
     def files_that_differ(self) -> int:
         """How many files are not the same on both sides."""
@@ -182,61 +169,6 @@ def content_of(source: Source, path: str) -> str:
         return error.code
 
 
-class Asked(NamedTuple):
-    """What is to be compared, found out but not read.
-
-    Args:
-        wanted: the command line.
-        repository: None for rendered directories.
-        text: the revisions as written.
-        paths: as given.
-        start, end: revisions; no `end` for the work tree or the index.
-    """
-
-    wanted: Wanted
-    repository: Repository | None = None
-    text: str = ""
-    paths: Sequence[str] = ()
-    start: str = ""
-    end: str | None = None
-
-
-def resolved(wanted: Wanted) -> Asked:
-    """Find out what is to be compared, and put the configuration of the later side in force: as it stands in that
-    revision, in the index, or in the work tree.
-
-    Raises:
-        click.UsageError: a revision that is not there, a configuration that cannot be used, or options that exclude
-            each other.
-    """
-    if wanted.rendered_before or wanted.rendered_after:
-        return Asked(wanted)
-    try:
-        repository = Repository(".")
-        text, paths = _range_and_paths(wanted, repository)
-        start, end = _ends(text, wanted, repository)
-        if end is not None or wanted.staged:
-            tree = at_revision(repository, end) if end is not None else staged(repository)
-            _judge_by(tree)
-        return Asked(wanted, repository, text, paths, start, end)
-    except RevisionError as error:
-        raise click.UsageError(str(error)) from None
-
-
-def _judge_by(tree: Revision) -> None:
-    def content(path: str) -> bytes | None:
-        try:
-            return tree.at(path, shown(path)).read()
-        except SourceError:
-            return None
-
-    def shown(path: str) -> str:
-        return os.path.relpath(os.path.join(str(tree.root), path)).replace(os.sep, "/")
-
-    here = tree.below(".")
-    configured.settings_among("" if here.startswith("..") else here, content, shown)
-
-
 def both(asked: Asked) -> Two:
     """Open what is to be compared.
 
@@ -244,12 +176,13 @@ def both(asked: Asked) -> Two:
         click.UsageError: a path that is not there.
     """
     try:
-        return _rendered(asked.wanted) if asked.repository is None else _revisions(asked, asked.repository)
+        return _rendered(asked) if asked.repository is None else _revisions(asked, asked.repository)
     except RevisionError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _rendered(wanted: Wanted) -> Two:
+def _rendered(found: Asked) -> Two:
+    wanted = found.wanted
     one, other = wanted.rendered_before, wanted.rendered_after
     if not one or not other:
         raise click.UsageError("--rendered-before and --rendered-after belong together")
@@ -261,9 +194,8 @@ def _rendered(wanted: Wanted) -> Two:
     exclude = _excluded()
     sources = (open_source([one], exclude=exclude), open_source([other], exclude=exclude))
     before, after = _opened(wanted, *sources)
-    again = f"policylint diff --rendered-before {one} --rendered-after {other}"
     directories = (os.path.normpath(one), os.path.normpath(other))
-    return Two(before, after, sources, (), f"{one}..{other}", again, directories)
+    return Two(before, after, sources, (), found.span, directories)
 
 
 def _revisions(found: Asked, repository: Repository) -> Two:
@@ -286,48 +218,7 @@ def _revisions(found: Asked, repository: Repository) -> Two:
                 message += f"; two revisions are written {text}..{path}"
             raise click.UsageError(message)
     one, other = _opened(wanted, before, after)
-    span = f"{_short(repository, start)}..{_short(repository, end) if end else 'index' if wanted.staged else ''}"
-    again = " ".join(
-        ["policylint diff", *(["--staged"] if wanted.staged else []), *([_shortened(text)] if text else []), *paths]
-    )
-    return Two(one, other, (before, after), paths, span, again)
-
-
-def _range_and_paths(wanted: Wanted, repository: Repository) -> tuple[str, list[str]]:
-    """The revisions as written ("" for HEAD and the work tree), and the paths."""
-    arguments = list(wanted.arguments)
-    if wanted.hook:
-        start, end = os.environ.get(_FROM, ""), os.environ.get(_TO, "")
-        if not start or not end:
-            raise click.UsageError(f"--hook reads {_FROM} and {_TO}, which pre-commit sets for pre-push")
-        return f"{start}..{end}", arguments
-    if not arguments:
-        return "", []
-    first = arguments[0]
-    if ".." in first and not os.path.lexists(first):
-        return first, arguments[1:]
-    if repository.knows(first):
-        return first, arguments[1:]
-    if os.path.lexists(first):
-        return "", arguments
-    repository.tree(first)  # says what is wrong with it
-    return first, arguments[1:]
-
-
-def _ends(text: str, wanted: Wanted, repository: Repository) -> tuple[str, str | None]:
-    """Both revisions; None for the work tree or the index."""
-    if "..." in text:
-        one, _, other = text.partition("...")
-        one, other = one or "HEAD", other or "HEAD"
-        start, end = repository.merge_base(one, other), other
-    elif ".." in text:
-        one, _, other = text.partition("..")
-        start, end = one or "HEAD", other or "HEAD"
-    else:
-        return text or "HEAD", None
-    if wanted.staged:
-        raise click.UsageError("--staged compares one revision with the index, not two with each other")
-    return start, end
+    return Two(one, other, (before, after), paths, found.span)
 
 
 def _work_tree(repository: Repository, asked: list[str] | None, exclude: Any) -> Source:
@@ -366,15 +257,3 @@ def _opened(wanted: Wanted, *sources: Source) -> tuple[Workspace, Workspace]:
     finally:
         remembered.discard()
     return found[0], found[1]
-
-
-def _shortened(text: str) -> str:
-    """A range without the tails of its ids."""
-    import re
-
-    return re.sub(r"\b([0-9a-f]{7})[0-9a-f]{33,57}\b", r"\1", text)
-
-
-def _short(repository: Repository, revision: str) -> str:
-    commit = repository.commit(revision)
-    return commit[:7] if commit else revision[:7]

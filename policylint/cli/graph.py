@@ -104,7 +104,8 @@ def graph(
     if revisions and revision:
         raise click.UsageError("--at and --diff exclude each other: --diff A..B names both revisions")
     if revisions:
-        from policylint.cli.diff_sides import Wanted, both, resolved
+        from policylint.cli.diff_asked import Wanted, resolved
+        from policylint.cli.diff_sides import both
 
         two = both(resolved(Wanted((revisions, *paths), semantics=semantics, snapshot=snapshot)))
         workspace = two.after

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from policylint.model.coverage import Coverage
     from policylint.render.remembered import Remembered
     from policylint.render.shared import Shared
     from policylint.sources import Source
-    from policylint.workspace import Coverage, Workspace
+    from policylint.workspace import Workspace
 
 
 _ENTERED = "policylint.entered"
@@ -109,12 +110,19 @@ def remembering(*, sharing: bool = False) -> Remembered:
     from policylint.cli import configured
     from policylint.render.remembered import Remembered
 
+    return Remembered(cache_in_use(), sharing=sharing, jobs=click.get_current_context().meta.get(configured.JOBS))
+
+
+def cache_in_use() -> str | None:
+    """The directory of the cache; None where there is none, or this run is to go without."""
+    from policylint.cli import configured
+
     meta = click.get_current_context().meta
     if meta.get(configured.NO_CACHE) or os.environ.get("POLICYLINT_NO_CACHE"):
-        return Remembered(sharing=sharing, jobs=meta.get(configured.JOBS))
+        return None
     from policylint.sources.pack import cache_directory
 
-    return Remembered(cache_directory(meta.get(configured.CACHE)), sharing=sharing, jobs=meta.get(configured.JOBS))
+    return cache_directory(meta.get(configured.CACHE))
 
 
 def _root() -> str | None:

@@ -48,15 +48,21 @@ def discover_among(directory: str, content: Callable[[str], bytes | None]) -> tu
         directory: where to begin, posix, below the top; "" for the top.
         content: the bytes of a file by its path below the top; None where there is none.
     """
+    for path in candidates(directory):
+        data = content(path)
+        if data is not None and (not path.endswith(PYPROJECT) or TABLE in data):
+            return path, data
+    return None
+
+
+def candidates(directory: str) -> list[str]:
+    """Where the configuration of a directory below the top of a tree may be, posix, those that count first first."""
+    found = []
     here = directory
     while True:
-        for name in (*NAMES, PYPROJECT):
-            path = f"{here}/{name}".lstrip("/").replace(os.sep, "/")
-            data = content(path)
-            if data is not None and (name != PYPROJECT or TABLE in data):
-                return path, data
+        found += [f"{here}/{name}".lstrip("/").replace(os.sep, "/") for name in (*NAMES, PYPROJECT)]
         if not here:
-            return None
+            return found
         here = here.rpartition("/")[0]
 
 

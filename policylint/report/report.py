@@ -9,9 +9,9 @@ from policylint.model import SEVERITIES, Finding, Severity
 from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
+    from policylint.model.coverage import Coverage
     from policylint.model.rule_page import RulePage
     from policylint.triage import Suppressed
-    from policylint.workspace import Coverage
 
 
 class Options(NamedTuple):

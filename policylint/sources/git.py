@@ -26,7 +26,7 @@ LFS_POINTER: Final = "lfs-pointer"
 _POINTER: Final = b"version https://git-lfs.github.com/spec/v1\n"
 _EMPTY_TREES: Final = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 
-FILE, LINK, SUBMODULE = "100", "120000", "160000"
+FILE, LINK, SUBMODULE, DIRECTORY = "100", "120000", "160000", "040000"
 """What a mode says: regular files have two, executable or not."""
 
 
@@ -47,22 +47,26 @@ class Repository:
 
     Attributes:
         top: the top of the work tree; None in a bare repository.
+        replaces: whether an id may stand for another object than its own (`git replace`).
     """
 
     def __init__(self, directory: str = ".") -> None:
         self._directory = directory
         self._resolved: dict[str, str | None] = {}
         self.top = git_root(directory)
-        answer = self._git("rev-parse", "--is-bare-repository", "--is-shallow-repository")
+        replaced = f"--glob={os.environ.get('GIT_REPLACE_REF_BASE') or 'refs/replace/'}*"
+        answer = self._git("rev-parse", "--is-bare-repository", "--is-shallow-repository", replaced)
         if answer is None:
             raise RevisionError(f"not a git repository: {os.path.realpath(directory)}")
-        bare, shallow = answer.decode().split()
+        bare, shallow, *others = answer.decode().split()
         self.shallow = shallow == "true"
+        self.replaces = bool(others)
         if bare == "true":
             self.top = None
         self._blobs: dict[str, bytes | None] = {}
         self._wanted: dict[str, None] = {}
         self._entries: dict[str, list[Entry]] = {}
+        self._index: list[Entry] | None = None
         self._records: dict[bytes, Entry] = {}
         self._reasons: dict[frozenset[str], dict[str, str | None]] = {}
         self._asked: Popen[bytes] | None = None
@@ -107,6 +111,23 @@ class Repository:
             raise RevisionError(f"{one!r} and {other!r} have no common ancestor here.{advice}")
         return answer.split()[0].decode()
 
+    def resolve(self, revisions: Iterable[str]) -> None:
+        """Announce revisions that will be asked for: git is started once for all of them, if there is nothing wrong."""
+        wanted = [f"{each}^{{{kind}}}" for each in revisions for kind in ("commit", "tree")]
+        if any(not each[0].isalnum() for each in wanted):
+            return
+        answer = (self._git("rev-parse", *wanted, "--") or b"").decode().split()
+        if len(answer) == len(wanted) + 1:
+            self._resolved.update(zip(wanted, answer, strict=False))
+
+    def root(self, revision: str) -> str:
+        """The id of the tree of a revision.
+
+        Raises:
+            RevisionError: unknown revision.
+        """
+        return self._resolve(revision, "tree") or self.tree(revision)
+
     def _resolve(self, revision: str, kind: str) -> str | None:
         if not revision or revision.startswith("-"):
             return None
@@ -146,16 +167,31 @@ class Repository:
             known = self._entries[tree] = sorted(_tree_entries(answer, self._records), key=lambda entry: entry.path)
         return known
 
+    def entries_at(self, tree: str, paths: Iterable[str]) -> list[Entry]:
+        """Those of the files and links at some paths of a tree that are there."""
+        answer = self._git("ls-tree", "-z", "--full-tree", "--", tree, *paths)
+        if answer is None:
+            raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', tree)}")
+        return [each for each in _tree_entries(answer, {}) if each.mode != DIRECTORY]
+
     def reasons(self, charts: frozenset[str]) -> dict[str, str | None]:
         """Why files are no manifests, by path, as far as found out for trees with just these charts."""
         return self._reasons.setdefault(charts, {})
 
+    @property
+    def lacks(self) -> bool:
+        """Whether a blob that was asked for is not in this clone."""
+        return None in self._blobs.values()
+
     def index(self) -> list[Entry]:
-        """What is staged; of a file with conflicts our side."""
+        """What is staged; of a file with conflicts our side. It is looked at once, whatever is staged meanwhile."""
+        if self._index is not None:
+            return self._index
         answer = self._git("ls-files", "-s", "-z", "--full-name", at_top=True)
         if answer is None:
             raise RevisionError(f"git ls-files failed: {self._complaint('ls-files', '-s')}")
-        return sorted(_index_entries(answer), key=lambda entry: entry.path)
+        self._index = sorted(_index_entries(answer), key=lambda entry: entry.path)
+        return self._index
 
     def want(self, oids: Iterable[str]) -> None:
         """Announce blobs that will be read: all that were announced come with the first that is."""

@@ -1,7 +1,8 @@
-"""The repository of fixtures/history for all tests of diff."""
+"""The repositories that all tests of diff may ask for."""
 
 from __future__ import annotations
 
+from tests.diff.asking import ask, made, shop
 from tests.diff.history import history
 
-__all__ = ["history"]
+__all__ = ["ask", "history", "made", "shop"]

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from policylint.cli import kept
 from policylint.documents import Document, read
 from policylint.documents.stored import StoredError, plain, restored
 from policylint.render import facts as facts_module
@@ -35,7 +36,7 @@ History = tuple[Path, list[str]]
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were parsed, as shown, and documents that were parsed after all. However small the tree, there is
-    a pack."""
+    a pack; and a diff is made anew however often it is asked for."""
     found: list[str] = []
     of_file, of_unread = facts_module.facts_of, remembered.read_unread
 
@@ -50,6 +51,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(remembered, "facts_of", counted)
     monkeypatch.setattr(remembered, "read_unread", counted_unread)
     monkeypatch.setattr(remembered, "FEWEST", 0)
+    monkeypatch.setattr(kept, "memory", lambda *_: None)
     return found
 
 

@@ -15,7 +15,7 @@ from policylint.checks.places import target_at
 from policylint.compare.contexts import identity
 from policylint.compare.permits import Permit, covers, lost, names_a_client, permits, single
 from policylint.compare.sides import Sides
-from policylint.compare.weakened import Cause, Path
+from policylint.compare.weakened import Cause, Weaker
 from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.state import Group
 from policylint.records import NamedTuple
@@ -48,7 +48,7 @@ class _Stack:
                 self.rules[action] += [_Rule(policy, number, each) for each in permits(mapping(rule))]
 
 
-def authorization_weakened(sides: Sides) -> Iterator[tuple[Cause, Path]]:
+def authorization_weakened(sides: Sides) -> Iterator[Weaker]:
     """Causes with the contexts they reach."""
     before, after, pairing = sides
     if not any(group.kind.group == KIND[0] and group.kind.kind == KIND[1] for group in before.groups):
@@ -63,7 +63,7 @@ def authorization_weakened(sides: Sides) -> Iterator[tuple[Cause, Path]]:
         pair = (id(group), id(now))
         if pair not in memo:
             memo[pair] = [] if _is_same(sides, group, now) else list(_causes(sides, group, now))
-        yield from ((cause, way) for cause in memo[pair])
+        yield from ((cause, cause.void, way) for cause in memo[pair])
 
 
 def _contexts(side: Simulation) -> Iterator[tuple[tuple[Node, ...], Group]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from policylint.checks.places import path, value_at
 from policylint.compare.sides import Sides
-from policylint.compare.weakened import Cause, Path
+from policylint.compare.weakened import Cause, Path, Weaker
 from policylint.compare.weaker import Weakened, weakened
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
@@ -21,7 +21,7 @@ from policylint.topology.routes import rules
 _FIELD = "extensionRef"
 
 
-def named_weakened(sides: Sides) -> Iterator[tuple[Cause, Path]]:
+def named_weakened(sides: Sides) -> Iterator[Weaker]:
     """Causes with the contexts, or rules of routes, that name what is weaker."""
     before, after, pairing = sides
     for kind in _kinds(after):
@@ -36,7 +36,7 @@ def named_weakened(sides: Sides) -> Iterator[tuple[Cause, Path]]:
             ways = [each for each in _naming(after, now.key) if each in former]
             for each in found:
                 cause = _cause(each, was, now)
-                yield from ((cause, way) for way in ways)
+                yield from ((cause, "", way) for way in ways)
 
 
 def _kinds(side: Simulation) -> list[PolicyKind]:

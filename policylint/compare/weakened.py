@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
 from typing import Literal
 
 from policylint.checks.wording import listing
@@ -10,6 +10,7 @@ from policylint.compare.reach import rules_of
 from policylint.compare.sides import Sides
 from policylint.model import Finding, Location, Node, Related, ResourceKey
 from policylint.records import NamedTuple
+from policylint.simulation import Simulation
 
 RULE = "GWP304"
 _MOST_RELATED = 4
@@ -25,10 +26,11 @@ class Cause(NamedTuple):
         says: what that means, one clause.
         owners: whose setting it is.
         winners: who prevails over it, where that is why it is gone.
-        void: the purpose that is served no longer, "" where something still serves it.
         location: where it is written now; None where nothing is left of it.
         before: where it was written before.
-        severity: where nothing is void.
+        fix: what to do instead, one clause.
+        severity: where a purpose is still served.
+        void: the purpose that is served no longer, "" where something still serves it.
     """
 
     field: str
@@ -36,15 +38,42 @@ class Cause(NamedTuple):
     says: str
     owners: tuple[ResourceKey, ...]
     winners: tuple[ResourceKey, ...] = ()
-    void: str = ""
     location: Location | None = None
     before: Location | None = None
     fix: str = ""
     severity: Literal["warning", "note"] = "warning"
+    void: str = ""
+
+
+Weaker = tuple[Cause, str, Path]
+"""A cause, the purpose that it leaves unserved on a way, "" for none, and the way."""
+
+
+class Behind:
+    """The routes that are attached to a Gateway or listener, or that hand requests to a backend, after the change."""
+
+    __slots__ = ("_after", "_routes")
+
+    def __init__(self, after: Simulation) -> None:
+        self._after = after
+        self._routes: dict[Node | ResourceKey, set[ResourceKey]] | None = None
+
+    def of(self, node: Node) -> set[ResourceKey]:
+        """The routes behind a node of a context."""
+        if self._routes is None:
+            self._routes = defaultdict(set)
+            for state in self._after.topology.routes:
+                for listener in (each for parent in state.parents for each in parent.attached):
+                    self._routes[listener].add(state.route.key)
+                    self._routes[listener.key].add(state.route.key)
+                for each in state.backends:
+                    self._routes[each.wanted].add(state.route.key)
+        attached = node.section and node.key.kind != "Service"
+        return self._routes.get(node if attached else node.key, set())
 
 
 class Reach:
-    """Whom a cause reaches: routes with their rules, and what stands in no route's way."""
+    """Whom a cause reaches: routes with their rules, else what it acts on itself."""
 
     __slots__ = ("others", "routes")
 
@@ -52,30 +81,24 @@ class Reach:
         self.routes: dict[ResourceKey, set[Node]] = {}
         self.others: set[ResourceKey] = set()
 
-    def add(self, sides: Sides, path: Path) -> None:
+    def add(self, behind: Behind, path: Path) -> None:
         """A context by its path."""
         last = path[-1]
         if last.key.kind.endswith("Route"):
             rules = {node for node in path if node.role.endswith("Rule")}
             self.routes.setdefault(last.key, set()).update(rules)
             return
-        behind = list(_behind(sides, last))
-        for route in behind:
+        found = behind.of(last)
+        for route in found:
             self.routes.setdefault(route, set())
-        if not behind:
+        if not found:
             self.others.add(last.key)
 
-
-def _behind(sides: Sides, node: Node) -> Iterable[ResourceKey]:
-    """The routes that are attached to a Gateway or listener, or that hand requests to a Service."""
-    for state in sides.after.topology.routes:
-        if node.key.kind == "Service":
-            found = any(each.wanted == node.key for each in state.backends)
-        else:
-            attached = (each for parent in state.parents for each in parent.attached)
-            found = any(each == node or (each.key == node.key and not node.section) for each in attached)
-        if found:
-            yield state.route.key
+    def join(self, other: Reach) -> None:
+        """What another one reaches too."""
+        for route, rules in other.routes.items():
+            self.routes.setdefault(route, set()).update(rules)
+        self.others |= other.others
 
 
 def finding(sides: Sides, cause: Cause, reach: Reach) -> Finding:

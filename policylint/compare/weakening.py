@@ -15,7 +15,7 @@ from policylint.compare.change import ContextChange, Setting
 from policylint.compare.protection import asking, purposes
 from policylint.compare.settings import settings
 from policylint.compare.sides import Sides
-from policylint.compare.weakened import Cause, Path, Reach, finding
+from policylint.compare.weakened import Behind, Cause, Path, Reach, Weaker, finding
 from policylint.compare.weaker import Weakened, weakened
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence
@@ -29,28 +29,32 @@ def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iter
     from policylint.compare.mesh import authorization_weakened
     from policylint.compare.named import named_weakened
 
+    behind = Behind(sides.after)
+    apart: dict[tuple[int, str], tuple[Cause, str, Reach]] = {}
+    for cause, void, way in chain(_weakened(sides, contexts), authorization_weakened(sides), named_weakened(sides)):
+        apart.setdefault((id(cause), void), (cause, void, Reach()))[2].add(behind, way)
     reached: dict[Cause, Reach] = defaultdict(Reach)
-    for cause, way in chain(_weakened(sides, contexts), authorization_weakened(sides), named_weakened(sides)):
-        reached[cause].add(sides, way)
+    for cause, void, reach in apart.values():
+        reached[cause._replace(void=void)].join(reach)
     yield from (finding(sides, cause, reach) for cause, reach in reached.items())
 
 
-def _weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[tuple[Cause, Path]]:
+def _weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[Weaker]:
     others = _Others(sides.after)
     idle = _Idle(sides.after)
     memo: dict[tuple[int, int], list[tuple[Cause, str]]] = {}
     for each in contexts:
-        concerned = each.kind.weaker or any(purposes(each.kind))
-        if each.standing != "both" or not concerned or idle.lies_on(each.path):
+        if each.standing != "both" or not (each.kind.weaker or any(purposes(each.kind))):
             continue
-        if each.after is None and others.serve(each.path, each.kind):
-            continue  # another kind of policy takes over
         pair = (id(each.before), id(each.after))
         if pair not in memo:
             memo[pair] = list(_causes(sides, each))
+        if not memo[pair] or idle.lies_on(each.path):
+            continue
+        if each.after is None and others.serve(each.path, each.kind):
+            continue  # another kind of policy takes over
         for cause, purpose in memo[pair]:
-            void = "" if purpose and others.serve(each.path, each.kind, purpose) else purpose
-            yield cause._replace(void=void), each.path
+            yield cause, "" if purpose and others.serve(each.path, each.kind, purpose) else purpose, each.path
 
 
 def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
@@ -81,7 +85,6 @@ def _fewer(sides: Sides, change: ContextChange, gone: list[str], still: list[str
         f"{' and '.join(still)} alone {'asks' if len(still) == 1 else 'ask'}",
         tuple(dict.fromkeys(each.policy for each in sources)),
         winners,
-        "",
         _place(sides, listed[0]),
         next((each.location for each in sources), None),
         f"keep {', '.join(f'`{each}:`' for each in gone)} for what needs it, here or in another policy",
@@ -131,7 +134,6 @@ def _cause(sides: Sides, change: ContextChange, each: Weakened) -> Cause:
         each.weak.says,
         tuple(owners),
         winners,
-        "",
         location,
         None if was is None else was[1],
         _fix(each),

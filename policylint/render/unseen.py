@@ -10,6 +10,15 @@ from policylint.model import GATEWAY_GROUP, Resource, Unseen, mapping, sequence,
 _BUILT_IN_SUFFIX = ".k8s.io"
 _BUILT_IN = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensions"})
 _FLUX = "toolkit.fluxcd.io"
+_BACKENDS = frozenset(
+    {
+        ("multicluster.x-k8s.io", "ServiceImport"),
+        ("net.gke.io", "ServiceImport"),
+        ("inference.networking.k8s.io", "InferencePool"),
+        ("inference.networking.x-k8s.io", "InferencePool"),
+    }
+)
+"""What routes name in place of a Service: their controllers make nothing of it that anybody names."""
 _PLACING = frozenset({"argoproj.io", "kustomize.config.k8s.io", "fluxcd.controlplane.io", "helm.cattle.io"})
 
 
@@ -42,11 +51,11 @@ def unseen(
             _kustomization(each, found)
         elif kind in ("ResourceSet", "FluxInstance") or (kind.endswith("Repository") and group.endswith(_FLUX)):
             found.add(f"{each.key} may bring it from another repository", None)
-        elif _is_operated(group, known_groups):
+        elif _is_operated(group, kind, known_groups):
             found.add(f"the operator of {kind} may create it", None, gateway_api=False)
     for document in unread:
         group = document.api_version.rpartition("/")[0]
-        if _is_operated(group, known_groups):
+        if _is_operated(group, document.kind, known_groups):
             found.add(f"the operator of {document.kind} may create it", None, gateway_api=False)
     if templates:
         found.add(f"{templates[0]} is a template that was not rendered", None)
@@ -67,7 +76,7 @@ def operated(
     kinds = {(each.key.group, each.key.kind) for each in objects}
     kinds |= {(each.api_version.rpartition("/")[0], each.kind) for each in unread}
     for group, kind in sorted(kinds):
-        if group not in _PLACING and _is_operated(group, known_groups):
+        if group not in _PLACING and _is_operated(group, kind, known_groups):
             found.add(f"the operator of {kind} may create it", None, gateway_api=False)
 
 
@@ -83,9 +92,15 @@ def _kustomization(each: Resource, found: Unseen) -> None:
         found.add(f"{each.document.file} changes names", None)
 
 
-def _is_operated(group: str, known_groups: frozenset[str]) -> bool:
-    """Whether objects of a group are the input of some operator, which may make Services and Secrets of them."""
-    if group in _BUILT_IN or group in known_groups or group == GATEWAY_GROUP or group.endswith(_FLUX):
+def _is_operated(group: str, kind: str, known_groups: frozenset[str]) -> bool:
+    """Whether objects of a kind are the input of some operator, which may make Services and Secrets of them."""
+    if (
+        (group, kind) in _BACKENDS
+        or group in _BUILT_IN
+        or group in known_groups
+        or group == GATEWAY_GROUP
+        or group.endswith(_FLUX)
+    ):
         return False
     return not (group.endswith(_BUILT_IN_SUFFIX) and group.count(".") <= 2)
 

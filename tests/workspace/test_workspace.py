@@ -126,3 +126,24 @@ def test_the_same_input_gives_the_same_answer_whatever_the_order_of_files(tmp_pa
         for number, document in enumerate(ordered):
             (folder / f"{number}.yaml").write_text(document)
     assert verdicts(open_workspace([str(forward)])) == verdicts(open_workspace([str(backward)]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "resolution"),
+    [
+        ("multicluster.x-k8s.io/v1alpha1, kind: ServiceImport", "missing"),
+        ("inference.networking.k8s.io/v1, kind: InferencePool", "missing"),
+        ("multicluster.x-k8s.io/v1alpha1, kind: ServiceExport", "unknown"),
+        ("example.org/v1, kind: Recipe", "unknown"),
+    ],
+)
+def test_of_an_operators_input_a_service_may_be_made_of_a_backend_none(
+    tmp_path: Path, kind: str, resolution: str
+) -> None:
+    other = f"{{apiVersion: {kind}, metadata: {{name: other, namespace: elsewhere}}}}\n"
+    route = (
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\n"
+        "spec: {rules: [{backendRefs: [{name: gone, port: 80}]}]}\n"
+    )
+    (state,) = opened(tmp_path, route, other).simulations[0].topology.routes
+    assert state.backends[0].resolution.state == resolution

@@ -6,10 +6,12 @@ may be posted with a write token.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from policylint.model import Finding, Location
+from policylint.model import Finding, Location, ResourceKey
 from policylint.report.diff_mermaid import diagram
 from policylint.report.diff_report import DiffReport
 from policylint.report.diff_words import (
@@ -19,10 +21,13 @@ from policylint.report.diff_words import (
     finding_parts,
     loses_protection,
     nothing_changes,
+    own_policies,
     reach_in_words,
+    renamed_objects,
     reproduced,
     value_in_words,
     verdict_parts,
+    whereabouts,
 )
 from policylint.report.escape import code, escape, html, spoken
 from policylint.report.markdown import BUDGET, Page
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
 SUMMARY_BUDGET = 900 * 1024
 MOST_NAMES = 5
 MOST_DETAILS = 10
+MOST_IN_SIGHT, MOST_OF_RULE = 5, 50
+"""New findings of one rule and severity, where there are more than a few: seen at once, and in all."""
 MOST_ROWS = 15
 """Rows of a table that are seen at once; the others are folded: nobody reads them, somebody looks one up."""
 _TABLE = "| Route | Setting | Before | After | Why |\n|---|---|---|---|---|"
@@ -50,7 +57,11 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     counts = _counts(report)
     if counts:
         page.add(counts)
-    rows = [row for each in report.comparison.environments for row in _rows(report, each)]
+    renamed = [each for env in report.comparison.environments for each in renamed_objects(env)]
+    if renamed:
+        page.add_list("**Renamed**\n", [f"- {spoken(each, table=False)}" for each in renamed], "", "{} more.", 0.1)
+    ways = [alike(each.known) for each in report.comparison.environments]
+    rows = [row for groups in ways for row in _rows(report, groups)]
     again = reproduced(report).replace("`", "")
     if rows:
         _add_table(page, _TABLE, rows, ("row", f"{{}} more rows: `{again}` lists them."), 0.5)
@@ -60,15 +71,15 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
         page.add_list("**Unknown**: what these bring was not seen\n", lines, "", "{} more.", 0.2)
     new = report.listed("new")
     if new:
-        found = [_finding(report, each) for each in new]
-        _add_table(page, f"**New**\n\n{_NEW}", found, ("new finding", "{} more new findings."), 0.6)
-    for environment in report.comparison.environments:
-        drawn = diagram(environment)
+        seen, rest = _findings(report, new)
+        _add_table(page, f"**New**\n\n{_NEW}", [*seen, *rest], ("new finding", "{} more new findings."), 0.6, len(seen))
+    for environment, groups in zip(report.comparison.environments, ways, strict=True):
+        drawn = diagram(environment, groups)
         if drawn:
             title = _reaches(environment)
             page.add(f"<details><summary>How policy reaches {title}</summary>\n\n```mermaid\n{drawn}\n```\n</details>")
             break
-    for detail in list(_details(report))[:MOST_DETAILS]:
+    for detail in islice(_details(chain.from_iterable(ways)), MOST_DETAILS):
         page.add(detail)
     folded = _folded(report)
     if folded:
@@ -82,12 +93,14 @@ def summary(report: DiffReport) -> str:
     return write(report, SUMMARY_BUDGET * 3 // 4).partition("\n")[2]
 
 
-def _add_table(page: Page, head: str, rows: Sequence[str], of: tuple[str, str], share: float) -> None:
+def _add_table(
+    page: Page, head: str, rows: Sequence[str], of: tuple[str, str], share: float, most: int = MOST_ROWS
+) -> None:
     """The first rows in sight, the others folded; what they are called, and the line that counts what has no room."""
     name, more = of
     end = len(rows)
     if len(rows) > MOST_ROWS + MOST_ROWS // 3:  # not for a few more
-        end = next((n for n in range(MOST_ROWS, len(rows)) if not rows[n].startswith("| same")), len(rows))
+        end = next((n for n in range(min(most, MOST_ROWS), len(rows)) if not rows[n].startswith("| same")), len(rows))
     page.add_list(head, rows[:end], "", more, share)
     if rest := rows[end:]:
         table = head[head.index("| ") :]
@@ -140,10 +153,10 @@ def _counts(report: DiffReport) -> str:
     return " · ".join(parts)
 
 
-def _rows(report: DiffReport, environment: EnvironmentChange) -> Iterator[str]:
-    for group in alike(environment.known):
+def _rows(report: DiffReport, groups: Iterable[Sequence[Subject]]) -> Iterator[str]:
+    for group in groups:
         who = _who(group)
-        subject = group[0]
+        subject, own = group[0], own_policies(group)
         if subject.change in ("added", "removed") or not (subject.parts or subject.reach):
             said = {"added": "new", "removed": "gone", "renamed": "renamed"}.get(subject.change, "")
             was = f"was {code(subject.was.path)}" if subject.was is not None else ""
@@ -157,11 +170,10 @@ def _rows(report: DiffReport, environment: EnvironmentChange) -> Iterator[str]:
             scope = "" if part.all_rules else f" ({escape(', '.join(node.section for node in part.rules[:4]))})"
             for setting in part.settings:
                 if setting.change != "unchanged":
-                    yield f"| {who}{scope} | {code(setting.name)} | {_values(setting)} | {_why(report, setting)} |"
+                    yield f"| {who}{scope} | {code(setting.name)} | {_values(setting)} | {_why(report, setting, own)} |"
                     who = "same"
             for setting in part.lost:
-                by = ", ".join(code(each.policy.path) for each in setting.by)
-                origin = ", ".join(code(each.policy.path) for each in setting.sources_before)
+                by, origin = _names(setting.by, own), _names(setting.sources_before, own)
                 yield f"| {who}{scope} | {code(setting.name)} | | does not apply | of {origin}: {by} replaces it |"
                 who = "same"
 
@@ -171,10 +183,8 @@ def _who(group: Sequence[Subject]) -> str:
     if len(group) == 1:
         return code(first.key.path) if first.is_route else code(str(first.key))
     namespaces = {each.key.namespace for each in group}
-    names = ", ".join(code(each.key.path) for each in group[:MOST_NAMES])
-    more = f" and {len(group) - MOST_NAMES} more" if len(group) > MOST_NAMES else ""
     where = f" in {len(namespaces)} namespaces" if len(namespaces) > 1 else ""
-    return f"**{count(len(group), escape(first.key.kind))}**{where}: {names}{more}"
+    return f"**{count(len(group), escape(first.key.kind))}**{where}: {whereabouts(group, MOST_NAMES, code)}"
 
 
 def _values(setting: Setting) -> str:
@@ -190,25 +200,34 @@ def _value(value: Any) -> str:
     return code(value_in_words(value, 60))
 
 
-def _why(report: DiffReport, setting: Setting) -> str:
-    was = ", ".join(code(each.policy.path) for each in setting.sources_before[:3])
+def _why(report: DiffReport, setting: Setting, own: frozenset[ResourceKey]) -> str:
+    was = _names(setting.sources_before[:3], own)
     match setting.change:
         case "removed":
             if setting.by:
-                return f"{_links(report, setting.by)} replaces {was}"
+                return f"{_links(report, setting.by, own)} replaces {was}"
             return f"{was} {escape(setting.because)}"
         case "moved":
-            return f"{_links(report, setting.sources_after)} instead of {was}"
+            return f"{_links(report, setting.sources_after, own)} instead of {was}"
         case _:
-            return _links(report, setting.sources_after)
+            return _links(report, setting.sources_after, own)
 
 
-def _links(report: DiffReport, responsible: Sequence[Responsible]) -> str:
+def _links(report: DiffReport, responsible: Sequence[Responsible], own: frozenset[ResourceKey]) -> str:
     shown = [
-        _place(report, each.location) if each.location is not None else code(each.policy.path)
+        _one_of(each, own) + (_place(report, each.location) if each.location is not None else code(each.policy.path))
         for each in responsible[:3]
     ]
     return ", ".join(shown)
+
+
+def _names(responsible: Sequence[Responsible], own: frozenset[ResourceKey]) -> str:
+    return ", ".join(_one_of(each, own) + code(each.policy.path) for each in responsible)
+
+
+def _one_of(responsible: Responsible, own: frozenset[ResourceKey]) -> str:
+    """That a policy stands for those which the others of the row have."""
+    return "its own, e.g. " if responsible.policy in own else ""
 
 
 def _place(report: DiffReport, location: Location, *, before: bool = False) -> str:
@@ -222,6 +241,24 @@ def _place(report: DiffReport, location: Location, *, before: bool = False) -> s
     address = report.links.rstrip("/") + "/" + quote(relative, safe="/-._~", errors="replace")
     shown = code(f"{relative.rpartition('/')[2]}:{line}")
     return f"[{shown}]({address}#L{line})"
+
+
+def _findings(report: DiffReport, findings: Sequence[Finding]) -> tuple[list[str], list[str]]:
+    """A row each, the first ones of every rule apart from the rest; of very many the number."""
+    number = Counter((each.severity, each.rule) for each in findings)
+    come: Counter[tuple[str, str]] = Counter()
+    first: list[str] = []
+    rest: list[str] = []
+    for each in findings:
+        which = each.severity, each.rule
+        come[which] += 1
+        if come[which] <= MOST_OF_RULE:
+            (first if come[which] <= MOST_IN_SIGHT else rest).append(_finding(report, each))
+        elif come[which] == number[which]:
+            lists = code(f"{reproduced(report)} -o concise")
+            left = f"{number[which] - MOST_OF_RULE} more like these: {lists} lists them"
+            rest.append(f"| {each.severity} | {escape(each.rule)} | | {left} |")
+    return first, rest
 
 
 def _finding(report: DiffReport, finding: Finding) -> str:
@@ -247,19 +284,18 @@ def _reaches(environment: EnvironmentChange) -> str:
     return f"<code>{html(subjects[0].key.path)}</code>{more}"
 
 
-def _details(report: DiffReport) -> Iterator[str]:
+def _details(groups: Iterable[Sequence[Subject]]) -> Iterator[str]:
     """Before and after of what changes, setting by setting, for a reader who wants the whole values."""
-    for environment in report.comparison.environments:
-        for group in alike(environment.known):
-            subject = group[0]
-            lines = [line for part in subject.parts for each in part.settings for line in _diff_lines(each)]
-            if not lines:
-                continue
-            fence = "`" * (3 + max((line.count("`") for line in lines), default=0))
-            more = f" and {len(group) - 1} more" if len(group) > 1 else ""
-            title = f"Before and after: <code>{html(subject.key.path)}</code>{more}"
-            body = "\n".join(lines)
-            yield f"<details><summary>{title}</summary>\n\n{fence}diff\n{body}\n{fence}\n</details>"
+    for group in groups:
+        subject = group[0]
+        lines = [line for part in subject.parts for each in part.settings for line in _diff_lines(each)]
+        if not lines:
+            continue
+        fence = "`" * (3 + max((line.count("`") for line in lines), default=0))
+        more = f" and {len(group) - 1} more" if len(group) > 1 else ""
+        title = f"Before and after: <code>{html(subject.key.path)}</code>{more}"
+        body = "\n".join(lines)
+        yield f"<details><summary>{title}</summary>\n\n{fence}diff\n{body}\n{fence}\n</details>"
 
 
 def _diff_lines(setting: Setting) -> Iterator[str]:

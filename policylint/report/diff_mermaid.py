@@ -6,25 +6,30 @@ Labels hold nothing but letters, digits and a few signs: the text may come from 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from policylint.model import ResourceKey
+from policylint.report.diff_words import own_policies
 
 if TYPE_CHECKING:
-    from policylint.compare.change import ContextChange, EnvironmentChange
+    from policylint.compare.change import ContextChange, EnvironmentChange, Subject
     from policylint.policy.state import Effective
 
 MOST_EDGES = 60
 """GitHub's limit is 500; nobody reads more than this."""
 MOST_SUBJECTS = 8
+MOST_ALIKE = 4
+"""More subjects that change alike are one node; of a few each is drawn with all that acts on it."""
 _LONGEST = 60
 
 
 class _Diagram:
-    """Nodes by key, edges once, both in the order in which they came."""
+    """Nodes by key, edges once, both in the order in which they came; `more` is how many others a node stands for."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Mapping[ResourceKey, int]) -> None:
+        self._more = more
         self.nodes: dict[ResourceKey, str] = {}
         self.shapes: dict[ResourceKey, str] = {}
         self.edges: dict[tuple[str, str, str], None] = {}
@@ -33,7 +38,8 @@ class _Diagram:
         if key not in self.nodes:
             number = len(self.nodes) + 1
             name = self.nodes[key] = f"{'p' if policy else 'n'}{number}"
-            label = clean(f"{mark}{key}")
+            more = self._more.get(key, 0)
+            label = clean(f"{mark}{key}") + (f" and {more} more" if more else "")
             self.shapes[key] = f'{name}(["{label}"])' if policy else f'{name}["{label}"]'
         return self.nodes[key]
 
@@ -48,16 +54,21 @@ class _Diagram:
         return "\n".join(["flowchart LR", *lines])
 
 
-def diagram(environment: EnvironmentChange) -> str:
-    """The diagram, "" where nothing is to be drawn."""
-    drawn = _Diagram()
+def diagram(environment: EnvironmentChange, groups: Iterable[Sequence[Subject]] = ()) -> str:
+    """The diagram, "" where nothing is to be drawn; of many subjects that change alike the first stands for all."""
+    several = [group for group in groups if len(group) > MOST_ALIKE]
+    others = {each.key for group in several for each in group[1:]}
+    drawn = _Diagram(
+        {group[0].key: len(group) - 1 for group in several}
+        | {key: len(group) - 1 for group in several for key in own_policies(group)}
+    )
     subjects: dict[ResourceKey, None] = {}
     pairs: set[tuple[int, int, ResourceKey]] = set()
     for change in environment.contexts:
         subject = next(
             (node.key for node in reversed(change.path) if node.key.kind.endswith("Route")), change.path[-1].key
         )
-        if subject not in subjects and len(subjects) == MOST_SUBJECTS:
+        if subject in others or (subject not in subjects and len(subjects) == MOST_SUBJECTS):
             continue
         subjects.setdefault(subject)
         _skeleton(drawn, change)

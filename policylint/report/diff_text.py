@@ -8,10 +8,11 @@ clusters/prod: 1 of 23 routes changes · 1 new error
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from policylint.model import Finding, Severity
+from policylint.model import Finding, ResourceKey, Severity
 from policylint.report.diff_report import DiffReport
 from policylint.report.diff_words import (
     MARKS,
@@ -20,8 +21,11 @@ from policylint.report.diff_words import (
     finding_parts,
     gateways_in_words,
     nothing_changes,
+    own_policies,
     reach_in_words,
+    renamed_objects,
     verdict_parts,
+    whereabouts,
     words,
 )
 from policylint.report.display import Paint, one_line, width, wrapped
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 MOST_BLOCKS = 40
 MOST_UNKNOWN = 8
+MOST_OF_RULE = 10
+"""New or fixed findings of one rule; nobody reads on."""
 _VALUE = 34
 """Columns of a value beside its origin."""
 _STYLES: dict[str, str] = {"+": "note", "-": "error", "~": "warning", "!": "warning", ">": "note", " ": "faint"}
@@ -55,6 +61,7 @@ def write(report: DiffReport) -> str:
         name = next((report.shown_name(each.name) for each in environments), "") if len(environments) == 1 else ""
         line = " · ".join([nothing_changes(report), *parts])
         lines.append(paint("strong", f"{name}: {line}" if name else line))
+        lines += [line for each in environments for line in _renamed(report, each, paint)]
     elif len(environments) > len(changed):
         same = [each.name for each in environments if each not in changed]
         lines += [f"{', '.join(map(one_line, same))}: {nothing_changes(report._replace(text_only=0))}", ""]
@@ -71,13 +78,15 @@ def write(report: DiffReport) -> str:
 
 
 def _environment(report: DiffReport, environment: EnvironmentChange, paint: Paint) -> Iterator[str]:
+    renamed = list(_renamed(report, environment, paint))
+    yield from [*renamed, ""] if renamed else []
     groups = alike(environment.known)
     for group in groups[:MOST_BLOCKS]:
         yield from _block(report, group, paint)
         yield ""
     if len(groups) > MOST_BLOCKS:
         number = sum(len(each) for each in groups[MOST_BLOCKS:])
-        yield f"and {number} more that change otherwise (--format json-v1 lists all)"
+        yield f"and {number} more that change otherwise (--format concise lists all)"
         yield ""
     listed = list(_policies(report, environment.policies, paint))
     if listed:
@@ -113,10 +122,8 @@ def _block(report: DiffReport, group: Sequence[Subject], paint: Paint) -> Iterat
     heading = f"{mark} {one_line(name)}" + (f"  ({scope})" if scope else "")
     yield _beside(heading, _place(first) if len(group) == 1 else "", report, paint, mark)
     if len(group) > 1:
-        names = [each.key.path for each in group[:MOST_NAMES]]
-        if len(group) > MOST_NAMES:
-            names[-1] += f" and {len(group) - MOST_NAMES} more"
-        yield from (f"    {line}" for line in wrapped(one_line(", ".join(names)), report.report.options.width - 4))
+        names = one_line(whereabouts(group, MOST_NAMES))
+        yield from (f"    {line}" for line in wrapped(names, report.report.options.width - 4))
     for reach in first.reach:
         mark = "~" if reach.after and reach.before else "+" if reach.after else "-"
         said = reach_in_words(reach) + (f": {reach.message}" if reach.message else "")
@@ -126,7 +133,16 @@ def _block(report: DiffReport, group: Sequence[Subject], paint: Paint) -> Iterat
     for part in parts:
         if several:
             yield f"    {_scope(first, part, len(group) > 1)}:"
-        yield from _settings(report, part, paint, unchanged=len(group) == 1)
+        yield from _settings(report, part, paint, own_policies(group), unchanged=len(group) == 1)
+
+
+def _renamed(report: DiffReport, environment: EnvironmentChange, paint: Paint) -> Iterator[str]:
+    """Objects with another name."""
+    found = renamed_objects(environment)
+    for each in found[:MOST_UNKNOWN]:
+        yield paint(_STYLES[">"], cut(f"> {each}", report.report.options.width))
+    if len(found) > MOST_UNKNOWN:
+        yield f"> and {len(found) - MOST_UNKNOWN} more that are called otherwise"
 
 
 def _scope(subject: Subject, part: Part, several: bool) -> str:
@@ -144,15 +160,20 @@ def _scope(subject: Subject, part: Part, several: bool) -> str:
     return ", ".join(each for each in (one_line(rules), via) if each)
 
 
-def _settings(report: DiffReport, part: Part, paint: Paint, *, unchanged: bool) -> Iterator[str]:
-    rows = [(MARKS[each.change], each, _origin(report, each)) for each in part.settings]
-    rows += [("-", each, _not_reached(report, each)) for each in part.lost]
-    rows = [row for row in rows if unchanged or row[1].change != "unchanged"]
+def _settings(
+    report: DiffReport, part: Part, paint: Paint, own: frozenset[ResourceKey], *, unchanged: bool
+) -> Iterator[str]:
+    rows = [
+        (MARKS[each.change], each, _origin(report, each, own))
+        for each in part.settings
+        if unchanged or each.change != "unchanged"
+    ]
+    rows += [("-", each, _not_reached(report, each, own)) for each in part.lost]
     page = report.report.options.width
     names = min(24, max((len(each.name) for _, each, _ in rows), default=0))
     room = page - 6 - names - 2
-    values = [words(each, _VALUE) for _, each, _ in rows]
-    column = max(map(len, values), default=0)
+    values = [words(each, room if each.change == "changed" else _VALUE) for _, each, _ in rows]
+    column = max((len(each) for each in values if len(each) <= _VALUE), default=0)
     for (mark, setting, origin), value in zip(rows, values, strict=True):
         start = f"    {mark} {cut(setting.name, 24):{names}}  "
         for line in (f"{start}{value:<{column}}  {origin}", f"{start}{value}  {origin}"):
@@ -163,7 +184,7 @@ def _settings(report: DiffReport, part: Part, paint: Paint, *, unchanged: bool) 
             yield paint(_STYLES[mark], f"{start}{words(setting, room)}".rstrip())
             yield from (" " * (8 + names) + each for each in wrapped(origin, room))
     for by, over in _prevailing(part).items():
-        said = f"{_names(report, by)} prevails over {', '.join(over)}"
+        said = f"{_names(report, by, own)} prevails over {', '.join(over)}"
         first, *rest = wrapped(one_line(said), page - 6)
         yield f"    = {first}"
         yield from (f"      {each}" for each in rest)
@@ -178,30 +199,33 @@ def _prevailing(part: Part) -> dict[tuple[Responsible, ...], list[str]]:
     return {by: list(over) for by, over in found.items()}
 
 
-def _origin(report: DiffReport, setting: Setting) -> str:
+def _origin(report: DiffReport, setting: Setting, own: frozenset[ResourceKey]) -> str:
     """`was infra/edge-jwt (edge-jwt.yaml:14), replaced by shop/checkout-cors (…)`."""
-    was, now = _names(report, setting.sources_before), _names(report, setting.sources_after)
+    was, now = _names(report, setting.sources_before, own), _names(report, setting.sources_after, own)
     match setting.change:
         case "removed":
             return f"was {was}" + (f", {setting.because}" if setting.because else "")
         case "added":
             return f"now {now}"
         case "unchanged":
-            return f"unchanged, {_names(report, setting.sources_after, places=False)}"
+            return f"unchanged, {_names(report, setting.sources_after, own, places=False)}"
         case _:
             return f"now {now}" if now == was else f"was {was}, now {now}"
 
 
-def _not_reached(report: DiffReport, setting: Setting) -> str:
-    return f"{_names(report, setting.sources_before, places=False)} does not reach it"
+def _not_reached(report: DiffReport, setting: Setting, own: frozenset[ResourceKey]) -> str:
+    return f"{_names(report, setting.sources_before, own, places=False)} does not reach it"
 
 
-def _names(report: DiffReport, responsible: Sequence[Responsible], *, places: bool = True) -> str:
+def _names(
+    report: DiffReport, responsible: Sequence[Responsible], own: frozenset[ResourceKey], *, places: bool = True
+) -> str:
+    """Policies with their places; one of `own` stands for those that the other subjects of a block have."""
     found = []
     for each in responsible[:3]:
         place = report.place(each.location) if places else None
         where = f" ({place[0].rpartition('/')[2]}:{place[1]})" if place else ""
-        found.append(one_line(f"{each.policy.path}{where}"))
+        found.append(one_line(f"{'its own, e.g. ' if each.policy in own else ''}{each.policy.path}{where}"))
     more = f" and {len(responsible) - 3} more" if len(responsible) > 3 else ""
     return ", ".join(found) + more if found else "the route itself"
 
@@ -237,8 +261,16 @@ def _findings(report: DiffReport, paint: Paint) -> Iterator[str]:
     if report.show_unchanged:
         states.append(("Same", "unchanged", "note"))
     for label, state, least in states:
+        number: Counter[tuple[str, Severity]] = Counter()
         for each in report.listed(state, least):
-            yield from _finding(report, label, each, paint)
+            number[each.rule, each.severity] += 1
+            if state == "unchanged" or number[each.rule, each.severity] <= MOST_OF_RULE:
+                yield from _finding(report, label, each, paint)
+        for (rule, severity), found in number.items():
+            if state != "unchanged" and found > MOST_OF_RULE:
+                code = paint(severity, f"{severity}[{rule}]")
+                lists = "--format concise" if state == "new" else "--format json-v1"
+                yield f"{label:7} {code} {found - MOST_OF_RULE} more like these ({lists} lists all)"
 
 
 def _finding(report: DiffReport, label: str, finding: Finding, paint: Paint) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
@@ -12,7 +13,7 @@ from policylint.report.display import one_line
 from policylint.report.words import count
 
 if TYPE_CHECKING:
-    from policylint.compare.change import EnvironmentChange, Reach, Setting, Subject
+    from policylint.compare.change import EnvironmentChange, Reach, Responsible, Setting, Subject
     from policylint.report.diff_report import DiffReport
 
 MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "unchanged": " ", "renamed": ">", "unknown": "!"}
@@ -175,11 +176,42 @@ def gateways_in_words(keys: Iterable[ResourceKey]) -> str:
 
 def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
     """Subjects that change in the same way together: those that lose a protection first, for what comes late may be
-    folded or cut, then in the order of the first of each."""
+    folded or cut, then in the order of the first of each. Policies that act on one of them alone may differ by name."""
+    listed = list(subjects)
+    ways = _Ways(listed)
     found: dict[object, list[Subject]] = {}
-    for each in subjects:
-        found.setdefault(_way(each), []).append(each)
+    for each in listed:
+        found.setdefault(ways.of(each), []).append(each)
     return sorted(found.values(), key=lambda group: not loses_protection(group[0]))
+
+
+def whereabouts(group: Sequence[Subject], most: int, code: Callable[[str], str] = str) -> str:
+    """Of several that change alike, who: `shop/a, shop/b`; of many in several namespaces how many are where."""
+    namespaces = Counter(each.key.namespace for each in group)
+    if len(group) <= most or len(namespaces) == 1:
+        more = f" and {len(group) - most} more" if len(group) > most else ""
+        return ", ".join(code(each.key.path) for each in group[:most]) + more
+    named = sorted(namespaces.items(), key=lambda each: (-each[1], each[0]))
+    more = f" and {count(len(named) - most, 'more namespace')}" if len(named) > most else ""
+    listed = ", ".join(f"{number} in {code(name)}" for name, number in named[:most])
+    return f"{listed}{more}; e.g. {code(group[0].key.path)}"
+
+
+def renamed_objects(environment: EnvironmentChange) -> list[str]:
+    """`Gateway infra/front  (was infra/edge)`, for what is no route: a rename without effect shows nowhere else."""
+    return [
+        f"{each.key}  (was {each.was.path})"
+        for each in environment.objects
+        if each.was is not None and not each.key.kind.endswith("Route")
+    ]
+
+
+def own_policies(group: Sequence[Subject]) -> frozenset[ResourceKey]:
+    """The policies of the first of several that change alike which the others have others for."""
+    if len(group) < 2:
+        return frozenset()
+    first, second = (frozenset(key for each in _changing(one) for key in _policies(each)) for one in group[:2])
+    return first - second
 
 
 def loses_protection(subject: Subject) -> bool:
@@ -191,18 +223,65 @@ def loses_protection(subject: Subject) -> bool:
     )
 
 
-def _way(subject: Subject) -> object:
-    parts = tuple(
-        (
-            part.gateways,
-            part.all_rules and bool(part.rules),
-            () if part.all_rules else tuple(node.section for node in part.rules),
-            tuple((str(each.kind), each.name, each.change, scalar(each.before), scalar(each.after),
-                   each.sources_before, each.sources_after, each.by, each.because)
-                  for each in (*part.settings, *part.lost) if each.change != "unchanged"),
+class _Ways:
+    """What subjects that change alike have in common; of settings that many share it is found out once."""
+
+    def __init__(self, subjects: Sequence[Subject]) -> None:
+        self._policies: dict[int, frozenset[ResourceKey]] = {}
+        self._said: dict[int, int] = {}
+        self._numbers: dict[object, int] = {}
+        holders: dict[ResourceKey, ResourceKey] = {}
+        shared: set[ResourceKey] = set()
+        for subject in subjects:
+            for setting in _changing(subject):
+                for key in self._of(setting):
+                    if holders.setdefault(key, subject.key) != subject.key:
+                        shared.add(key)
+        self._own = {key for key, holder in holders.items() if key not in shared and key.namespace == holder.namespace}
+
+    def of(self, subject: Subject) -> object:
+        parts = tuple(
+            (
+                part.gateways,
+                part.all_rules and bool(part.rules),
+                () if part.all_rules else tuple(node.section for node in part.rules),
+                tuple(self._number(each) for each in (*part.settings, *part.lost) if each.change != "unchanged"),
+            )
+            for part in subject.parts
         )
-        for part in subject.parts
-    )  # fmt: skip
-    reach = tuple((each.what, each.name, each.before, each.after) for each in subject.reach)
-    alone = subject.key if not parts and not reach else None
-    return repr((subject.key.kind, subject.change, parts, reach, alone, subject.was and subject.key))
+        reach = tuple((each.what, each.name, each.before, each.after) for each in subject.reach)
+        alone = subject.key if not parts and not reach else None
+        return subject.key.kind, subject.change, parts, reach, alone, subject.was
+
+    def _of(self, setting: Setting) -> frozenset[ResourceKey]:
+        found = self._policies.get(id(setting))
+        if found is None:
+            found = self._policies[id(setting)] = frozenset(_policies(setting))
+        return found
+
+    def _number(self, setting: Setting) -> int:
+        """The same for settings that read the same."""
+        found = self._said.get(id(setting))
+        if found is None:
+            values = scalar(setting.before), scalar(setting.after)
+            origins = self._who(setting.sources_before), self._who(setting.sources_after)
+            by = self._who(each._replace(location=None) for each in setting.by)  # it names each of them elsewhere
+            said = str(setting.kind), setting.name, setting.change, values, origins, by, setting.because
+            found = self._said[id(setting)] = self._numbers.setdefault(said, len(self._numbers))
+        return found
+
+    def _who(self, responsible: Iterable[Responsible]) -> tuple[object, ...]:
+        return tuple(
+            each.policy.kind if each.policy in self._own else (each.policy, repr(each.location)) for each in responsible
+        )
+
+
+def _changing(subject: Subject) -> Iterator[Setting]:
+    for part in subject.parts:
+        yield from (each for each in part.settings if each.change != "unchanged")
+        yield from part.lost
+
+
+def _policies(setting: Setting) -> Iterator[ResourceKey]:
+    for responsible in (setting.sources_before, setting.sources_after, setting.by):
+        yield from (each.policy for each in responsible)

@@ -29,10 +29,11 @@ def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iter
     from policylint.compare.mesh import authorization_weakened
     from policylint.compare.named import named_weakened
 
-    behind = Behind(sides.after)
+    behind, idle = Behind(sides.after), _Idle(sides.after)
     apart: dict[tuple[int, str], tuple[Cause, str, Reach]] = {}
     for cause, void, way in chain(_weakened(sides, contexts), authorization_weakened(sides), named_weakened(sides)):
-        apart.setdefault((id(cause), void), (cause, void, Reach()))[2].add(behind, way)
+        if not idle.lies_on(way):
+            apart.setdefault((id(cause), void), (cause, void, Reach()))[2].add(behind, way)
     reached: dict[Cause, Reach] = defaultdict(Reach)
     for cause, void, reach in apart.values():
         reached[cause._replace(void=void)].join(reach)
@@ -41,7 +42,6 @@ def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iter
 
 def _weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[Weaker]:
     others = _Others(sides.after)
-    idle = _Idle(sides.after)
     memo: dict[tuple[int, int], list[tuple[Cause, str]]] = {}
     for each in contexts:
         if each.standing != "both" or not (each.kind.weaker or any(purposes(each.kind))):
@@ -49,9 +49,7 @@ def _weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[Weake
         pair = (id(each.before), id(each.after))
         if pair not in memo:
             memo[pair] = list(_causes(sides, each))
-        if not memo[pair] or idle.lies_on(each.path):
-            continue
-        if each.after is None and others.serve(each.path, each.kind):
+        if each.after is None and memo[pair] and others.serve(each.path, each.kind):
             continue  # another kind of policy takes over
         for cause, purpose in memo[pair]:
             yield cause, "" if purpose and others.serve(each.path, each.kind, purpose) else purpose, each.path
@@ -61,6 +59,8 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
     """What is weaker between the two effective policies of a context, each with the purpose it leaves unserved."""
     before = {} if change.before is None else change.before.spec
     after = {} if change.after is None else change.after.spec
+    if _is_unseen(sides, change):
+        return
     told: set[str] = set()
     for _, fields in purposes(change.kind):
         asked, still = set(asking(before, fields)), set(asking(after, fields))
@@ -71,6 +71,16 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
     for each in weakened(words, before, after):
         if each.weak.path.split(".")[0] not in told:
             yield _cause(sides, change, each), each.weak.opens if each.opens else ""
+
+
+def _is_unseen(sides: Sides, change: ContextChange) -> bool:
+    """Whether a policy that asked is still there, and whom it is for was not seen."""
+    reaching = {each.key for each in change.after.stack} if change.after is not None else set()
+    for each in () if change.before is None else change.before.stack:
+        state = sides.after.policies.get(sides.pairing.key(each.key))
+        if state is not None and state.key not in reaching and any(at.resolution.unknown for at in state.targets):
+            return True
+    return False
 
 
 def _fewer(sides: Sides, change: ContextChange, gone: list[str], still: list[str]) -> Cause:

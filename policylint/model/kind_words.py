@@ -137,6 +137,8 @@ def explain(kind: PolicyKind) -> Iterator[tuple[str, str]]:
     ]
     if losses:
         yield "Security", f"Settings whose loss matters: {'; '.join(losses)}."
+    if kind.weaker:
+        yield "Weaker", f"A change is reported that weakens {_list(dict.fromkeys(each.path for each in kind.weaker))}."
     yield "Status", " ".join(_status(kind))
     if kind.notes:
         yield "Notes", kind.notes

@@ -125,6 +125,8 @@ def _verdict(report: DiffReport) -> str:
         return f"{count(len(losing), 'route')} {'loses' if len(losing) == 1 else 'lose'} a protection"
     if any(each.rule == "GWP302" and each.severity == "error" for each in report.known("new")):
         return "a route can be reached past its protection"
+    if any(each.rule == "GWP304" and each.severity == "error" for each in report.known("new")):
+        return "a protection stays and keeps nobody out any more"
     routes = report.comparison.routes
     if routes:
         by = [each.change for each in routes]

@@ -302,3 +302,9 @@ def test_a_loss_is_told_once(tmp_path: Path) -> None:
 def test_a_route_that_comes_with_the_change_loses_nothing(tmp_path: Path) -> None:
     world = (GATEWAY, SERVICE, security(jwt("optional: true")))
     assert weakened(tmp_path, world, (*world, route())) == []
+
+
+def test_a_policy_whose_target_was_not_seen_may_still_ask(tmp_path: Path) -> None:
+    before = client("tls: {clientValidation: {caCertificateRefs: [{name: ca}]}}")
+    assert len(weakened(tmp_path, (*WORLD, before), WORLD)) == 1
+    assert weakened(tmp_path, (*WORLD, before), (*WORLD, before.replace("name: edge}", "name: '${NAME}'}"))) == []

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from policylint.cli.kinds import kinds
 from policylint.model import PolicyKind, mapping, sequence
 from policylint.model.catalog import CatalogError, load_catalog
 from policylint.model.weakness import Weakness, weakness, weakness_entry
@@ -95,6 +97,11 @@ def test_every_implementation_with_a_login_says_what_weakens_it() -> None:
         "kuadrant",
         "nginx-gateway-fabric",
     }
+
+
+def test_kinds_lists_the_fields() -> None:
+    output = CliRunner().invoke(kinds, ["PeerAuthentication"]).output
+    assert "A change is reported that weakens mtls.mode and portLevelMtls.*.mode." in " ".join(output.split())
 
 
 def refused() -> Iterator[Any]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -56,7 +57,7 @@ class Two:
         self.paths = paths
         self.span = span
         self.sources = sources
-        self._changed: dict[str, frozenset[int]] = {}
+        self._changed: dict[str, Collection[int]] = {}
 
     def judged_before(
         self, simulations: list[Simulation], settings: Settings, chosen: set[str] | None
@@ -96,11 +97,14 @@ class Two:
         """What a file of after was called before."""
         return file if self.directories is None else _moved(file, *reversed(self.directories))
 
-    def touched_lines(self, file: str) -> frozenset[int]:
-        """The lines of a file of after that are not in the file of before."""
+    def touched_lines(self, file: str) -> Collection[int]:
+        """The lines of a file of after that are not in the file of before; of a file that is new, all there can be."""
         if file not in self._changed:
             from policylint.compare import changed_lines
 
+            if not _is_there(self.sources[0], self.of_before(file)) and _is_there(self.sources[1], file):
+                self._changed[file] = range(1, sys.maxsize)
+                return self._changed[file]
             ids = {_id_of(self.sources[0], self.of_before(file)), _id_of(self.sources[1], file)}
             if len(ids) == 1 and None not in ids:
                 self._changed[file] = frozenset()
@@ -139,6 +143,14 @@ class _Enlarged(Workspace):
     def findings(self, select: set[str] | None = None, *, spent: dict[str, float] | None = None) -> list[Finding]:
         found = [*super().findings(select, spent=spent), *self._more]
         return sorted(found, key=lambda each: (each.location.sort_key(), each.rule, each.message))
+
+
+def _is_there(source: Source, file: str) -> bool:
+    try:
+        source.file(file)
+    except SourceError:
+        return False
+    return True
 
 
 def _id_of(source: Source, file: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from policylint.compare.change import FindingChange
 from policylint.model import SEVERITIES, Finding, Location, Related, ResourceKey
@@ -52,7 +52,7 @@ def _rank(finding: Finding) -> int:
     return SEVERITIES.index(finding.severity)
 
 
-def on_changed_lines(finding: Finding, lines: Callable[[str], frozenset[int]]) -> Finding:
+def on_changed_lines(finding: Finding, lines: Callable[[str], Collection[int]]) -> Finding:
     """The finding with a place that the change touches as its primary one, if it has any: GitHub shows no others.
 
     Args:
@@ -68,7 +68,7 @@ def on_changed_lines(finding: Finding, lines: Callable[[str], frozenset[int]]) -
     return finding
 
 
-def _touches(location: Location, lines: Callable[[str], frozenset[int]]) -> bool:
+def _touches(location: Location, lines: Callable[[str], Collection[int]]) -> bool:
     changed = lines(location.file)
     return bool(changed) and location.at()[0] in changed
 

@@ -1,8 +1,8 @@
 """A comparison as plain JSON values, for the cache; compare/stored.py makes one of them again.
 
-Values that stand in several places are written once and numbered: keys, nodes, kinds, documents, places in them, and
-effective policies, so that contexts that shared one share it again. What is no JSON (a mapping with a key that is no
-text) or a kind that is not wholly said by its entry is not kept.
+Values that stand in several places are written once and numbered: keys, nodes, kinds, documents, places in them,
+effective policies and settings, so that contexts that shared one share it again. What is no JSON (a mapping with a key
+that is no text) or a kind that is not wholly said by its entry is not kept.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from policylint.compare.change import (
     Subject,
     Touched,
 )
+from policylint.documents import Document
 from policylint.documents.stored import StoredError
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.model.fix import Change
 from policylint.model.kind_entry import kind_entry
 from policylint.model.policy_kind import policy_kind
+from policylint.model.resource import Written
 from policylint.policy.state import Effective
 
 _SCALARS: Final = (str, int, float, bool, type(None))
@@ -65,8 +67,8 @@ class _Keeping:
     held by the comparison meanwhile."""
 
     def __init__(self) -> None:
-        self.tables = tuple(_Table() for _ in range(6))
-        self._keys, self._nodes, self._kinds, self._pages, self._places, self._effects = self.tables
+        self.tables = tuple(_Table() for _ in range(7))
+        self._keys, self._nodes, self._kinds, self._pages, self._places, self._effects, self._settings = self.tables
 
     def environment(self, change: EnvironmentChange) -> list[Any]:
         name, come_or_gone, routes, contexts, subjects, policies, objects, truncated, renamed = change
@@ -146,7 +148,10 @@ class _Keeping:
             [self._setting(each) for each in lost],
         ]
 
-    def _setting(self, setting: Setting) -> list[Any]:
+    def _setting(self, setting: Setting) -> int:
+        return self._settings.number(id(setting), lambda: self._setting_row(setting))
+
+    def _setting_row(self, setting: Setting) -> list[Any]:
         kind, name, change, before, after, *responsible, because = setting
         values = [_as_json(before), _as_json(after)]
         return [self._kind(kind), name, change, *values, *map(self._responsible, responsible), because]
@@ -189,8 +194,15 @@ class _Keeping:
         document, pointer, key = location
         # Spots and lines of templates are equal by what they hold, documents by identity: so are pages, by number.
         known = repr(document) if isinstance(document, tuple) else id(document)
-        page = self._pages.number(known, lambda: [document.file, repr(document)])
+        page = self._pages.number(known, lambda: _page_row(document))
         return self._places.number((page, pointer, key), lambda: [page, [*pointer], key, *location.at()])
+
+
+def _page_row(document: Written) -> list[Any]:
+    """The file, and how the document itself prints."""
+    if type(document) is Document:
+        return [document.file, document.number, document.line]
+    return [document.file, repr(document)]
 
 
 def _kind_row(kind: PolicyKind) -> list[Any]:

@@ -114,13 +114,14 @@ def restored(value: Any) -> Comparison:
 class _Back:
     """Makes a comparison of plain values. Raises whatever comes where they have another shape."""
 
-    def __init__(self, keys: Any, nodes: Any, kinds: Any, pages: Any, places: Any, effects: Any) -> None:
+    def __init__(self, keys: Any, nodes: Any, kinds: Any, pages: Any, places: Any, effects: Any, settings: Any) -> None:
         self._keys = [ResourceKey(*map(_text, row)) for row in _rows(keys)]
         self._nodes = [Node(self._key(key), _text(section), _text(role)) for key, section, role in _rows(nodes)]
         self._kinds = [_kind(*row) for row in _rows(kinds)]
-        self._pages = [Page(_text(file), _text(label)) for file, label in _rows(pages)]
+        self._pages = [_page(*row) for row in _rows(pages)]
         self._places = [self._location(*row) for row in _rows(places)]
         self._effects = [self._applied(*row) for row in _rows(effects)]
+        self._settings = [self._setting(*row) for row in _rows(settings)]
 
     def environment(self, row: Any) -> EnvironmentChange:
         name, come_or_gone, routes, contexts, subjects, policies, objects, truncated, renamed = row
@@ -204,8 +205,8 @@ class _Back:
             self._path(rules),
             _flag(all_rules),
             self._all_keys(gateways),
-            tuple(self._setting(*each) for each in _rows(settings)),
-            tuple(self._setting(*each) for each in _rows(lost)),
+            tuple(self._settings[_number(each)] for each in _rows(settings)),
+            tuple(self._settings[_number(each)] for each in _rows(lost)),
         )
 
     def _setting(self, kind: Any, name: Any, change: Any, before: Any, after: Any, *rest: Any) -> Setting:
@@ -268,6 +269,13 @@ class _Back:
         found = Location(self._pages[_number(page)], _pointer(pointer), _flag(key))
         cast("Page", found.document).places[found.pointer, found.key] = Position(_number(line), _number(column))
         return found
+
+
+def _page(file: Any, *label: Any) -> Page:
+    if len(label) == 1:
+        return Page(_text(file), _text(label[0]))
+    number, line = map(_number, label)
+    return Page(_text(file), f"Document({file!r}, number={number}, line={line})")
 
 
 def _kind(entry: Any, implementation: Any, origin: Any) -> PolicyKind:

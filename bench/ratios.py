@@ -185,13 +185,17 @@ def diff(bench: Bench) -> list[Row]:
         caches = bench.scratch / f"{name}-caches"
         span = ["-C", str(place), "HEAD~1..HEAD"]
         command = [str(bench.tool), "diff", "--no-cache", *span]
-        base, fresh = caches / "base", caches / "fresh"
-        run_child(bench.warm(base, "diff", "-C", str(place), "HEAD~1..HEAD~1"), LINT_CODES)
+        base, trees, fresh = caches / "base", caches / "trees", caches / "fresh"
+        for cache, same in ((base, "HEAD~1..HEAD~1"), (trees, "HEAD~1..HEAD~1"), (trees, "HEAD..HEAD")):
+            run_child(bench.warm(cache, "diff", "-C", str(place), same), LINT_CODES)
         again = shlex.join(bench.warm(fresh, "diff", *span))
-        only_base = ["sh", "-c", f"rm -rf {fresh}; cp -r {base} {fresh}; exec {again}"]
+        only_base, only_trees = (
+            ["sh", "-c", f"rm -rf {fresh}; cp -r {cache} {fresh}; exec {again}"] for cache in (base, trees)
+        )
         commands = {
             "diff": command,
             "diff-warm": only_base,
+            "diff-warm-trees": only_trees,
             "diff-warm-both": bench.warm(caches / "both", "diff", *span),
             "lint": bench.lint(place),
             "lint-warm": bench.warm(caches / "lint", "lint", str(place)),
@@ -200,15 +204,16 @@ def diff(bench: Bench) -> list[Row]:
         spent = interleaved(commands, bench.rounds(7, 3), LINT_CODES)
         bar = 1.3 if name == "diff" else None
         found.append(replace(_cpu(name, title, spent["diff"], spent["lint"], 0), bar=bar))
-        for other, how, aim in (
-            ("diff-warm", "the cache knows HEAD~1 alone", 0.25),
-            ("diff-warm-both", "the cache knows both", None),
-            ("lint-warm", "lint again: the cache knows the tree", None),
-            ("lint-first", "lint that fills an empty cache", None),
+        for other, how, least, aim in (
+            ("diff-warm", "the cache knows HEAD~1 alone", None, 0.25),
+            ("diff-warm-trees", "the cache knows both trees, not what they differ in", None, None),
+            ("diff-warm-both", "the same diff again: the cache knows the comparison", 0.25, None),
+            ("lint-warm", "lint again: the cache knows the tree", None, None),
+            ("lint-first", "lint that fills an empty cache", None, None),
         ):
             row = other if name == "diff" else f"tree-{other}"
             what_else = f"{how} / cold lint, {what}, CPU"
-            found.append(replace(_cpu(row, what_else, spent[other], spent["lint"], 0), bar=None, aim=aim))
+            found.append(replace(_cpu(row, what_else, spent[other], spent["lint"], 0), bar=least, aim=aim))
     return found
 
 

@@ -79,13 +79,16 @@ class Serving:
         """One judgement of several: of each policy that of the implementation whose Gateways lead to its targets, with
         the ancestors that every one writes on the Gateways that it serves.
 
-        What no Gateway leads to is judged by the first.
+        What no Gateway leads to is a mesh's to judge where there is one that serves such a target.
         """
         first = judgements[0]
         if len(judgements) == 1:
             return first
         by_judge = {each.judge: {state.key: state for state in each.states} for each in judgements}
-        chosen = {state.key: self._judge_of(state, list(by_judge)) for state in first.states}
+        chosen = {
+            state.key: self._judge_of({judge: states[state.key] for judge, states in by_judge.items()})
+            for state in first.states
+        }
         states = []
         for key, judge in chosen.items():
             state = by_judge[judge][key]
@@ -113,10 +116,16 @@ class Serving:
         found = self.of_gateway(gateway)
         return _of_core_kinds(self._only if found == CORE else found)
 
-    def _judge_of(self, state: PolicyState, judges: list[str]) -> str:
-        above = {key for target in state.targets for key in gateways_above(self._topology, target.key)}
+    def _judge_of(self, states: dict[str, PolicyState]) -> str:
+        """Whose judgement of one policy counts, of those of all judges."""
+        first = next(iter(states.values()))
+        above = {key for target in first.targets for key in gateways_above(self._topology, target.key)}
         served = {self._judge(gateway) for key in above if (gateway := self._topology.gateway(key)) is not None}
-        return next((each for each in judges if each in served), judges[0])
+        if served:
+            return next(each for each in states if each in served)
+        meshes = [each for each in states if implementation(each).is_mesh and not _refuses(states[each])]
+        others = [each for each in states if not implementation(each).is_mesh]
+        return (*meshes, *others, *states)[0]
 
     def _is_served(self, ancestor: Ancestor, judge: str) -> bool:
         """Whether an ancestor is the judge's to report on; one that is neither Gateway nor ListenerSet always is."""
@@ -126,6 +135,11 @@ class Serving:
     def _gateway_of(self, key: ResourceKey) -> ResourceKey:
         listener_set = self._topology.listener_set(key)
         return key if listener_set is None else listener_set.parent
+
+
+def _refuses(state: PolicyState) -> bool:
+    """Whether an implementation serves no such target."""
+    return bool(state.targets) and all(each.problem == "kind-not-allowed" for each in state.targets)
 
 
 def _of_core_kinds(name: str) -> str:

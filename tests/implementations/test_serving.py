@@ -82,6 +82,16 @@ def test_a_backend_behind_two_controllers_hears_from_both() -> None:
     assert {line.partition(" by ")[2].partition(":")[0] for line in lines} == {ENVOY, UNKNOWN}
 
 
+def test_what_no_gateway_leads_to_is_judged_by_the_mesh() -> None:
+    """Envoy Gateway does not act on it, istiod does, for sidecars; but only on what it serves."""
+    far = tls("far", "far").replace("group: '', kind: Service", "group: gateway.envoyproxy.io, kind: Backend")
+    found = simulated(*shop("envoy", ENVOY), gateway_class("istio", ISTIO), service("lone"), tls("lone", "lone"), far)
+    assert said(found, "lone")[1] == [
+        "Service lone# by istio.io/mesh-controller: Accepted=True/Accepted ResolvedRefs=True/ResolvedRefs"
+    ]
+    assert said(found, "far")[0] == "TargetNotFound"
+
+
 def test_effective_policies_of_several_judges_are_there_once() -> None:
     found = simulated(*shop("envoy", ENVOY), *shop("free", UNKNOWN))
     assert sorted(each.name for group in found.groups for each in group.effective.sources) == ["envoy", "free"]

@@ -152,14 +152,14 @@ class _Lines:
         from policylint.sources.revision import at_revision, staged
         from policylint.sources.source import SourceError, lines_of
 
-        if file not in self._blobs:
-            revision = self._revision
-            tree = staged(self._repository) if revision is None else at_revision(self._repository, revision)
-            return tree.text(file)
-        blob = self._blobs[file]
-        if blob is None:
-            return []
         try:
+            if file not in self._blobs:
+                revision = self._revision
+                tree = staged(self._repository) if revision is None else at_revision(self._repository, revision)
+                return tree.text(file)
+            blob = self._blobs[file]
+            if blob is None:
+                return []
             return lines_of(self._repository.blob(Entry("100644", blob, file), file))
         except (SourceError, RevisionError):
             return []

@@ -36,28 +36,22 @@ class Spot:
         self.children: dict[str, tuple[Spot, Spot]] | list[Spot] | None = None
 
 
-class Packed(NamedTuple):
-    """Positions as the cache keeps them (documents/stored.py): both arrays in base64, and the 1-based line on which the
-    document starts."""
+def _unpacked(text: str, value: Any) -> tuple[array[int], array[int], array[int]]:
+    """Lines, columns and spans of a value, from what the cache keeps of them (documents/stored.py); nothing where they
+    do not belong to the value."""
+    from base64 import b64decode
 
-    text: str
-    line: int
-
-    def arrays(self, value: Any) -> tuple[array[int], array[int], array[int]]:
-        """Lines, columns and spans; without anything but the first line where they do not belong to the value."""
-        from base64 import b64decode
-
-        kind = _WIDTHS.get(self.text[:1], "B")
-        numbers = array(kind)
-        try:
-            numbers.frombytes(b64decode(self.text[kind != "B" :], validate=True))
-            count = len(numbers) // 2
-            spans = _spans(value, count)
-            if len(numbers) == 2 * count and spans and spans[0] == count:
-                return numbers[:count], numbers[count:], spans
-        except (ValueError, IndexError):
-            pass
-        return array("I"), array("I"), array("I")
+    kind = _WIDTHS.get(text[:1], "B")
+    numbers = array(kind)
+    try:
+        numbers.frombytes(b64decode(text[kind != "B" :], validate=True))
+        count = len(numbers) // 2
+        spans = _spans(value, count)
+        if len(numbers) == 2 * count and spans and spans[0] == count:
+            return numbers[:count], numbers[count:], spans
+    except (ValueError, IndexError):
+        pass
+    return array("I"), array("I"), array("I")
 
 
 class Document:
@@ -74,7 +68,7 @@ class Document:
         number: int,
         value: Any,
         base: int,
-        lines: array[int] | Packed | None,
+        lines: array[int] | str | None,
         columns: array[int] | None,
         again: Callable[[], Spot] | None = None,
         first_line: int = 0,
@@ -82,7 +76,8 @@ class Document:
         """`base` is the 0-based line that the recorded lines count from.
 
         `again` replaces the arrays when given: it reads the document once more for the spots of its nodes, and
-        `first_line` is then the line, from `base`, on which its content starts. `Packed` stands for both arrays.
+        `first_line` is then the line, from `base`, on which its content starts. A text stands for both arrays, packed;
+        `first_line` is then the line in the file, 1-based.
         """
         self.file = file
         self.number = number
@@ -93,8 +88,8 @@ class Document:
         self.again = again
         self._root: Spot | None = None
         self._spans: array[int] | None = None
-        if isinstance(lines, Packed):
-            self.line = lines.line
+        if isinstance(lines, str):
+            self.line = first_line
         else:
             self.line = base + 1 + (first_line if lines is None else lines[0])
 
@@ -117,8 +112,8 @@ class Document:
     def positions(self) -> tuple[array[int], array[int]]:
         """The lines and columns of all nodes; empty where they are not known."""
         lines, columns = self._lines, self._columns
-        if isinstance(lines, Packed):
-            lines, columns, self._spans = lines.arrays(self.value)
+        if isinstance(lines, str):
+            lines, columns, self._spans = _unpacked(lines, self.value)
             self._lines, self._columns = lines, columns
         assert lines is not None and columns is not None
         return lines, columns

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice, repeat
 from operator import le
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from policylint.documents.position import Document, Packed
+from policylint.documents.position import Document
 from policylint.documents.problem import (
     ALIAS_BOMB,
     BINARY,
@@ -38,6 +38,9 @@ _FORMS: Final = frozenset(("yaml", "json", "empty", "helm-template", "jinja", "t
 
 
 _MOST: Final = 2 * MAX_BYTES  # of any number
+
+
+_Made = TypeVar("_Made")
 
 
 class StoredError(ValueError):
@@ -80,17 +83,16 @@ def restored(values: Sequence[Any], files: Sequence[str]) -> list[Reading]:
         if not _FORMS.issuperset(forms):
             raise StoredError
         readings = list(map(Reading, forms))
-        for reading, those in zip(readings, _unread(unread, files), strict=True):
-            reading.unread = those
         parts: dict[int, list[bytes]] = {}
         for at, each in enumerate(rest):
             if each:
                 problems, texts = each
                 parts[at] = [_text(text).encode() for text in texts]
                 readings[at].problems = [_problem(problem, files[at]) for problem in problems]
-        for at, these in enumerate(_documents(documents, files, parts)):
-            if these:
-                readings[at].documents = these
+        for reading, these, those in zip(
+            readings, _documents(documents, files, parts), _unread(unread, files), strict=True
+        ):
+            reading.documents, reading.unread = these, those
     except (TypeError, ValueError, IndexError, KeyError, OverflowError) as error:
         raise StoredError from error
     return readings
@@ -132,17 +134,19 @@ def _documents(
     _numbers(numbers, bases, lines)
     if type(None) in set(map(type, values)):
         raise StoredError
-    documents = zip(numbers, values, bases, lines, places, strict=True)
-    for at, (file, those) in enumerate(zip(files, rows, strict=True)):
-        found = []
-        for number, value, base, line, place in islice(documents, len(those)):
-            if type(place) is str:
-                found.append(Document(file, number, value, base, Packed(place, line), None))
-            else:
-                part, index = place
-                again = Again(parts[at][_number(part)], _number(index))
-                found.append(Document(file, number, value, base, None, None, again, line - base - 1))
-        yield found
+    if _are(str, places):
+        nothing = repeat(None)
+        return _dealt(map(Document, _files(files, rows), numbers, values, bases, places, nothing, nothing, lines), rows)
+    found = []
+    ats = chain.from_iterable(map(repeat, range(len(rows)), map(len, rows)))
+    for at, number, base, line, value, place in zip(ats, numbers, bases, lines, values, places, strict=True):
+        if type(place) is str:
+            found.append(Document(files[at], number, value, base, place, None, None, line))
+        else:
+            part, index = place
+            again = Again(parts[at][_number(part)], _number(index))
+            found.append(Document(files[at], number, value, base, None, None, again, line - base - 1))
+    return _dealt(iter(found), rows)
 
 
 def _unread(rows: Sequence[list[Any]], files: Sequence[str]) -> Iterator[list[Unread]]:
@@ -152,11 +156,18 @@ def _unread(rows: Sequence[list[Any]], files: Sequence[str]) -> Iterator[list[Un
     _numbers(lines, starts, ends, numbers)
     if not _are(str, api_versions, kinds) or not all(map(le, starts, ends)):
         raise StoredError
-    shown = chain.from_iterable(map(repeat, files, map(len, rows)))
     # As Unread(*each) would, without a call of Python's own for each
-    made = map(partial(tuple.__new__, Unread), zip(shown, *columns, strict=True))
-    for those in rows:
-        yield list(islice(made, len(those))) if those else []
+    return _dealt(map(partial(tuple.__new__, Unread), zip(_files(files, rows), *columns, strict=True)), rows)
+
+
+def _files(files: Sequence[str], rows: Sequence[list[Any]]) -> Iterator[str]:
+    """Of every row the file that it is of."""
+    return chain.from_iterable(map(repeat, files, map(len, rows)))
+
+
+def _dealt(made: Iterator[_Made], rows: Sequence[list[Any]]) -> Iterator[list[_Made]]:
+    """What was made of rows, for every file as many as it has."""
+    return (list(islice(made, count)) if count else [] for count in map(len, rows))
 
 
 def _columns(rows: Sequence[Any], count: int) -> Sequence[tuple[Any, ...]]:

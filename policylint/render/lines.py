@@ -80,11 +80,11 @@ def facts_from(contents: Sequence[Any], files: Sequence[str]) -> list[Facts]:
         return []
     readings, referred, rest = zip(*contents, strict=True)
     return [
-        _facts(reading, _kinds(kinds), *more) if more else Facts(
-            reading.form, reading.documents, 0, reading.problems, reading.unread, referred=_kinds(kinds)
-        )
-        for reading, kinds, more in zip(restored(readings, files), referred, rest, strict=True)
-    ]  # fmt: skip
+        _facts(each, _kinds(kinds), *more)
+        if more
+        else Facts(each.form, each.documents, 0, each.problems, each.unread, referred=_kinds(kinds) if kinds else _NONE)
+        for each, kinds, more in zip(restored(readings, files), referred, rest, strict=True)
+    ]
 
 
 def _facts(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from policylint.documents import Document, Problem, Reading, Unread, loading
-from policylint.render.facts import Facts
+from policylint.render.facts import Facts, is_kustomization_path
 from policylint.render.objects import places_objects
 from policylint.render.remembered import Remembered
 from policylint.sources import Source, SourceError, SourceFile
@@ -163,8 +163,21 @@ def load(
         frozenset(mentioning),
         frozenset(idle),
         idle_documents,
-        any(places_objects(document) for document in documents),
+        any(map(places_objects, _unlike(documents))),
     )
+
+
+def _unlike(documents: Iterable[Document]) -> Iterator[Document]:
+    """Documents without those that `places_objects` cannot tell from an earlier one."""
+    seen: set[tuple[str, str, bool]] = set()
+    for document in documents:
+        value = document.value
+        if isinstance(value, dict):
+            told = (str(value.get("apiVersion")), str(value.get("kind")), is_kustomization_path(document.file))
+            if told in seen:
+                continue
+            seen.add(told)
+        yield document
 
 
 def _forget_values(documents: Iterable[Document]) -> None:
@@ -187,10 +200,13 @@ def _second_pass(
     """Parse what something refers to: the kinds named in references, whatever has a CRD that was parsed, and
     ConfigMaps whose values Flux fills into manifests."""
     left: list[Unread] = []
+    kinds: dict[tuple[str, str], bool] = {}
     for file, each, facts in unread:
-        if (each.api_version.rpartition("/")[0], each.kind) not in referred and (
-            each.kind != "ConfigMap" or variable_maps.isdisjoint(facts.names.get(each.number, ()))
-        ):
+        kind = (each.api_version, each.kind)
+        named = kinds.get(kind)
+        if named is None:
+            named = kinds[kind] = (each.api_version.rpartition("/")[0], each.kind) in referred
+        if not named and (each.kind != "ConfigMap" or variable_maps.isdisjoint(facts.names.get(each.number, ()))):
             left.append(each)
             continue
         try:

@@ -8,7 +8,7 @@ Keyed by git blob id; what is read from a pack is checked like input. Documents 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -93,7 +93,8 @@ class Reader:
         """Say which files will be read, so that they come together."""
         self._announced = (source, files)
         self._keys = {}
-        source.announce([each for each in files if not self._is_known(each)])
+        if not isinstance(source, WorkTree):  # which knows no content before it is read
+            source.announce([each for each in files if not self._is_known(each)])
         is_much = len(files) > FEWEST if self._jobs is None else self._jobs > 1
         if is_much and isinstance(source, WorkTree) and not self._pack:
             from policylint.render.workers import Workers, processes
@@ -198,9 +199,7 @@ class Reader:
         return key
 
     def _keep_key(self, file: SourceFile, data: bytes) -> str:
-        from policylint.sources.pack import content_id
-
-        key = self._keys[file.path] = _named(content_id(data), file)
+        key = self._keys[file.path] = _named(_content_id()(data), file)
         return key
 
     def _take_over(self) -> None:
@@ -306,6 +305,14 @@ class Reader:
             data = file.read()
             self._last = (file, data)
         return data
+
+
+@cache
+def _content_id() -> Callable[[bytes], str]:
+    """Imported once, and only where contents have keys."""
+    from policylint.sources.pack import content_id
+
+    return content_id
 
 
 def _named(content: str, file: SourceFile) -> str:

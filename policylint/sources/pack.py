@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cache
 from typing import IO, Any, Final
 
 MAX_PACK: Final = 96 * 1024 * 1024
@@ -50,11 +51,16 @@ def cache_directory(said: str | None = None) -> str | None:
 
 def content_id(data: bytes) -> str:
     """The id that git gives a blob."""
+    found: str = _sha1()(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
+    return found
+
+
+@cache
+def _sha1() -> Any:
+    """Looked up once, not for every file."""
     from hashlib import sha1
 
-    digest = sha1(b"blob %d\0" % len(data), usedforsecurity=False)
-    digest.update(data)
-    return digest.hexdigest()
+    return sha1
 
 
 class Pack:
@@ -155,10 +161,11 @@ class Pack:
         if not compare_digest(data[end + len(_END) :].strip(), digest.hexdigest().encode()):
             return {}
         found = {}
-        for line in data[:end].split(b"\n"):
+        for line in data.split(b"\n"):
             key, space, content = line.partition(b" ")
             if space:
                 found[key] = content
+        found.pop(_END.strip(), None)
         return found
 
     def _put(self, key: bytes, line: bytes) -> None:

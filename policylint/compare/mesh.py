@@ -15,7 +15,7 @@ from policylint.checks.places import target_at
 from policylint.compare.contexts import identity
 from policylint.compare.permits import Permit, covers, lost, names_a_client, permits, single
 from policylint.compare.sides import Sides
-from policylint.compare.weakened import Cause, Weaker
+from policylint.compare.weakened import Cause, Path, Weaker
 from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.state import Group
 from policylint.records import NamedTuple
@@ -23,6 +23,7 @@ from policylint.simulation import Simulation
 
 KIND = ("security.istio.io", "AuthorizationPolicy")
 MOST_CONTEXTS = 200_000
+_EVERYTHING = "everything that no DENY or CUSTOM policy refuses is let in"
 
 
 class _Rule(NamedTuple):
@@ -64,6 +65,20 @@ def authorization_weakened(sides: Sides) -> Iterator[Weaker]:
         if pair not in memo:
             memo[pair] = [] if _is_same(sides, group, now) else list(_causes(sides, group, now))
         yield from ((cause, cause.void, way) for cause in memo[pair])
+
+
+def asking_for_tokens(side: Simulation) -> frozenset[Path]:
+    """The contexts in which an AuthorizationPolicy asks for what a token says: elsewhere none is needed at all."""
+    found: set[Path] = set()
+    asking: dict[int, bool] = {}
+    for path, group in _contexts(side):
+        if id(group) not in asking:
+            stack = _Stack(_policies(group))
+            fields = {name for rules in stack.rules.values() for each in rules for name in each.permit}
+            asking[id(group)] = any("equestPrincipals" in name or "request.auth" in name for name in fields)
+        if asking[id(group)]:
+            found.add(identity(path))
+    return frozenset(found)
 
 
 def _contexts(side: Simulation) -> Iterator[tuple[tuple[Node, ...], Group]]:
@@ -114,7 +129,7 @@ def _is_unseen(sides: Sides, before: Group, after: Group | None) -> bool:
 def _opened(sides: Sides, old: _Stack, *, refuses: bool) -> Cause:
     policies = old.policies["ALLOW"]
     owners = tuple(sorted(each.key for each in policies))
-    left = "everything that no DENY or CUSTOM policy refuses is let in" if refuses else "everything is let in"
+    left = _EVERYTHING if refuses else "everything is let in"
     location = next((at for each in policies if (at := _left(sides, each)) is not None), None)
     return Cause(
         "the last ALLOW",
@@ -146,7 +161,9 @@ def _widened(sides: Sides, old: _Stack, new: _Stack, *, refuses: bool) -> Iterat
         was = narrower[0] if gone else None
         field = f"spec.rules[{rule.number}]"
         change = f"no longer asks for {', '.join(gone)}" if gone else "names no client"
-        says = "what it asked for is open to everybody" if not rule.permit else "it lets in whom no rule let in before"
+        says = "it lets in whom no rule let in before"
+        if not rule.permit:
+            says = _EVERYTHING if refuses else "everything is let in"
         yield Cause(
             field,
             change,

@@ -12,6 +12,9 @@ from typing import Any
 
 from policylint.checks.places import path, target_at, value_at
 from policylint.compare.change import ContextChange, Setting
+from policylint.compare.contexts import identity
+from policylint.compare.mesh import asking_for_tokens, authorization_weakened
+from policylint.compare.named import named_weakened
 from policylint.compare.protection import asking, purposes
 from policylint.compare.settings import settings
 from policylint.compare.sides import Sides
@@ -23,12 +26,11 @@ from policylint.policy.state import Attachment, Effective, holds
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
 
+_OF_TOKENS = ("security.istio.io", "RequestAuthentication")
+
 
 def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[Finding]:
     """One finding per cause, sorted."""
-    from policylint.compare.mesh import authorization_weakened
-    from policylint.compare.named import named_weakened
-
     behind, idle = Behind(sides.after), _Idle(sides.after)
     apart: dict[tuple[int, str], tuple[Cause, str, Reach]] = {}
     for cause, void, way in chain(_weakened(sides, contexts), authorization_weakened(sides), named_weakened(sides)):
@@ -43,9 +45,14 @@ def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iter
 def _weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[Weaker]:
     others = _Others(sides.after)
     memo: dict[tuple[int, int], list[tuple[Cause, str]]] = {}
+    needed: frozenset[Path] | None = None
     for each in contexts:
         if each.standing != "both" or not (each.kind.weaker or any(purposes(each.kind))):
             continue
+        if (each.kind.group, each.kind.kind) == _OF_TOKENS:
+            needed = asking_for_tokens(sides.after) if needed is None else needed
+            if identity(each.path) not in needed:
+                continue  # a request passes without any
         pair = (id(each.before), id(each.after))
         if pair not in memo:
             memo[pair] = list(_causes(sides, each))

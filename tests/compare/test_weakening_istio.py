@@ -48,7 +48,7 @@ PAY = to("paths: [/pay]")
 FIRST = "spec.rules[0] of AuthorizationPolicy shop/login"
 ISTIO = [
     (let(f"{PERMIT}, {PAY}"), let(PAY), ("warning", f"{FIRST} no longer asks for from.principals, it lets in whom")),
-    (let(PERMIT), let(""), ("error", f"{FIRST} no longer asks for from.principals, what it asked for is open")),
+    (let(PERMIT), let(""), ("error", f"{FIRST} no longer asks for from.principals, everything is let in")),
     (let(VALID), "", ("error", "the last ALLOW of AuthorizationPolicy shop/login is gone, everything is let in")),
     (let(f"{VALID}, {CLAIM}"), let(VALID), ("warning", f"{FIRST} no longer asks for when.request.auth.claims[a]")),
     (let(f"{PERMIT}, {PAY}"), let(PERMIT), ("warning", f"{FIRST} no longer asks for to.paths")),
@@ -130,8 +130,17 @@ def test_peer_authentication(tmp_path: Path, before: str, after: str, expected: 
 def test_request_authentication_takes_one_more_issuer(tmp_path: Path) -> None:
     one = istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}]")
     two = istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}, {{issuer: https://b}}]")
-    (found,) = weakened(tmp_path, (WORKLOAD, one), (WORKLOAD, two))
+    world = (WORKLOAD, istio("AuthorizationPolicy", let(VALID)))
+    (found,) = weakened(tmp_path, (*world, one), (*world, two))
     assert said([found]) == [
         ("warning", "jwtRules of RequestAuthentication shop/login gains https://b, tokens of one more issuer are taken")
     ]
-    assert weakened(tmp_path, (WORKLOAD, two), (WORKLOAD, one)) == []
+    assert weakened(tmp_path, (*world, two), (*world, one)) == []
+
+
+def test_where_no_token_is_needed_none_more_weakens(tmp_path: Path) -> None:
+    one = istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}]")
+    two = istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}, {{issuer: https://b}}]")
+    by_identity = istio("AuthorizationPolicy", let(PERMIT))
+    for world in ((WORKLOAD,), (WORKLOAD, by_identity)):
+        assert weakened(tmp_path, (*world, one), (*world, two)) == []

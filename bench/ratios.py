@@ -14,6 +14,7 @@ from statistics import median
 from changes import write_history, write_staged
 from corpus import write_corpus
 from measure import Spent, interleaved, run_child
+from wide import CHANGES, write_wide
 
 HERE = Path(__file__).resolve().parent
 LINT_CODES = (0, 1)
@@ -217,6 +218,29 @@ def diff(bench: Bench) -> list[Row]:
     return found
 
 
+def wide(bench: Bench) -> list[Row]:
+    """A diff of which every route changes: a policy of the Gateway of 5,000 is gone, or each gets one of its own."""
+    what = "5,000 routes"
+    if bench.quick:
+        return [Row("diff-5k", f"diff that changes {what} / cold lint", skipped="quick run")]
+    place = write_wide(bench.scratch / "wide")
+    common = [str(bench.tool), "diff", "--no-cache", "--jobs", "1", "-C", str(place)]
+    commands: dict[str, Sequence[str]] = {"lint": bench.lint(place)}
+    for change in CHANGES:
+        commands[change] = [*common, "-o", "text", f"base..{change}"]
+    commands["json"] = [*common, "-o", "json-v1", "base..deleted"]
+    spent = interleaved(commands, 3, LINT_CODES)
+    rows = [
+        *((f"diff-5k-{change}", f"diff, {change}: {what}, text") for change in CHANGES),
+        ("diff-5k-json", f"diff, deleted: {what}, json-v1"),
+    ]
+    return [
+        replace(_cpu(name, f"{title} / cold lint before, CPU", spent[name.removeprefix("diff-5k-")], spent["lint"], 0),
+                bar=None)
+        for name, title in rows
+    ]  # fmt: skip
+
+
 def hook(bench: Bench) -> list[Row]:
     """The pre-commit hook where nothing that matters is staged, in a repository of 10,000 documents."""
     place = write_staged(bench.scratch / "staged", bench.corpus)
@@ -251,6 +275,7 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "start": start,
     "hook": hook,
     "diff": diff,
+    "wide": wide,
     "jobs": jobs,
     "growth": growth,
 }

@@ -51,7 +51,7 @@ def decoded(lines: Sequence[bytes]) -> list[Any]:
     """The values of lines, decoded together, none of them deeper than `is_deep` allows and all of them UTF-8.
 
     Raises:
-        ValueError: one is no JSON.
+        ValueError: one of them is none of that.
     """
     from json import loads
 
@@ -66,7 +66,7 @@ def decoded(lines: Sequence[bytes]) -> list[Any]:
         raise ValueError
     for line, value in zip(lines, values, strict=True):
         if len(line.translate(None, _NO_OPENINGS)) > MAX_DEPTH and is_deep(value):
-            raise ValueError
+            raise ValueError("too deep")
     return values
 
 

@@ -302,6 +302,22 @@ def test_whatever_a_forged_pack_holds_the_run_goes_on(
     assert "internal error" not in said
 
 
+@given(st.data())
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_pack_of_which_one_byte_is_another_counts_for_nothing(
+    lines: dict[str, str], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    cache = tmp_path_factory.mktemp("damaged")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remembered, "FEWEST", 0)
+        forged(cache, lines)
+        (place,) = [Path(path) for _, _, path in packs(str(cache))]
+        whole = bytearray(place.read_bytes())
+        whole[data.draw(st.integers(0, len(whole) - 2))] ^= data.draw(st.integers(1, 255))
+        place.write_bytes(whole)
+        assert repr(summary(loaded(SAMPLE, cache))) == repr(summary(loaded(SAMPLE, None)))
+
+
 NOT_FACTS: dict[str, Callable[[Any], str]] = {
     "no JSON": lambda _: "[",
     "a number too long": lambda _: "9" * 5000,
@@ -343,7 +359,15 @@ def test_positions_that_do_not_belong_give_the_line_of_the_document() -> None:
 def test_a_reading_has_one_shape() -> None:
     whole = ["yaml", [], [], []]
     assert restored([whole, whole], ["x", "y"])[1].form == "yaml"
-    for value in (None, 1, "yaml", [], {}, whole[1:], ["yaml", 1, [], []], ["yaml", [], [], [[]]], ["exe", [], [], []]):
+    backwards = [1, "v1", "Service", 9, 8, 1]  # starts behind its end
+    no_shapes = (
+        whole[1:],
+        ["yaml", 1, [], []],
+        ["yaml", [], [backwards], []],
+        ["yaml", [], [], [[]]],
+        ["exe", [], [], []],
+    )
+    for value in (None, 1, "yaml", [], {}, *no_shapes):
         with pytest.raises(StoredError):
             restored([whole, value], ["x", "y"])
 

@@ -7,8 +7,8 @@ The key is a digest of everything that an answer rests on:
   narrowed down by them;
 * what judges: all settings in force and the content of a file of them that is in neither tree, the rules chosen, the
   edition, the environments (and which directories they are), how to render, --strict;
-* who judges: policylint's code, catalog, schemas and rule pages and PyYAML's (every file's size and time stamp), their
-  version, Python's; and the day, for suppressions expire.
+* who judges: every byte of policylint's code, catalog, schemas and rule pages, the versions of it, of PyYAML and of
+  Python; and the day, for suppressions expire.
 
 How the revisions are spelled, and how the answer is to be shown, is no part of it.
 
@@ -17,7 +17,7 @@ a cluster, what `helm` makes (other programs are not asked where git is read), a
 needed, a repository in which objects stand for others (`git replace`).
 """
 
-# ruff: noqa: PTH100, PTH109, PTH120, PTH123 - no pathlib on the way of every run
+# ruff: noqa: PTH100, PTH109, PTH120, PTH123, PTH202 - no pathlib on the way of every run
 
 from __future__ import annotations
 
@@ -224,33 +224,35 @@ def _index(repository: Repository) -> bytes:
 
 
 def _code() -> bytes:
-    """A digest of what policylint and the YAML parser consist of, as they lie on disk: the size and time stamp of every
-    file. An installed release is known by the same: its files may have been changed since."""
+    """A digest of what policylint consists of: every byte of it, so that the same release installed again is the same.
+    The YAML parser is known by its version and the sizes of its files."""
     from hashlib import blake2b
     from importlib.util import find_spec
 
     from policylint.model.shipped import folders
 
-    parser = find_spec("yaml")
-    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     digest = blake2b(digest_size=32)
-    for folder in (own, *folders(), *(parser.submodule_search_locations or () if parser else ())):
-        for line in _states(folder):
-            digest.update(line)
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for folder in (own, *folders()):
+        for name, place in _files_below(folder):
+            digest.update(os.fsencode(f"{name} {os.path.getsize(place)}\0") + _content(place))
+    parser = find_spec("yaml")
+    if parser is not None and parser.origin:
+        digest.update(_content(parser.origin))
+        for name, place in _files_below(os.path.dirname(parser.origin)):
+            digest.update(os.fsencode(f"{name} {os.path.getsize(place)}\0"))
     return digest.digest()
 
 
-def _states(folder: str) -> Iterator[bytes]:
-    """Every file below a folder with its size and time stamp, but for what Python makes of it."""
+def _files_below(folder: str, inside: str = "") -> Iterator[tuple[str, str]]:
+    """Every file below a folder but for what Python makes of it: its path there, and its whole path."""
     with os.scandir(folder) as entries:
         found = sorted(entries, key=lambda each: each.name)
     for each in found:
-        if each.is_dir():
-            if each.name != "__pycache__":
-                yield from _states(each.path)
-        else:
-            state = each.stat()
-            yield os.fsencode(f"{each.path} {state.st_size} {state.st_mtime_ns}\0")
+        if not each.is_dir():
+            yield inside + each.name, each.path
+        elif each.name != "__pycache__":
+            yield from _files_below(each.path, f"{inside}{each.name}/")
 
 
 def _files(answer: Answer) -> Iterator[str]:

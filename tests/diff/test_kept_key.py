@@ -110,30 +110,34 @@ def test_who_answers_and_when(ask: Ask, made: list[str], monkeypatch: pytest.Mon
         assert len(made) == 2 + number, name
 
 
-def test_the_code_is_every_file_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the package, of what ships with it, and of the parser."""
+def test_the_code_is_every_byte_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the package and of what ships with it, wherever it is installed; the parser is known by its files' sizes."""
     folder = tmp_path / "schemas"
     (folder / "kinds").mkdir(parents=True)
     (folder / "kinds" / "a.yaml").write_text("a: 1\n", encoding="utf-8")
     looked_at: list[str] = []
-    states = kept._states
+    below = kept._files_below
 
-    def watched(place: str) -> Iterator[bytes]:
+    def watched(place: str, inside: str = "") -> Iterator[tuple[str, str]]:
         looked_at.append(place)
-        yield from states(place)
+        yield from below(place, inside)
 
-    monkeypatch.setattr(kept, "_states", watched)
+    monkeypatch.setattr(kept, "_files_below", watched)
     monkeypatch.setattr(shipped, "folders", lambda: [str(folder)])
     found = [kept._code()]
     assert {str(Path(policylint.__file__).parent), str(folder)} < set(looked_at)
     assert any(Path(place).name == "yaml" for place in looked_at)
-    found.append(kept._code())
-    assert found[0] == found[1]
-    (folder / "kinds" / "a.yaml").write_text("a: 12\n", encoding="utf-8")
-    found.append(kept._code())
     os.utime(folder / "kinds" / "a.yaml", (1, 1))
     found.append(kept._code())
+    folder = folder.rename(tmp_path / "installed-again")
+    monkeypatch.setattr(shipped, "folders", lambda: [str(folder)])
+    found.append(kept._code())
+    assert len(set(found)) == 1
+    (folder / "kinds" / "a.yaml").write_text("a: 2\n", encoding="utf-8")
+    found.append(kept._code())
     (folder / "kinds" / "b.yaml").touch()
+    found.append(kept._code())
+    (folder / "kinds" / "b.yaml").rename(folder / "b.yaml")
     found.append(kept._code())
     assert len(set(found)) == 4
 

@@ -136,7 +136,7 @@ def _resolve(state: PolicyState, topology: Topology, grants: Grants, behaviour: 
     """Targets, specs proper and validity of one policy."""
     policy, kind = state.policy, state.kind
     state.targets = behaviour.targets(policy, kind, topology, grants)
-    reading = declared(policy, kind)
+    reading = policy.once(declared, kind)
     state.declared = reading.declared
     fault = structural(policy, kind, state.targets)
     if not fault.code:

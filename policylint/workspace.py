@@ -135,7 +135,7 @@ def open_workspace(
     )
     if not simulations:
         _check_names(env, ["default"])
-        simulations = [_environment("default", source, loaded, groups, given, semantics, snapshot)]
+        simulations = [_environment("default", source, loaded, groups, given, semantics, snapshot, shared)]
     definitions = Definitions(source, loaded)
     for each in simulations:
         each.world.definitions, each.world.lines = definitions, source.text
@@ -187,6 +187,8 @@ def _rendered(
         objects = given.completed(objects)
         catalog = _catalog(objects, semantics, given)
         objects = list(without_repeats(_cluster_scoped_policies(objects, catalog)))
+        if shared is not None:
+            objects = shared.resources(objects)
         made_elsewhere = Unseen()
         for gap in each.gaps:
             made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api)
@@ -221,6 +223,7 @@ def _environment(
     given: Given,
     semantics: str,
     snapshot: str | None,
+    shared: Shared | None,
 ) -> Simulation:
     documents = loaded.documents
     movable = loaded.places
@@ -237,6 +240,8 @@ def _environment(
     objects = given.completed(objects)
     catalog = _catalog(objects, semantics, given)
     objects = _cluster_scoped_policies(objects, catalog)
+    if shared is not None:
+        objects = shared.resources(objects)
     policy_groups = groups | {each.group for each in catalog.kinds()}
     made_elsewhere, not_rendered = unseen(objects, loaded.unread, loaded.templates, policy_groups)
     world = World(

@@ -72,10 +72,13 @@ def breaches(simulation: Simulation) -> tuple[Breach, ...]:
         if not objects or world.definitions(GATEWAY_GROUP, kind):
             continue
         for resource in objects:
-            spec = resource.spec
-            for demand in demands:
-                found += [Breach(resource, *each) for each in demand(spec)]
+            found += resource.once(_of_object, demands)
     return tuple(found)
+
+
+def _of_object(resource: Resource, demands: tuple[_Demand, ...]) -> list[Breach]:
+    spec = resource.spec
+    return [Breach(resource, *each) for demand in demands for each in demand(spec)]
 
 
 def _known(value: object) -> bool:

@@ -29,10 +29,22 @@ def check(world: Simulation) -> Iterator[Finding]:
                 if is_surprising(text, fault.value):
                     yield _value(each.resource, fault.pointer, text, fault.value)
     for resource in world.world.resources.values():
-        for name in _TEXTS:
-            yield from _texts(world, resource, ("metadata", name), mapping(resource.metadata.get(name)))
-        if resource.key.kind == "Service" and not resource.key.group:
-            yield from _texts(world, resource, _SELECTOR, mapping(resource.spec.get("selector")))
+        for pointer, values in resource.once(_doubtful):
+            yield from _texts(world, resource, pointer, values)
+
+
+def _doubtful(resource: Resource) -> list[tuple[Pointer, Mapping[str, Any]]]:
+    """The maps of strings of an object in which something is or was no string."""
+    maps: list[tuple[Pointer, Mapping[str, Any]]] = [
+        (("metadata", name), mapping(resource.metadata.get(name))) for name in _TEXTS
+    ]
+    if resource.key.kind == "Service" and not resource.key.group:
+        maps.append((_SELECTOR, mapping(resource.spec.get("selector"))))
+    return [each for each in maps if not all(map(_is_plain, each[1], each[1].values()))]
+
+
+def _is_plain(name: str, value: object) -> bool:
+    return value.__class__ is str and name not in _ODD_KEYS and not name[:1].isdigit()
 
 
 def _texts(world: Simulation, resource: Resource, pointer: Pointer, values: Mapping[str, Any]) -> Iterator[Finding]:

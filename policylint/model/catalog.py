@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 from policylint.documents import read
@@ -223,7 +224,7 @@ def load_catalog(
     Raises:
         CatalogError: a configured entry is not a kind, or a setting is not one.
     """
-    files = tuple(ShippedFile(path) for path in shipped_files("schemas", "policy-kinds"))
+    files = shipped_catalog()
     users = {(each.group, each.kind): each for each in _configured_kinds(configured)}
     known = Catalog(files, users, {}, groups)
     if settings:
@@ -265,12 +266,17 @@ def _configured_kinds(entries: Iterable[Mapping[str, Any]]) -> Iterator[PolicyKi
         yield policy_kind(body, text(entry.get("implementation"), CONFIGURED), "configuration")
 
 
+@cache
+def shipped_catalog() -> tuple[ShippedFile, ...]:
+    """The files of the catalog, for all environments and both sides of a diff: they are constants."""
+    return tuple(ShippedFile(path) for path in shipped_files("schemas", "policy-kinds"))
+
+
 def shipped_groups() -> frozenset[str]:
     """The API groups that the shipped catalog describes, read off the files without parsing them."""
-    files = (ShippedFile(path) for path in shipped_files("schemas", "policy-kinds"))
     return frozenset(
         line.partition(b"group: ")[2].decode()
-        for file in files
+        for file in shipped_catalog()
         for line in file.data.splitlines()
         if line.startswith(b"  - group: ") and not line.endswith(b'""')
     )

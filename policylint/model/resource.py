@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from policylint.documents import Pointer, Position
 from policylint.model.keys import ResourceKey
 from policylint.records import NamedTuple
 
 _NOTHING: Mapping[str, Any] = {}
+_T = TypeVar("_T")
+_About = TypeVarTuple("_About")
 
 
 class Written(Protocol):
@@ -74,9 +76,10 @@ class Resource:
 
     Attributes:
         spec, metadata: of the body, empty where it has none.
+        answers: to what was asked `once`; None where the object has one side only, and asking again is cheaper.
     """
 
-    __slots__ = ("body", "document", "key", "metadata", "root", "sources", "spec", "version")
+    __slots__ = ("answers", "body", "document", "key", "metadata", "root", "sources", "spec", "version")
 
     def __init__(
         self,
@@ -95,6 +98,23 @@ class Resource:
         self.sources = sources
         self.spec: Mapping[str, Any] = mapping(body.get("spec"))
         self.metadata: Mapping[str, Any] = mapping(body.get("metadata"))
+        self.answers: dict[tuple[object, ...], tuple[Any, tuple[object, ...]]] | None = None
+
+    def once(self, ask: Callable[[Resource, *_About], _T], *about: *_About) -> _T:
+        """`ask(self, *about)`, asked once where both sides of a diff have this very object (render/shared.py).
+
+        For answers that depend on nothing but the object and `about`, which is told from others by identity: what
+        depends on the rest of a world is no such answer. Nobody may change an answer.
+        """
+        answers = self.answers
+        if answers is None:
+            return ask(self, *about)
+        key = (ask, *map(id, about))
+        found = answers.get(key)
+        if found is None:
+            found = answers[key] = ask(self, *about), about  # kept, so that the ids stay their own
+        answer: _T = found[0]
+        return answer
 
     def __repr__(self) -> str:
         return f"<{self.key} {self.document.file}>"

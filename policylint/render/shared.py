@@ -13,6 +13,7 @@ from policylint.documents import Document, read
 from policylint.render.inline import Texts
 
 if TYPE_CHECKING:
+    from policylint.model import Resource, ResourceKey
     from policylint.render.charts import Charts
     from policylint.render.external import External
     from policylint.render.kustomize import Kustomizer
@@ -36,6 +37,26 @@ class Shared:
         self._recorded: Recorded | None = None
         self._completed: dict[tuple[Any, ...], list[tuple[Any, Trace, _Results]]] = {}
         self._outputs: dict[bytes, str] = {}
+        self._resources: dict[tuple[int, ResourceKey], Resource] = {}
+
+    def resources(self, objects: Iterable[Resource]) -> list[Resource]:
+        """The objects, those that were handed in before as they were then: of the same body, which is read and placed
+        alike. What was found out about one from itself alone (`Resource.once`) need not be found out again.
+        """
+        found = []
+        for each in objects:
+            known = self._resources.setdefault((id(each.body), each.key), each)
+            if known is each:
+                known.answers = {}
+            elif (
+                known.document is not each.document
+                or known.sources is not each.sources
+                or known.root != each.root
+                or known.version != each.version
+            ):
+                known = each
+            found.append(known)
+        return found
 
     def kustomizer(
         self,

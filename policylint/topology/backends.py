@@ -64,6 +64,10 @@ class Port(NamedTuple):
 
 def ports(resource: Resource) -> list[Port]:
     """The ports of a Service or ServiceImport; nothing for other kinds."""
+    return resource.once(_ports)
+
+
+def _ports(resource: Resource) -> list[Port]:
     if (resource.key.group, resource.key.kind) not in (SERVICE, SERVICE_IMPORT):
         return []
     return [
@@ -97,11 +101,22 @@ class Backends:
         """Every backendRef of a route, those of filters included.
 
         A mesh route may name its own parent Service in another namespace without a grant (test MeshConsumerRoute).
+        What the other side of a diff found holds here too if every backend is the very same object and is granted.
         """
-        found = []
-        for rule, pointer, role, reference in _references(route):
-            found.append(self._judge(route, rule, pointer, role, reference, mesh_parents))
-        return tuple(found)
+        known = route.once(_settled, self._kinds)
+        if known and all(self._stands(route, each, mesh_parents) for each in known[0]):
+            return known[0]
+        found = tuple(self._judge(route, *each, mesh_parents) for each in _references(route))
+        if route.answers is not None and all(self._stands(route, each, mesh_parents) for each in found):
+            known[:] = [found]
+        return found
+
+    def _stands(self, route: Resource, state: BackendState, mesh_parents: Collection[ResourceKey]) -> bool:
+        """Whether a state follows from the route, the object that it names, and a permission that is there."""
+        resource = state.resolution.resource
+        if resource is None or self._world.get(state.wanted) is not resource:
+            return False
+        return state.wanted in mesh_parents or self._grants.allows(route.key, state.wanted) is True
 
     def _judge(
         self,
@@ -163,6 +178,11 @@ class Backends:
         protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
         best = next((each for each in fitting if each.protocol == protocol), fitting[0])
         return True, port_node(service.key, best.name) if best.name else None
+
+
+def _settled(route: Resource, kinds: frozenset[tuple[str, str]]) -> list[tuple[BackendState, ...]]:  # noqa: ARG001
+    """Room for the states of a route's backends where nothing but these objects decides them; empty at first."""
+    return []
 
 
 def _references(route: Resource) -> Iterator[tuple[int, Pointer, str, Mapping[str, Any]]]:

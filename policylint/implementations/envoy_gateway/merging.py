@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import ROUTE_KINDS, ResourceKey
+from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey
 from policylint.policy import units
 from policylint.policy.merge import Stack
-from policylint.policy.state import Attachment, Effective, Lost
+from policylint.policy.state import Attachment, Declared, Effective, Lost
+from policylint.records import NamedTuple
 from policylint.topology import Topology
 
 APPENDED = {("rateLimit", "global", "rules"), ("rateLimit", "local", "rules")}
@@ -26,29 +27,49 @@ def merge(stack: Stack, topology: Topology) -> Effective:
     The base of a policy with mergeType is the nearest one on a listener, ListenerSet or Gateway: a route's policy
     never is the base of a rule's. The base itself is taken as it is, whatever it replaced.
     """
-    *above, child = stack.attachments
+    child = stack.attachments[-1]
+    fills = stack.kind.kind == "BackendTrafficPolicy" and _on_layer_4(child, topology)
+    told: list[object] = []
+    for each in stack.attachments:
+        told += (each.policy, each.declared, each.node.key.kind in ROUTE_KINDS)
+    spec, owners, lost = child.policy.once(_merged, stack.kind, fills, *told)
+    return Effective(spec, owners, lost, stack.attachments)
+
+
+class _Part(NamedTuple):
+    """What of an attachment decides the merge."""
+
+    policy: Resource
+    declared: tuple[Declared, ...]
+    on_route: bool
+
+    @property
+    def key(self) -> ResourceKey:
+        return self.policy.key
+
+
+def _merged(
+    _: Resource, kind: PolicyKind, fills: bool, *told: Any
+) -> tuple[Mapping[str, Any], Mapping[Pointer, ResourceKey], tuple[Lost, ...]]:
+    """Spec, owners and what was lost; `told` holds the fields of every part, one after the other."""
+    *above, child = (_Part(*told[number : number + 3]) for number in range(0, len(told), 3))
     draft = _Draft(child)
     granularity = child.declared[0].granularity
-    base = next((each for each in reversed(above) if not _on_route(each)), None) if _on_route(child) else None
+    base = next((each for each in reversed(above) if not each.on_route), None) if child.on_route else None
     if base is not None and granularity in ("strategic", "patch"):
-        draft.merge_onto(base, stack.kind.merge.lists if granularity == "strategic" else None)
+        draft.merge_onto(base, kind.merge.lists if granularity == "strategic" else None)
         above = [each for each in above if each is not base]
-    fills = stack.kind.kind == "BackendTrafficPolicy" and _on_layer_4(child, topology)
     for each in reversed(above):
         if fills:
             draft.fill_from(each)
         else:
             draft.drop(each)
-    return draft.effective(stack)
-
-
-def _on_route(attachment: Attachment) -> bool:
-    return attachment.node.key.kind in ROUTE_KINDS
+    return draft.spec, draft.owners, draft.lost_for_good()
 
 
 def _on_layer_4(attachment: Attachment, topology: Topology) -> bool:
     """Whether what a policy acts on is a connection: there a field that it leaves out comes from the broader one."""
-    if _on_route(attachment):
+    if attachment.node.key.kind in ROUTE_KINDS:
         return attachment.node.key.kind in L4_ROUTES
     listener = topology.listener(attachment.node)
     return listener is not None and listener.protocol in L4_PROTOCOLS
@@ -57,20 +78,20 @@ def _on_layer_4(attachment: Attachment, topology: Topology) -> bool:
 class _Draft:
     """An effective spec in the making, with the owner of every leaf; list items that were joined are leaves."""
 
-    def __init__(self, child: Attachment) -> None:
+    def __init__(self, child: _Part) -> None:
         self.child = child
         self.spec: dict[str, Any] = _plain(child)
         self.owners: dict[Pointer, ResourceKey] = {unit.id: child.key for unit in units.leaves(self.spec)}
         self.lost: list[Lost] = []
 
-    def merge_onto(self, base: Attachment, lists: Mapping[str, str] | None) -> None:
+    def merge_onto(self, base: _Part, lists: Mapping[str, str] | None) -> None:
         """Patch the child onto another policy: RFC 7386, with `lists` a strategic merge by the key of each list."""
         patch = self.spec
         self.owners = {}
         merged = _Merge(self, base, lists)
         self.spec = merged.members(_plain(base), patch, (), ())
 
-    def fill_from(self, other: Attachment) -> None:
+    def fill_from(self, other: _Part) -> None:
         """Top-level fields that are not set yet."""
         for name, value in _plain(other).items():
             if name in self.spec:
@@ -80,7 +101,7 @@ class _Draft:
                 self.spec[name] = value
                 self.own(value, (name,), other.key)
 
-    def drop(self, other: Attachment) -> None:
+    def drop(self, other: _Part) -> None:
         """A policy that is replaced whole."""
         by = set(self.owners.values()) or {self.child.key}
         for name, value in _plain(other).items():
@@ -90,7 +111,7 @@ class _Draft:
         for leaf in _leaves(value, pointer):
             self.owners[leaf] = owner
 
-    def lose(self, other: Attachment, value: Any, pointer: Pointer, by: set[ResourceKey]) -> None:
+    def lose(self, other: _Part, value: Any, pointer: Pointer, by: set[ResourceKey]) -> None:
         """Record a value that has no effect; the same policy on two levels loses nothing to itself."""
         if other.key in by:
             return
@@ -99,19 +120,20 @@ class _Draft:
             location = other.policy.location(*prefix, *leaf)
             self.lost.append(Lost(leaf, other.key, tuple(sorted(by)), location))
 
-    def effective(self, stack: Stack) -> Effective:
+    def lost_for_good(self) -> tuple[Lost, ...]:
+        """What was lost, with whether something else stands in its place, sorted."""
         taken = list(self.owners)
         lost = [
             each._replace(replaced=any(units.conflicts(each.pointer, other) for other in taken)) for each in self.lost
         ]
         lost.sort(key=lambda each: (each.policy, [str(step) for step in each.pointer]))
-        return Effective(self.spec, self.owners, tuple(lost), stack.attachments)
+        return tuple(lost)
 
 
 class _Merge:
     """One patch onto one base, member by member. Pointers into the result and into the base differ below lists."""
 
-    def __init__(self, draft: _Draft, base: Attachment, lists: Mapping[str, str] | None) -> None:
+    def __init__(self, draft: _Draft, base: _Part, lists: Mapping[str, str] | None) -> None:
         self.draft = draft
         self.base = base
         self.child = draft.child
@@ -168,7 +190,7 @@ def _leaves(value: Any, pointer: Pointer) -> list[Pointer]:
     return [pointer]
 
 
-def _plain(attachment: Attachment) -> dict[str, Any]:
+def _plain(attachment: _Part) -> dict[str, Any]:
     """A spec proper without nulls."""
     plain: dict[str, Any] = _without_nulls(attachment.declared[0].proper)
     return plain

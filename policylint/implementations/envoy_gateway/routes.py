@@ -9,12 +9,13 @@ from typing import Any
 from policylint.implementations.envoy_gateway.dump import lacks_namespace
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.switches import backend_off
-from policylint.model import World
+from policylint.model import Resource
 from policylint.topology import BackendState, Condition, ParentState, RouteState
 from policylint.topology.backends import ports
 from policylint.topology.hostnames import EVERY
 
 WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
+_NOTHING_OFF: Mapping[str, Any] = {}
 NO_HOSTNAME = Condition(
     "Accepted",
     "False",
@@ -35,11 +36,8 @@ def conditions(
     """The conditions of a parentRef: Accepted by the hostnames that its listeners leave to it and by its Namespace,
     ResolvedRefs by the first backendRef that fails, its port and the features that are off included."""
     replaced: dict[str, Condition] = {}
-    protocol = "UDP" if route.route.key.kind == "UDPRoute" else "TCP"
-    first = next(
-        (found for each in route.backends if (found := _fault(each, protocol, isolation.world, settings)) is not None),
-        None,
-    )
+    off = settings.get("enableBackend") is False
+    first = route.route.once(_first_fault, route.backends, settings if off else _NOTHING_OFF)
     if first is not None and (first.reason.startswith("Port") or first.reason == "UnsupportedValue"):
         replaced["ResolvedRefs"] = first
     if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, isolation):
@@ -56,7 +54,12 @@ def _carried(parent: ParentState, isolation: Isolation) -> bool:
     return any(not each.failure and isolation.leaves(each) for each in parent.candidates)
 
 
-def _fault(backend: BackendState, protocol: str, world: World, settings: Mapping[str, Any]) -> Condition | None:
+def _first_fault(route: Resource, backends: tuple[BackendState, ...], settings: Mapping[str, Any]) -> Condition | None:
+    protocol = "UDP" if route.key.kind == "UDPRoute" else "TCP"
+    return next((found for each in backends if (found := _fault(each, protocol, settings)) is not None), None)
+
+
+def _fault(backend: BackendState, protocol: str, settings: Mapping[str, Any]) -> Condition | None:
     off = backend_off(backend, settings)
     if off is not None:
         return off
@@ -65,14 +68,14 @@ def _fault(backend: BackendState, protocol: str, world: World, settings: Mapping
         if backend.port is None:
             reason = "PortNotSpecified"
             message = "A valid port number corresponding to a port on the Service must be specified"
-        elif backend.port_found is False or not _speaks(backend, protocol, world):
+        elif backend.port_found is False or not _speaks(backend, protocol):
             reason = "PortNotFound"
             message = f"{protocol} Port {backend.port} not found on {backend.wanted.kind} {backend.wanted.path}"
     return Condition("ResolvedRefs", "False", reason, message) if reason else None
 
 
-def _speaks(backend: BackendState, protocol: str, world: World) -> bool:
+def _speaks(backend: BackendState, protocol: str) -> bool:
     """Whether the port of a backend takes the protocol of the route: UDPRoutes need UDP, all others TCP."""
-    found = world.get(backend.wanted)
+    found = backend.resolution.resource
     mine = [each for each in ports(found) if each.number == backend.port] if found is not None else []
     return not mine or any(each.protocol == protocol for each in mine)

@@ -13,13 +13,11 @@ from typing import Any
 from policylint.checks.ineffective_override import is_opt_out
 from policylint.checks.places import value_at
 from policylint.checks.wording import listing
+from policylint.compare.dotted import At, instances, name_of, pair
 from policylint.documents import Pointer
 from policylint.model import mapping
 from policylint.model.weakness import Weakness
 from policylint.records import NamedTuple
-
-_NAMES = ("name", "issuer")
-"""Fields by which an entry of a list is known."""
 
 
 class Weakened(NamedTuple):
@@ -39,14 +37,6 @@ class Weakened(NamedTuple):
     change: str
     was: str = ""
     opens: bool = False
-
-
-class _At(NamedTuple):
-    """A value, or where it would be: `value` is None where nothing stands, `held` is whether what holds it stands."""
-
-    pointer: Pointer
-    value: Any
-    held: bool
 
 
 def weakened(words: Iterable[Weakness], before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
@@ -83,7 +73,7 @@ def _compared(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any
 
 
 def _order(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
-    old, new = _instances(before, weak.path), _instances(after, weak.path)
+    old, new = pair(before, after, weak.path)
     always = weak.instead and "*" in weak.path  # entries that come and go fall back on another field
     for key in dict.fromkeys((*old, *new)) if always else (key for key in old if key in new):
         was, now = _value(weak, before, old.get(key)), _value(weak, after, new.get(key))
@@ -95,17 +85,17 @@ def _order(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) 
         yield Weakened(weak, was.pointer, now.pointer, f"{change} {text(now.value)}", said, bool(weak.opens))
 
 
-def _value(weak: Weakness, spec: Mapping[str, Any], at: _At | None) -> _At:
+def _value(weak: Weakness, spec: Mapping[str, Any], at: At | None) -> At:
     """What counts at a place, and where it is written, or would be."""
     if at is not None and at.value is not None:
         return at
     if weak.instead:
-        (other,) = _instances(spec, weak.instead).values()
+        (other,) = instances(spec, weak.instead).values()
         if other.value is not None:
             return other
     value = weak.unset if at is not None and at.held and weak.unset is not None else weak.without
     pointer = at.pointer if at is not None else tuple(weak.instead.split("."))
-    return _At(pointer, value, held=False)
+    return At(pointer, value, held=False)
 
 
 def _step(weak: Weakness, value: object) -> int | None:
@@ -142,9 +132,9 @@ def _demands(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]
 
 def _lists(
     weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[tuple[_At, _At, dict[str, Any], dict[str, Any]]]:
+) -> Iterator[tuple[At, At, dict[str, Any], dict[str, Any]]]:
     """The lists that stand, or could, on both sides, with their entries by name."""
-    old, new = _instances(before, weak.path), _instances(after, weak.path)
+    old, new = pair(before, after, weak.path)
     for key, was in old.items():
         now = new.get(key)
         if now is None or not was.held or not now.held or not _holds(weak, after, now):
@@ -159,11 +149,11 @@ def _entries(weak: Weakness, value: object) -> dict[str, Any]:
         return {key: key for key, each in value.items() if each is not None and _matches(mapping(each), weak.entries)}
     if not isinstance(value, list):
         return {}
-    return {_name(each): number for number, each in enumerate(value) if _matches(mapping(each), weak.entries)}
+    return {name_of(each): number for number, each in enumerate(value) if _matches(mapping(each), weak.entries)}
 
 
 def _gone(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
-    old, new = _instances(before, weak.path), _instances(after, weak.path)
+    old, new = pair(before, after, weak.path)
     for key, was in old.items():
         now = new.get(key)
         if not _is_there(was.value) or now is None or _is_there(now.value) or not _holds(weak, after, now):
@@ -177,9 +167,9 @@ def _come(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -
     """What lets somebody in anywhere for the first time, in a setting that stood before."""
     if not _is_there(_holder(before, weak)):
         return
-    if any(_admits(weak, each.value) and _holds(weak, before, each) for each in _instances(before, weak.path).values()):
+    if any(_admits(weak, each.value) and _holds(weak, before, each) for each in instances(before, weak.path).values()):
         return
-    for each in _instances(after, weak.path).values():
+    for each in instances(after, weak.path).values():
         change = _admits(weak, each.value)
         if change and _holds(weak, after, each):
             yield Weakened(weak, each.pointer, each.pointer, change, opens=bool(weak.opens))
@@ -202,41 +192,7 @@ def _holder(spec: Mapping[str, Any], weak: Weakness) -> Any:
     return value
 
 
-def _instances(spec: Mapping[str, Any], path: str) -> dict[tuple[str, ...], _At]:
-    """What a path stands for, by the names of the entries that its `*`s stand for."""
-    found: dict[tuple[str, ...], _At] = {(): _At((), spec, held=True)}
-    for step in path.split("."):
-        following: dict[tuple[str, ...], _At] = {}
-        for key, at in found.items():
-            if step == "*":
-                following |= {
-                    (*key, name): _At((*at.pointer, index), each, held=True) for name, index, each in _every(at.value)
-                }
-            else:
-                holder = mapping(at.value)
-                value = holder.get(step)
-                following[key] = _At((*at.pointer, step), value, bool(holder) or at.pointer == ())
-        found = following
-    return found
-
-
-def _every(value: object) -> Iterator[tuple[str, Any, Any]]:
-    """Name, index and value of entries. One without a name is known by its place, while their number stays."""
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield str(key), key, each
-    elif isinstance(value, list):
-        for number, each in enumerate(value):
-            own = next((str(each[name]) for name in _NAMES if isinstance(each, dict) and name in each), "")
-            yield own or f"{number} of {len(value)}", number, each
-
-
-def _name(entry: object) -> str:
-    own = next((str(entry[name]) for name in _NAMES if isinstance(entry, dict) and name in entry), "")
-    return own or (entry if isinstance(entry, str) else json.dumps(entry, sort_keys=True, default=str))
-
-
-def _holds(weak: Weakness, spec: Mapping[str, Any], at: _At | None) -> bool:
+def _holds(weak: Weakness, spec: Mapping[str, Any], at: At | None) -> bool:
     """Whether the fields beside a value are as `where` wants them."""
     if not weak.where:
         return True
@@ -261,7 +217,7 @@ def _is_among(value: object, wanted: object) -> bool:
 def _stands(spec: Mapping[str, Any], path: str) -> bool:
     """Whether there is something at `path`, or `path=value` somewhere."""
     where, _, wanted = path.partition("=")
-    return any(each.value == wanted if wanted else _is_there(each.value) for each in _instances(spec, where).values())
+    return any(each.value == wanted if wanted else _is_there(each.value) for each in instances(spec, where).values())
 
 
 def _is_there(value: object) -> bool:

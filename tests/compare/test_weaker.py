@@ -22,6 +22,7 @@ ALL_OF = {"path": "login.of", "list": "demands"}
 DENIED = {"path": "rules", "list": "demands", "entries": {"do": "deny"}}
 ASKS = {"path": "login.token", "presence": "demands"}
 OPENS = {"path": "users.*.anybody", "presence": "grants"}
+RULED = {"path": "rules.*.by", "presence": "demands"}
 RANGES = {"path": "rules.*.from", "everybody": ["0.0.0.0/0"], "where": {"do": ["let", None]}}
 
 
@@ -77,6 +78,14 @@ TABLE = [
     (OPENS, {"users": {"a": {}}}, {"users": {"a": {}, "b": {"anybody": {}}}}, "is there now"),
     (OPENS, {"users": {"a": {"anybody": {}}}}, {"users": {"b": {"anybody": {}}}}, None),
     (OPENS, {}, {"users": {"b": {"anybody": {}}}}, None),
+    (RULED, {"rules": [{"by": 1, "x": 1}, {"y": 2}]}, {"rules": [{"y": 2}, {"by": 1, "x": 1}]}, None),
+    (RULED, {"rules": [{"by": 1, "x": 1}, {"y": 2}]}, {"rules": [{"y": 2}, {"x": 1}]}, "is gone"),
+    (
+        RULED,
+        {"rules": [{"by": 1, "x": 1}]},
+        {"rules": [{"x": 1}, {"y": 2}]},
+        None,
+    ),  # which one it is cannot be told
     # everybody
     (RANGES, {"rules": [{"from": ["10.0.0.0/8"]}]}, {"rules": [{"from": ["0.0.0.0/0"]}]}, "now holds 0.0.0.0/0"),
     (RANGES, {"rules": [{"from": ["10.0.0.0/8"]}]}, {"rules": [{"from": ["0.0.0.0/0"], "do": "deny"}]}, None),

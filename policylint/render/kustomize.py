@@ -164,6 +164,8 @@ class Kustomizer:
         for name in NOT_BUILT_IN:
             if body.get(name):
                 journal.note(f"`{name}` are not rendered by policylint itself", trace.child(name), code="not-covered")
+                unseen = True
+        unseen = unseen or bool(journal.gaps)
         manifests = self._transform(directory, body, trace, manifests, journal, unseen)
         return Built(manifests, journal, reached)
 

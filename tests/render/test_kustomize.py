@@ -181,3 +181,25 @@ def test_bases_are_resources(tmp_path: Path) -> None:
     files = {"a/kustomization.yaml": "bases: [../b]\n", "b/kustomization.yaml": "resources: [route.yaml]\n"}
     built = kustomizer(tmp_path, {**files, "b/route.yaml": ROUTE}).build("a")
     assert [str(each) for each in built.manifests] == ["HTTPRoute shop"]
+
+
+CHART = "helmCharts: [{name: csi, repo: 'oci://charts.example/csi', releaseName: csi}]\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "noted"),
+    [
+        (CHART, ["chart"]),
+        ("resources: [base]\n", ["chart"]),
+        ("generators: [made.yaml]\n", ["not-covered"]),
+        ("", ["patch-without-target"]),
+    ],
+)
+def test_a_patch_may_be_for_what_a_chart_or_a_generator_makes(tmp_path: Path, more: str, noted: list[str]) -> None:
+    patch = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: csi}, spec: {replicas: 2}}"
+    files = {
+        "kustomization.yaml": f"{more}patches:\n- patch: '{patch}'\n",
+        "base/kustomization.yaml": CHART,
+        "made.yaml": "{apiVersion: example.org/v1, kind: Maker, metadata: {name: m}}\n",
+    }
+    assert [each.code for each in kustomizer(tmp_path, files).build(str(tmp_path)).journal.notes] == noted

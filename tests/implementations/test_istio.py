@@ -276,6 +276,7 @@ USES = NAMESPACE % ("foo", "istio.io/use-waypoint: wp")
         ("istio.io/use-waypoint: wp", "", "istio.io/waypoint-for: workload", False),
         ("istio.io/use-waypoint: wp", "", "istio.io/waypoint-for: all", True),
         ("istio.io/use-waypoint: wp", "gateway.istio.io/managed: istio.io-mesh-controller", "", False),
+        ("istio.io/use-waypoint: wp", "gateway.istio.io/managed: istio.io-eastwest-controller", "", False),
     ],
 )
 def test_labels_bind_a_service_to_a_waypoint(namespace: str, service_labels: str, waypoint: str, bound: bool) -> None:
@@ -286,6 +287,25 @@ def test_labels_bind_a_service_to_a_waypoint(namespace: str, service_labels: str
         policy("AuthorizationPolicy", "one", to("Service", "cart")),
     )
     assert (list(contexts(found)) == ["Gateway foo/wp > Service foo/cart"]) is bound
+
+
+@pytest.mark.parametrize(
+    ("of_class", "own", "bound"),
+    [("workload", "", False), ("all", "", True), ("workload", "service", True), ("service", "none", False)],
+)
+def test_a_waypoint_is_for_what_its_class_says_unless_it_says_something_else(
+    of_class: str, own: str, bound: bool
+) -> None:
+    """gatewayToWaypointTransform: the label of the Gateway comes before that of the GatewayClass."""
+    cls = f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: istio-waypoint, labels: {{istio.io/waypoint-for: {of_class}}}}}
+spec: {{controllerName: istio.io/mesh-controller}}
+"""
+    waypoint = gateway("wp", cls="istio-waypoint", labels=f"istio.io/waypoint-for: {own}" if own else "")
+    found = simulated(USES, cls, waypoint, service(), policy("AuthorizationPolicy", "one", to("Service", "cart")))
+    assert bool(contexts(found)) is bound
 
 
 @pytest.mark.parametrize(("allowed", "bound"), [("All", True), ("Same", False)])
@@ -340,6 +360,7 @@ def test_envoy_filters_for_services_never_match() -> None:
 
 AMBIENT = NAMESPACE % ("foo", "istio.io/dataplane-mode: ambient")
 HTTP = "rules: [{to: [{operation: {methods: [GET]}}]}]"
+DEV = "from: [{source: {namespaces: [dev]}}]"
 
 
 @pytest.mark.parametrize(
@@ -348,11 +369,14 @@ HTTP = "rules: [{to: [{operation: {methods: [GET]}}]}]"
         ("AuthorizationPolicy", "action: DENY, rules: [{from: [{source: {namespaces: [dev]}}]}]", True),
         ("AuthorizationPolicy", f"action: ALLOW, {HTTP}", True),  # the rule is left out: nothing is allowed
         ("AuthorizationPolicy", f"action: DENY, {HTTP}", False),  # nothing is left
-        (
-            "AuthorizationPolicy",
-            "action: DENY, rules: [{from: [{source: {namespaces: [d]}}], to: [{operation: {methods: [GET]}}]}]",
-            True,
-        ),
+        # A source, an operation and each condition must match, and one of which nothing is left never does.
+        ("AuthorizationPolicy", f"action: DENY, rules: [{{{DEV}, to: [{{operation: {{methods: [GET]}}}}]}}]", False),
+        ("AuthorizationPolicy", f"action: DENY, rules: [{{{DEV}, when: [{{key: 'request.headers[x]'}}]}}]", False),
+        ("AuthorizationPolicy", f"action: DENY, rules: [{{{DEV}, when: [{{key: source.ip}}]}}]", True),
+        ("AuthorizationPolicy", "action: DENY, rules: [{to: [{operation: {ports: ['80'], methods: [GET]}}]}]", True),
+        ("AuthorizationPolicy", f"action: DENY, {HTTP[:-1]}, {{{DEV}}}]", True),  # the other rule acts
+        ("AuthorizationPolicy", "action: DENY, rules: [{}]", True),
+        ("AuthorizationPolicy", "action: DENY, rules: [{from: [{source: {trustDomains: [td]}}]}]", False),
         ("AuthorizationPolicy", "action: AUDIT, rules: [{}]", False),
         ("AuthorizationPolicy", "action: CUSTOM, provider: {name: x}, rules: [{}]", False),
         ("PeerAuthentication", "mtls: {mode: STRICT}", True),
@@ -366,9 +390,12 @@ def test_ztunnel_enforces_what_is_known_of_connections(kind: str, spec: str, enf
     assert bool(contexts(found)) is enforced
 
 
-def test_a_dry_run_is_not_enforced() -> None:
-    dry = policy("AuthorizationPolicy", "dry", more=", annotations: {istio.io/dry-run: 'true'}")
-    assert contexts(simulated(deployment(), dry)) == {}
+@pytest.mark.parametrize(("written", "enforced"), [("true", False), ("1", False), ("T", False), ("no", True)])
+def test_a_dry_run_is_not_enforced(written: str, enforced: bool) -> None:
+    """Whatever Go's ParseBool takes for true is a dry run, with sidecars and in ambient mode."""
+    dry = policy("AuthorizationPolicy", "dry", more=f", annotations: {{istio.io/dry-run: '{written}'}}")
+    assert bool(contexts(simulated(deployment(), dry))) is enforced
+    assert bool(contexts(simulated(AMBIENT, deployment(), dry))) is enforced
 
 
 def test_contexts_with_the_same_policies_share_one_result() -> None:

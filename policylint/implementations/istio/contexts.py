@@ -9,7 +9,6 @@ from policylint.implementations.istio.annotation import is_own
 from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.implementations.istio.words import (
     AUTHORIZATION,
-    DRY_RUN,
     GATEWAY_CLASS,
     PEER_AUTHENTICATION,
     PROXY_CONFIG,
@@ -18,10 +17,11 @@ from policylint.implementations.istio.words import (
     TRAFFIC_EXTENSION,
     WASM,
     WAYPOINT_CLASS,
+    is_dry_run,
     is_wide,
     namespace_node,
 )
-from policylint.model import Node, PolicyKind, Resource, ResourceKey, text
+from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy.order import age
 from policylint.policy.state import Attachment, Effective, Group
 from policylint.records import NamedTuple
@@ -149,7 +149,7 @@ class Contexts:
         if self.kind.kind == AUTHORIZATION:
             if place.proxy.ambient:
                 return ztunnel.read(policy).enforced
-            return text(policy.annotations.get(DRY_RUN)) != "true"
+            return not is_dry_run(policy)
         if self.kind.kind == PEER_AUTHENTICATION:
             return policy.key.namespace != self.root or is_wide(policy)
         if self.kind.kind == TELEMETRY and not is_wide(policy):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.implementations.istio.words import (
+    GATEWAY_CLASS,
     MANAGED,
     SERVICE,
     SERVICE_ENTRY,
@@ -15,6 +16,9 @@ from policylint.implementations.istio.words import (
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.records import NamedTuple
 from policylint.topology.namespaces import admits
+
+_NEVER_BEHIND_ONE = ("istio.io-mesh-controller", "istio.io-eastwest-controller")
+"""Who manages a Service that is a gateway of the mesh itself (fetchWaypointForService)."""
 
 
 class Binding(NamedTuple):
@@ -50,8 +54,8 @@ class Waypoints:
 
     def binding(self, resource: Resource) -> Binding:
         """The waypoint of a Service or ServiceEntry; only waypoints for services count (fetchWaypointForService)."""
-        if text(resource.labels.get(MANAGED)) == "istio.io-mesh-controller":
-            return Binding(None, "it belongs to a waypoint itself")
+        if text(resource.labels.get(MANAGED)) in _NEVER_BEHIND_ONE:
+            return Binding(None, "it belongs to a waypoint or an east-west gateway itself")
         wanted = _wanted(resource.labels, resource.key.namespace)
         if wanted is None:
             namespace = resource.key.namespace
@@ -63,9 +67,15 @@ class Waypoints:
             return Binding(None, f"there is no waypoint {wanted.path}")
         if not self._admits(gateway, resource.key.namespace):
             return Binding(None, f"waypoint {wanted.path} does not let namespace {resource.key.namespace} in")
-        if (text(gateway.labels.get(WAYPOINT_FOR)) or "service") not in ("service", "all"):
+        if self._serves(gateway) not in ("service", "all"):
             return Binding(None, f"waypoint {wanted.path} is not for services")
         return Binding(wanted)
+
+    def _serves(self, gateway: Resource) -> str:
+        """The traffic that a waypoint is for: by its own label, else by that of its class (gatewayToWaypoint)."""
+        of_class = self._world.get(ResourceKey(*GATEWAY_CLASS, "", text(gateway.spec.get("gatewayClassName"))))
+        by_class = text(of_class.labels.get(WAYPOINT_FOR)) if of_class is not None else ""
+        return text(gateway.labels.get(WAYPOINT_FOR)) or by_class or "service"
 
     def _admits(self, gateway: Resource, namespace: str) -> bool:
         """`allowedRoutes.namespaces` of the HBONE listener; what cannot be known counts as allowed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.topology import whole
 
 ROOT_NAMESPACE = "istio-system"
@@ -32,6 +32,7 @@ INJECT = "sidecar.istio.io/inject"
 DRY_RUN = "istio.io/dry-run"
 PROXY_ANNOTATION = "proxy.istio.io/config"
 IGNORE_ATTACHMENT = "istio.io/ignore-policy-attachment"
+_TRUE = ("1", "t", "T", "true", "TRUE", "True")
 
 SERVICE = ("", "Service")
 SERVICE_ENTRY = ("networking.istio.io", "ServiceEntry")
@@ -60,6 +61,11 @@ def match_labels(policy: Resource) -> dict[str, object]:
     if policy.key.kind == ENVOY_FILTER:
         return dict(mapping(mapping(policy.spec.get("workloadSelector")).get("labels")))
     return dict(mapping(mapping(policy.spec.get("selector")).get("matchLabels")))
+
+
+def is_dry_run(policy: Resource) -> bool:
+    """Whether a policy is only tried: its annotation holds what Go's ParseBool takes for true."""
+    return text(policy.annotations.get(DRY_RUN)) in _TRUE
 
 
 def has_references(policy: Resource) -> bool:

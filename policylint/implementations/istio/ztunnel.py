@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.implementations.istio.words import DRY_RUN
+from policylint.implementations.istio.words import is_dry_run
 from policylint.model import Resource, mapping, sequence, text
 from policylint.records import NamedTuple
 
-_SOURCE = ("requestPrincipals", "notRequestPrincipals", "remoteIpBlocks", "notRemoteIpBlocks")
-_OPERATION = ("hosts", "notHosts", "methods", "notMethods", "paths", "notPaths")
+_HTTP = frozenset(
+    {
+        *("requestPrincipals", "notRequestPrincipals", "remoteIpBlocks", "notRemoteIpBlocks"),
+        *("trustDomains", "notTrustDomains"),
+        *("hosts", "notHosts", "methods", "notMethods", "paths", "notPaths"),
+    }
+)
+"""Attributes of sources and operations that ztunnel does not know."""
 _L4_CONDITIONS = ("source.ip", "source.namespace", "source.principal", "destination.ip", "destination.port")
+
+_Entry = tuple[list[str], bool]
+"""One of the alternatives in a clause: its HTTP attributes, and whether it says anything beside them."""
 
 
 class Reading(NamedTuple):
@@ -29,40 +38,35 @@ class Reading(NamedTuple):
 
 
 def read(policy: Resource) -> Reading:
-    """ALLOW and DENY by what is known of a connection; a rule with HTTP attributes is stricter, never wider.
+    """ALLOW and DENY by what is known of a connection.
 
-    In ALLOW such a rule is left out; in DENY it holds without them, and has no effect if nothing else is in it.
+    In ALLOW a rule with HTTP attributes is left out, so that less is allowed. In DENY it holds without them, so that
+    more is denied; but `from`, `to` and each `when` must all match, and one of which nothing is left never does
+    (ztunnel rbac.rs), so that such a rule denies nothing.
     """
+    if is_dry_run(policy):
+        return Reading(False, "ztunnel does not support the dry-run annotation")
     action = text(policy.spec.get("action")) or "ALLOW"
     if action not in ("ALLOW", "DENY"):
         return Reading(False, f"ztunnel does not support the {action} action")
-    if text(policy.annotations.get(DRY_RUN)) == "true":
-        return Reading(False, "ztunnel does not support the dry-run annotation")
-    found: list[str] = []
-    left = False
-    for each in sequence(policy.spec.get("rules")):
-        rule = mapping(each)
-        attributes, other = _attributes(rule)
-        found += attributes
-        left = left or other or not attributes
-    return Reading(action == "ALLOW" or left, "", tuple(sorted(set(found))))
+    rules = [list(_clauses(mapping(each))) for each in sequence(policy.spec.get("rules"))]
+    found = {name for rule in rules for clause in rule for names, _ in clause for name in names}
+    acts = action == "ALLOW" or any(all(any(left for _, left in clause) for clause in rule) for rule in rules)
+    return Reading(acts, "", tuple(sorted(found)))
 
 
-def _attributes(rule: Mapping[str, Any]) -> tuple[list[str], bool]:
-    """The attributes of a rule that only HTTP has, and whether it has any other."""
-    http: list[str] = []
-    other = False
-    for field, inner, names in (("from", "source", _SOURCE), ("to", "operation", _OPERATION)):
-        for each in sequence(rule.get(field)):
-            for name, values in mapping(mapping(each).get(inner)).items():
-                if name in names:
-                    http.append(name)
-                elif values:
-                    other = True
+def _clauses(rule: Mapping[str, Any]) -> Iterator[list[_Entry]]:
+    """The clauses of a rule, each with its alternatives; a rule without any matches everything."""
+    for field, inner in (("from", "source"), ("to", "operation")):
+        entries = [_attributes(mapping(mapping(each).get(inner))) for each in sequence(rule.get(field))]
+        if entries:
+            yield entries
     for each in sequence(rule.get("when")):
         key = text(mapping(each).get("key"))
-        if key in _L4_CONDITIONS:
-            other = True
-        else:
-            http.append(key)
-    return http, other
+        yield [([], True) if key in _L4_CONDITIONS else ([key], False)]
+
+
+def _attributes(entry: Mapping[str, Any]) -> _Entry:
+    """What is set in a source or an operation."""
+    names = [name for name, values in entry.items() if values]
+    return [name for name in names if name in _HTTP], any(name not in _HTTP for name in names)

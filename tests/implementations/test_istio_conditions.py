@@ -177,6 +177,38 @@ def test_gateways_that_route_to_the_backend_are_ancestors_whether_granted_or_not
     ]
 
 
+@pytest.mark.parametrize(
+    ("parent", "rule", "refs", "named"),
+    [
+        ("{name: edge}", "backendRefs: [{name: cart, port: 80}]", CART, True),
+        ("{name: edge, sectionName: nope}", "backendRefs: [{name: cart, port: 80}]", CART, True),
+        ("{name: edge, port: 81}", "backendRefs: [{name: cart, port: 80}]", CART, True),
+        ("{name: gone}", "backendRefs: [{name: cart, port: 80}]", CART, False),
+        (
+            "{name: edge}",
+            "filters: [{type: RequestMirror, requestMirror: {backendRef: {name: cart, port: 80}}}]",
+            CART,
+            False,
+        ),
+        ("{name: edge}", "backendRefs: [{name: gone, port: 80}]", GONE, False),
+        (
+            "{name: edge}",
+            "backendRefs: [{name: cart, port: 80}]",
+            "{group: '', kind: Service, name: cart, sectionName: nope}",
+            False,
+        ),
+    ],
+)
+def test_gateways_that_routes_name_are_ancestors_even_where_they_do_not_attach(
+    parent: str, rule: str, refs: str, named: bool
+) -> None:
+    """extractAncestorBackends reads parentRefs and the backendRefs of rules; a target with a fault leads nowhere."""
+    route = ROUTE.replace("{backendRefs: [%s]}", "{%s}") % (parent, rule)
+    found = simulated(CLASS, gateway(), service(), route, backend_tls("one", refs))
+    ancestors = [str(each.ancestor) for each in state(found, "one").ancestors]
+    assert ("Gateway foo/edge" in ancestors) is named
+
+
 def test_traffic_policies_of_one_service_add_up_the_oldest_first() -> None:
     traffic = """
 apiVersion: gateway.networking.x-k8s.io/v1alpha1

@@ -119,7 +119,7 @@ def ancestors(state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
             accepted = fault
         node = Node(target.key, target.section, target.key.kind)
         found.append(Ancestor(node, MESH_CONTROLLER, (accepted, resolved) if tls else (accepted,)))
-    keys = {target.key for target in state.targets} if tls else set()
+    keys = {target.key for target in state.targets if not target.problem} if tls else set()
     for gateway in sorted(set(_gateways(topology, keys))):
         found.append(Ancestor(whole(gateway), GATEWAY_CONTROLLER, (accepted, resolved)))
     return tuple(found[:16])
@@ -152,11 +152,14 @@ def _of_target(state: PolicyState, target: Target) -> Condition | None:
 
 
 def _gateways(topology: Topology, backends: set[ResourceKey]) -> Iterator[ResourceKey]:
-    """The Gateways of routes that name one of the backends, whether a grant lets them or not."""
+    """The Gateways that routes to one of the backends name, whether they take the route, and a grant allows it, or not.
+
+    Mirrors do not count, and not what other controllers serve (extractAncestorBackends).
+    """
     for route in topology.routes:
-        if any(each.wanted in backends for each in route.backends):
+        if any(each.role == "backend" and each.wanted in backends for each in route.backends):
             for parent in route.parents:
-                if parent.gateway is not None and parent.attached:
+                if parent.gateway is not None and (not parent.controller or parent.controller.startswith("istio.io/")):
                     yield parent.gateway
 
 

@@ -49,6 +49,7 @@ class Catalog:
         self._derived = derived
         self._groups = None if groups is None else frozenset(groups)
         self._by_group: dict[str, dict[str, PolicyKind]] = {}
+        self._by_controller: dict[str, str | None] = {}
 
     def get(self, group: str, kind: str) -> PolicyKind | None:
         """What is known of a kind: configuration, else catalog, else CRD, else its group's `*` entry.
@@ -85,11 +86,16 @@ class Catalog:
 
     def implementation_of_controller(self, controller_name: str) -> str | None:
         """The implementation that answers to a GatewayClass spec.controllerName."""
-        domain = controller_name.partition("/")[0].encode()
-        for file in self._files:
-            if domain in file.data and any(fnmatchcase(controller_name, each) for each in file.texts("controllers")):
-                return file.implementation
-        return None
+        if controller_name not in self._by_controller:
+            domain = controller_name.partition("/")[0].encode()
+            files = (each for each in self._files if domain in each.data)
+            answering = (
+                each.implementation
+                for each in files
+                if any(fnmatchcase(controller_name, name) for name in each.texts("controllers"))
+            )
+            self._by_controller[controller_name] = next(answering, None)
+        return self._by_controller[controller_name]
 
     def implementation_of_class(self, class_name: str) -> str | None:
         """The implementation that makes a GatewayClass of this name by itself."""

@@ -24,6 +24,7 @@ _State = tuple[int, int]
 """A vertex and the number of an interned stack."""
 
 
+_NOBODY: frozenset[ResourceKey] = frozenset()
 _FEW = 8
 """Below, a list is searched faster than a set is made of it."""
 
@@ -255,23 +256,26 @@ class Effects:
 
     def _nodes(self, walk: _Walk, states: Iterable[_State]) -> dict[Node, frozenset[ResourceKey]]:
         """Per node at or below a target the policies attached at it or above it, on the way to these states."""
-        found: dict[Node, set[ResourceKey]] = defaultdict(set)
+        found: dict[Node, frozenset[ResourceKey]] = {}
+        by_stack: dict[int, frozenset[ResourceKey]] = {}
         pending, seen = list(states), set(states)
         while pending:
             state = pending.pop()
             vertex, stack = state
-            attachments = self.attachments(self.stacks[stack])
-            keys = {each.key for each in attachments}
+            keys = by_stack.get(stack)
+            if keys is None:
+                attachments = self.attachments(self.stacks[stack])
+                keys = by_stack[stack] = frozenset([each.key for each in attachments])
+                for entry in attachments:
+                    if _is_namespace(entry.node):
+                        found[entry.node] = found.get(entry.node, _NOBODY) | {entry.key}
             for node in self.topology.vertices[vertex].nodes:
-                found[node] |= keys
-            for entry in attachments:
-                if _is_namespace(entry.node):
-                    found[entry.node].add(entry.key)
+                found[node] = found[node] | keys if node in found else keys
             for origin in walk.previous[state]:
                 if origin is not None and origin[1] and origin not in seen:
                     seen.add(origin)
                     pending.append(origin)
-        return {node: frozenset(keys) for node, keys in found.items()}
+        return found
 
     def _alone(self) -> list[Group]:
         """Targets outside the topology (a workload, a backend that nothing refers to) are a context by themselves."""

@@ -88,6 +88,9 @@ def cluster_scoped_kinds(documents: Iterable[Document]) -> frozenset[tuple[str, 
     """Kinds that parsed CRDs declare cluster-scoped."""
     found = set()
     for document in documents:
+        kind = document.value.get("kind") if isinstance(document.value, dict) else None
+        if isinstance(kind, str) and kind != _CRD[1] and not kind.endswith("List"):
+            continue
         for body, _ in objects_of(document.value, ()):
             spec = mapping(body.get("spec"))
             if body.get("kind") == _CRD[1] and spec.get("scope") == "Cluster":

@@ -37,8 +37,14 @@ def unseen(
     found = Unseen()
     releases: list[str] = []
     applications: list[str] = []
+    making: dict[tuple[str, str], bool] = {}
     for each in objects:
         kind, group = each.key.kind, each.key.group
+        is_making = making.get((group, kind))
+        if is_making is None:
+            is_making = making[group, kind] = _makes(group, kind) or _is_operated(group, kind, known_groups)
+        if not is_making:
+            continue
         if kind == "HelmRelease" or (kind == "HelmChart" and group == "helm.cattle.io"):
             place = text(each.spec.get("targetNamespace")) or each.key.namespace
             found.add(f"{each.key} may create it; its chart is not rendered", place)
@@ -67,6 +73,15 @@ def unseen(
     if templates:
         sentences.append(_count(len(templates), "template file"))
     return found, tuple(f"{each} not rendered" for each in sentences)
+
+
+def _makes(group: str, kind: str) -> bool:
+    """Whether objects of a kind are looked at one by one."""
+    if group in ("argoproj.io", "kustomize.config.k8s.io") or kind in ("HelmRelease", "ResourceSet", "FluxInstance"):
+        return True
+    return (kind == "HelmChart" and group == "helm.cattle.io") or (
+        kind.endswith("Repository") and group.endswith(_FLUX)
+    )
 
 
 def operated(

@@ -76,14 +76,21 @@ def _suspects(world: Simulation) -> Iterator[tuple[Match, list[tuple[Node, str]]
             continue
         places = where[state.route.key] = list(_places(state))
         ids = [numbers.setdefault(place, len(numbers)) for place in places]
-        for rule, number, match in _matches(state.route):
-            text = str(mapping(match.get("path") or match.get("method")).get("value", "")).rstrip("/")
+        for rule, number, text in state.route.once(_values):
             for each in ids:
                 rough[each, text].append((state, rule, number))
     for group in rough.values():
         if len(group) > 1:
             for state, rule, number in group:
                 yield Match(state.route, rule, number), where[state.route.key]
+
+
+def _values(route: Resource) -> list[tuple[int, int, str]]:
+    """Every match by its numbers, with the value that it must have in common with another one."""
+    return [
+        (rule, number, str(mapping(match.get("path") or match.get("method")).get("value", "")).rstrip("/"))
+        for rule, number, match in _matches(route)
+    ]
 
 
 def _places(state: RouteState) -> Iterator[tuple[Node, str]]:

@@ -61,11 +61,19 @@ def of_world(world: World) -> list[Resource]:
 
 def hostnames(route: Resource) -> tuple[str, ...]:
     """The hostnames of a route as patterns; ("",) for those without, and for kinds that have none."""
+    return route.once(_hostnames)
+
+
+def _hostnames(route: Resource) -> tuple[str, ...]:
     return patterns(sequence(route.spec.get("hostnames"))) if route.key.kind in HOSTNAME_KINDS else (EVERY,)
 
 
 def rules(route: Resource) -> list[Rule]:
     """The rules of a route as nodes: `HTTPRouteRule shop/checkout#pay`, unnamed ones `#rule-N`, counted from 1."""
+    return route.once(_rules)
+
+
+def _rules(route: Resource) -> list[Rule]:
     role = f"{route.key.kind}Rule"
     found = []
     for index, value in enumerate(sequence(route.spec.get("rules"))):
@@ -88,6 +96,10 @@ def extension_refs(route: Resource) -> Iterator[tuple[Node, int, ResourceKey]]:
 
 def faults(route: Resource) -> list[Fault]:
     """At most one fault per rule: filters that exclude each other, filter or path match types that nobody knows."""
+    return route.once(_faults_of)
+
+
+def _faults_of(route: Resource) -> list[Fault]:
     found = []
     for index, value in enumerate(sequence(route.spec.get("rules"))):
         fault = next(_faults(index, ("spec", "rules", index), mapping(value)), None)

@@ -35,13 +35,13 @@ class Answer(NamedTuple):
         comparison: new findings stand where the change touches them.
         coverage: of the side after.
         suppressed: how many findings of after are.
-        text_only: how many files are not the same on both sides.
+        files_differ: how many files are not the same on both sides.
     """
 
     comparison: Comparison
     coverage: Coverage
     suppressed: int
-    text_only: int
+    files_differ: int
     before: Side
     after: Side
 

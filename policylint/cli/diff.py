@@ -204,7 +204,7 @@ def _report(
         before_relative=lru_cache(maxsize=None)(partial(below_root, before.root)),
         again=asked.again,
         span=asked.span,
-        text_only=answer.text_only,
+        files_differ=answer.files_differ,
     )
 
 

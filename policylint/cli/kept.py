@@ -91,10 +91,10 @@ class Memory:
 
         from policylint.compare.keeping import plain
 
-        comparison, coverage, suppressed, text_only, *_ = answer
+        comparison, coverage, suppressed, files_differ, *_ = answer
         try:
             files = {file: blobs(file) for file in sorted(set(_files(answer)))}
-            content = [plain(comparison), [*coverage], suppressed, text_only, files]
+            content = [plain(comparison), [*coverage], suppressed, files_differ, files]
             line = dumps(content, ensure_ascii=False, separators=(",", ":"))
             line.encode()
         except (TypeError, ValueError, RecursionError):  # StoredError, what JSON cannot say, or UTF-8
@@ -115,7 +115,7 @@ class Memory:
         from policylint.compare.stored import restored
         from policylint.model.coverage import Coverage
 
-        comparison, counts, suppressed, text_only, files = content
+        comparison, counts, suppressed, files_differ, files = content
         read, documents, unread, skipped, not_rendered, resources, policies, routes, gateways = counts
         coverage = Coverage(
             _number(read),
@@ -133,7 +133,7 @@ class Memory:
             restored(comparison),
             coverage,
             _number(suppressed),
-            _number(text_only),
+            _number(files_differ),
             Side(self._root, _Lines(self._repository, before, self._asked.start)),
             Side(self._root, _Lines(self._repository, after, self._asked.end)),
         )

@@ -38,7 +38,7 @@ def write(report: DiffReport) -> str:
             "documents": report.report.coverage.documents,
             "unread": report.report.coverage.unread,
             "not_rendered": list(report.report.coverage.not_rendered),
-            "files_differ": report.text_only,
+            "files_differ": report.files_differ,
         },
         "changes": [each for env in environments for each in _changes(env, names)],
         "routes": [_subject(report, each, names) for env in environments for each in env.subjects],

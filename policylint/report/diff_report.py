@@ -22,7 +22,7 @@ class DiffReport(NamedTuple):
         before_lines, before_relative: the same as in the report, for files of the side before.
         again: the command that makes this report.
         span: what was compared in words for machines and footers, e.g. `1a2b3c4..5d6e7f8`.
-        text_only: how many files differ.
+        files_differ: how many files differ.
         show_unchanged: list unchanged findings too.
         links: the address below which files of the side after can be read, "" for none.
         key: distinguishes comments.
@@ -34,7 +34,7 @@ class DiffReport(NamedTuple):
     before_relative: Callable[[str], str | None] = lambda file: file
     again: str = "policylint diff"
     span: str = ""
-    text_only: int = 0
+    files_differ: int = 0
     show_unchanged: bool = False
     links: str = ""
     key: str = "default"

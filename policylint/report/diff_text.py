@@ -64,7 +64,7 @@ def write(report: DiffReport) -> str:
         lines += [line for each in environments for line in _renamed(report, each, paint)]
     elif len(environments) > len(changed):
         same = [each.name for each in environments if each not in changed]
-        lines += [f"{', '.join(map(one_line, same))}: {nothing_changes(report._replace(text_only=0))}", ""]
+        lines += [f"{', '.join(map(one_line, same))}: {nothing_changes(report._replace(files_differ=0))}", ""]
     listed = list(_findings(report, paint))
     if listed and not changed:
         lines.append("")

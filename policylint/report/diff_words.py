@@ -140,11 +140,11 @@ def finding_parts(report: DiffReport) -> list[str]:
 
 
 def nothing_changes(report: DiffReport) -> str:
-    """`no route changes its effective policy (6 files differ in text only)`."""
-    if not report.text_only:
+    """`no route changes its effective policy (6 files differ)`."""
+    if not report.files_differ:
         return "no route changes its effective policy"
-    verb = "differs" if report.text_only == 1 else "differ"
-    return f"no route changes its effective policy ({count(report.text_only, 'file')} {verb} in text only)"
+    verb = "differs" if report.files_differ == 1 else "differ"
+    return f"no route changes its effective policy ({count(report.files_differ, 'file')} {verb})"
 
 
 def reproduced(report: DiffReport) -> str:

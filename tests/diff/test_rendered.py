@@ -59,8 +59,8 @@ def test_a_new_finding_stands_on_a_line_that_the_change_touches(tmp_path: Path) 
     assert (found["state"], found["location"]["file"]) == ("new", "new/first.yaml")
 
 
-def test_files_that_differ_in_text_alone_are_counted(tmp_path: Path) -> None:
+def test_files_that_differ_are_counted(tmp_path: Path) -> None:
     tree(tmp_path / "old", gateway=GATEWAY, route=ROUTE)
     tree(tmp_path / "new", gateway=f"# a comment\n{GATEWAY}", route=ROUTE)
     _, out, _ = run(tmp_path, "diff", "--rendered-before", "old", "--rendered-after", "new")
-    assert "(1 file differs" in out
+    assert "(1 file differs)" in out

@@ -307,3 +307,67 @@ def test_a_policy_that_a_filter_names_hangs_on_no_rule_number(tmp_path: Path) ->
     assert at(simulation, "shop#rule-1").spec == {"status": 410}
     assert said(simulation, "gone") == ("Enforced", [], ["Attached", "Valid"])
     assert not list(check(simulation))
+
+
+def test_dns_settings_are_fields_of_their_own(tmp_path: Path) -> None:
+    """backendconfigpolicy/merge.go: refreshRate, jitter and respectTTL are merged one by one."""
+    simulation = simulate(
+        tmp_path,
+        policy("a", "", "targetRefs: [{kind: Service, name: web}], dns: {jitter: 1s}", kind="BackendConfigPolicy"),
+        policy(
+            "b",
+            "",
+            "targetRefs: [{kind: Service, name: web}], dns: {jitter: 2s, refreshRate: 9s}",
+            kind="BackendConfigPolicy",
+        ),
+    )
+    result = at(simulation, "web")
+    assert result.spec == {"dns": {"jitter": "1s", "refreshRate": "9s"}}
+    assert [said(simulation, name)[2] for name in "ab"] == [["Merged", "Valid"]] * 2
+
+
+def test_no_limit_is_no_setting(tmp_path: Path) -> None:
+    """listenerpolicy/http.go: maxRequestsPerConnection counts only above 0."""
+    limit = "default: {httpSettings: {maxRequestsPerConnection: LIMIT}}"
+    simulation = simulate(
+        tmp_path,
+        policy("a", "Gateway/gw", limit.replace("LIMIT", "0"), kind="ListenerPolicy"),
+        policy("b", "Gateway/gw", limit.replace("LIMIT", "5"), kind="ListenerPolicy"),
+    )
+    assert said(simulation, "b")[2] == ["Attached", "Valid"]
+
+
+def test_client_certificates_do_not_count_in_the_status(tmp_path: Path) -> None:
+    """listenerpolicy/merge.go leaves clientCertificateValidation out: the policy beside has all that is counted."""
+    simulation = simulate(
+        tmp_path,
+        policy(
+            "a",
+            "Gateway/gw",
+            "default: {clientCertificateValidation: {mode: Require}, proxyProtocol: {}}",
+            kind="ListenerPolicy",
+        ),
+        policy("b", "Gateway/gw", "default: {clientCertificateValidation: {mode: Optional}}", kind="ListenerPolicy"),
+    )
+    assert said(simulation, "a")[2] == ["Attached", "Valid"]
+    assert at(simulation, "gw#http").spec["default"]["clientCertificateValidation"] == {"mode": "Require"}
+
+
+def test_one_that_is_switched_off_switches_all_off(tmp_path: Path) -> None:
+    """trafficpolicy/merge.go: in a deep merge `disable` holds for all providers, wherever it comes from."""
+    simulation = simulate(
+        tmp_path,
+        CHAIN.replace("PRIORITY", "DeepMergePreferChild"),
+        policy("of-parent", "HTTPRoute/parent", "extAuth: {disable: {}}"),
+        policy("of-child", "HTTPRoute/child", "extAuth: {extensionRef: {name: one}}"),
+        """
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: GatewayExtension
+metadata: {name: one, namespace: default}
+spec: {extAuth: {grpcService: {backendRef: {name: web, port: 80}}}}
+""",
+    )
+    result = at(simulation, "child#own")
+    assert result.spec == {"extAuth": {"disable": {}}}
+    assert owned(result) == {"extAuth": ["of-parent"]}
+    assert lost(result) == {("extAuth/extensionRef/name", "of-child", "of-parent")}

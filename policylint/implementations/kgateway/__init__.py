@@ -10,6 +10,7 @@ from policylint.implementations.kgateway.merging import Level, fold, priority, r
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.settings import broken_template, everywhere
 from policylint.implementations.kgateway.sites import TLS_PROTOCOLS, Outcome, Sites, outcomes
+from policylint.implementations.kgateway.values import refused_value
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
 from policylint.model.catalog import Catalog
 from policylint.policy import merge, verdict
@@ -47,9 +48,10 @@ class Kgateway(Implementation):
         self._catalog = catalog
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
-        """GatewayExtensions and Secrets that a policy names must be there, and their grants; under strict validation
-        also templates that parse."""
+        """What a policy names must be there, granted and of use, and its values such as the controller takes; under
+        strict validation its templates must parse too."""
         found = broken_reference(state.policy, topology, text(self.settings.get("referenceGrantMode"), PERMISSIVE))
+        found = found if found.code else refused_value(state.policy, topology.world)
         if not found.code and self.settings.get("validationMode") == "strict":
             return broken_template(state.policy)
         return found

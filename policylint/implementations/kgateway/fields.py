@@ -9,11 +9,16 @@ from policylint.documents import Pointer
 from policylint.model import mapping, sequence
 from policylint.policy.state import Effective
 
-_IN_TWO = {
-    "rateLimit": ("local", "global"),
-    "compression": ("responseCompression", "requestDecompression"),
+_IN_PARTS = {
+    ("TrafficPolicy", "rateLimit"): ("local", "global"),
+    ("TrafficPolicy", "compression"): ("responseCompression", "requestDecompression"),
+    ("BackendConfigPolicy", "dns"): ("refreshRate", "jitter", "respectTTL"),
 }
-"""Top-level fields of a TrafficPolicy that are two fields to the merge (trafficpolicy/merge.go)."""
+"""Top-level fields that are several fields to the merge ({trafficpolicy,backendconfigpolicy}/merge.go)."""
+_NO_LIMIT = ("maxRequestsPerConnection", 0)
+"""A setting that is none (listenerpolicy/http.go)."""
+UNCOUNTED = "clientCertificateValidation"
+"""A field of a ListenerPolicy that the merge leaves out: it does not count in the status (listenerpolicy/merge.go)."""
 DEEP: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",), ("transformation",), ("acl",)})
 """Fields that the priorities DeepMergePreferChild and DeepMergePreferParent merge deeply."""
 PROVIDERS: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",)})
@@ -27,7 +32,7 @@ def fields(kind: str, proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]
         yield from _listener(proper)
         return
     for name, value in proper.items():
-        parts = _IN_TWO.get(name, ()) if kind == "TrafficPolicy" else ()
+        parts = _IN_PARTS.get((kind, name), ())
         if parts and isinstance(value, dict):
             yield from (((name, part), inner) for part, inner in value.items() if inner is not None)
         elif value is not None:
@@ -49,7 +54,8 @@ def _listener(proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
 def _settings(prefix: Pointer, settings: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
     for name, value in settings.items():
         if name == "httpSettings" and isinstance(value, dict):
-            yield from (((*prefix, name, inner), each) for inner, each in value.items() if each is not None)
+            set_here = [pair for pair in value.items() if pair[1] is not None and pair != _NO_LIMIT]
+            yield from (((*prefix, name, inner), each) for inner, each in set_here)
         elif value is not None:
             yield (*prefix, name), value
 

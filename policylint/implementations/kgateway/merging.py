@@ -114,7 +114,12 @@ def _following(entries: list[_Entry], deep: bool) -> list[_Entry]:
 
 
 def _settle(result: Fold, field: Pointer, entries: list[_Entry]) -> None:
+    """Offer a field from its strongest policy on. Of providers that are merged deeply one `disable`, wherever it comes
+    from, switches all off (trafficpolicy/merge.go: disableAllProviders)."""
     listed = field in PROVIDERS and any(each.joins for each in entries)
+    if listed and (off := [each for each in entries if "disable" in mapping(each.value)]):
+        listed = False
+        entries = [off[0]._replace(joins=False), *(each._replace(joins=False) for each in entries if each != off[0])]
     seen: list[object] = []
     for each in entries:
         provider = mapping(each.value).get("extensionRef") if listed else None

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.kgateway.credentials import api_keys, header_key, users
+from policylint.implementations.kgateway.extensions import TYPES, Fault, own_faults
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.model.selectors import matches
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
+from policylint.topology.backends import ports
 from policylint.topology.grants import Grants
+from policylint.topology.references import backend_target
 
 GROUP = "gateway.kgateway.dev"
 PERMISSIVE = "permissive"
 """Default of the controller's ReferenceGrantMode."""
-_EXTENSIONS: tuple[tuple[str, ...], ...] = (
-    ("extAuth",),
-    ("extProc",),
-    ("jwtAuth",),
-    ("oauth2",),
-    ("rateLimit", "global"),
-)
 _BACKENDS = ("backendRef", "jwksBackendRef")
 _SECRETS = ("secretRef",)
 
 
 def broken_reference(policy: Resource, topology: Topology, grants: str = PERMISSIVE) -> Reading:
-    """The first reference that certainly does not resolve or is not granted; a Reading without code for none.
+    """The first reference that certainly does not resolve, is not granted, or leads to what is of no use; a Reading
+    without code for none.
 
     Args:
         grants: ReferenceGrantMode: `permissive` asks for grants for backends and Secrets of other namespaces, `strict`
@@ -42,21 +40,23 @@ class _References:
         self.policy = policy
         self.mode = mode
         self.world = topology.world
-        self._topology = topology
-        self._grants: Grants | None = None
+        self._kept: Grants | None = None
 
-    def faults(self) -> Iterator[tuple[Pointer, str]]:
+    def faults(self) -> Iterator[Fault]:
         if self.policy.key.kind == "TrafficPolicy":
             yield from self._extensions()
-            yield from self._selected_secrets()
+            yield from self._api_keys()
+            yield from users(self.policy, self.world)
+        if self.policy.key.kind == "ListenerPolicy":
+            yield from self._backends(self.policy, ("spec",), self.policy.spec)
         yield from self._secrets(("spec",), self.policy.spec)
 
-    def _extensions(self) -> Iterator[tuple[Pointer, str]]:
-        for path in _EXTENSIONS:
-            block: Mapping[str, Any] = self.policy.spec
+    def _extensions(self) -> Iterator[Fault]:
+        for path in TYPES:
+            block: Any = self.policy.spec
             for step in path:
-                block = mapping(block.get(step))
-            reference = mapping(block.get("extensionRef"))
+                block = mapping(mapping(block).get(step))
+            reference = mapping(mapping(block).get("extensionRef"))
             if not text(reference.get("name")):
                 continue
             namespace = text(reference.get("namespace")) or self.policy.key.namespace
@@ -68,50 +68,74 @@ class _References:
             elif self.mode == "strict" and (fault := next(self._reach(self.policy, key), "")):
                 yield pointer, fault
             elif resolution.resource is not None:
-                for fault in self._backends(resolution.resource, resolution.resource.spec):
+                for fault in self._of_extension(resolution.resource, TYPES[path]):
                     yield pointer, f"{key}: {fault}"
 
-    def _backends(self, extension: Resource, value: Any) -> Iterator[str]:
-        if isinstance(value, list):
-            for each in value:
-                yield from self._backends(extension, each)
-        for name, inner in mapping(value).items():
-            if name in _BACKENDS and isinstance(inner, dict):
-                group, kind = text(inner.get("group")), text(inner.get("kind")) or "Service"
-                namespace = text(inner.get("namespace")) or extension.key.namespace
-                yield from self._reach(extension, ResourceKey(group, kind, namespace, text(inner.get("name"))))
-            else:
-                yield from self._backends(extension, inner)
+    def _of_extension(self, extension: Resource, wanted: str) -> Iterator[str]:
+        yield from (fault for _, fault in own_faults(extension, wanted, self.world))
+        yield from (fault for _, fault in self._backends(extension, ("spec",), extension.spec))
 
-    def _secrets(self, pointer: Pointer, value: Any) -> Iterator[tuple[Pointer, str]]:
+    def _backends(self, holder: Resource, pointer: Pointer, value: Any) -> Iterator[Fault]:
+        for index, each in enumerate(sequence(value)):
+            yield from self._backends(holder, (*pointer, index), each)
+        for name, inner in mapping(value).items():
+            here = (*pointer, name)
+            if name in _BACKENDS and isinstance(inner, dict):
+                wanted, _, port = backend_target(inner, holder.key.namespace)
+                yield from ((here, fault) for fault in self._reach(holder, wanted, port))
+            else:
+                yield from self._backends(holder, here, inner)
+
+    def _secrets(self, pointer: Pointer, value: Any) -> Iterator[Fault]:
         for index, each in enumerate(sequence(value)):
             yield from self._secrets((*pointer, index), each)
         for name, inner in mapping(value).items():
             if name in _SECRETS and isinstance(inner, dict) and text(inner.get("name")):
-                namespace = text(inner.get("namespace")) or self.policy.key.namespace
-                key = ResourceKey("", "Secret", namespace, text(inner["name"]))
+                key = self._secret(inner)
                 yield from (((*pointer, name), fault) for fault in self._reach(self.policy, key))
+                if "headerModifiers" in pointer:
+                    fault = header_key(self.world, key, inner, text(mapping(value).get("name")))
+                    yield from [((*pointer, name), fault)] if fault else []
             else:
                 yield from self._secrets((*pointer, name), inner)
 
-    def _selected_secrets(self) -> Iterator[tuple[Pointer, str]]:
-        selector = mapping(self.policy.spec.get("apiKeyAuth")).get("secretSelector")
-        if not isinstance(selector, dict):
-            return
-        namespace = self.policy.key.namespace
-        secrets = self.world.in_namespace("", "Secret", namespace)
-        if any(matches(selector, each.labels) for each in secrets):
-            return
-        if self.world.resolve(ResourceKey("", "Secret", namespace, "")).missing:
-            yield ("spec", "apiKeyAuth", "secretSelector"), f"no Secret in namespace {namespace} has these labels"
+    def _secret(self, reference: Any) -> ResourceKey:
+        namespace = text(mapping(reference).get("namespace")) or self.policy.key.namespace
+        return ResourceKey("", "Secret", namespace, text(mapping(reference).get("name")))
 
-    def _reach(self, holder: Resource, wanted: ResourceKey) -> Iterator[str]:
-        resolution = self.world.resolve_inner(wanted)
-        if wanted.namespace != holder.key.namespace and self.mode != "off":
-            if self._grants is None:
-                self._grants = Grants(self.world)
-            if self._grants.allows(holder.key, wanted) is False:
-                yield f"no ReferenceGrant in namespace {wanted.namespace} lets {holder.key} name {wanted}"
+    def _api_keys(self) -> Iterator[Fault]:
+        """The Secrets of `apiKeyAuth`: by a selector also those of other namespaces whose grants permit it."""
+        block = mapping(self.policy.spec.get("apiKeyAuth"))
+        pointer: Pointer = ("spec", "apiKeyAuth", "secretRef")
+        chosen = [found] if (found := self.world.get(self._secret(block.get("secretRef")))) is not None else []
+        selector = block.get("secretSelector")
+        if isinstance(selector, dict):
+            pointer = ("spec", "apiKeyAuth", "secretSelector")
+            labelled = [each for each in self.world.of_kind("", "Secret") if matches(selector, each.labels)]
+            permits = [(each, self._allows(self.policy.key, each.key)) for each in labelled]
+            if any(permitted is None for _, permitted in permits):
                 return
-        if resolution.missing:
+            chosen = [each for each, permitted in permits if permitted]
+            namespace = self.policy.key.namespace
+            if not chosen and self.world.resolve(ResourceKey("", "Secret", namespace, "")).missing:
+                yield pointer, f"no Secret in namespace {namespace} has these labels"
+        if chosen and (fault := api_keys(chosen, self.world)):
+            yield pointer, fault
+
+    def _allows(self, holder: ResourceKey, wanted: ResourceKey) -> bool | None:
+        if self.mode == "off" or holder.namespace == wanted.namespace:
+            return True
+        if self._kept is None:
+            self._kept = Grants(self.world)
+        return self._kept.allows(holder, wanted)
+
+    def _reach(self, holder: Resource, wanted: ResourceKey, port: int | None = None) -> Iterator[str]:
+        resolution = self.world.resolve_inner(wanted)
+        if self._allows(holder.key, wanted) is False:
+            yield f"no ReferenceGrant in namespace {wanted.namespace} lets {holder.key} name {wanted}"
+        elif resolution.missing:
             yield f"{wanted} is not there"
+        elif resolution.resource is not None and port is not None:
+            numbers = [each.number for each in ports(resolution.resource)]
+            if numbers and port not in numbers and None not in numbers:
+                yield f"{wanted} has no port {port}"

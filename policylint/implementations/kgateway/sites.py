@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
+from policylint.implementations.kgateway.fields import UNCOUNTED
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
 from policylint.model import Node, ResourceKey
 from policylint.policy.state import Attachment
@@ -45,7 +46,7 @@ def outcomes(kind: str, sites: Iterator[Site], joined: Set[str] = frozenset()) -
         if not members:
             continue
         result = fold(kind, site.levels, joined)
-        origins = result.origins()
+        origins = {field: held for field, held in result.origins().items() if field[-1] != UNCOUNTED}
         for each in members:
             holding = sum(each.key in holders for holders in origins.values())
             if holding == len(origins):

@@ -1,0 +1,111 @@
+"""What kgateway reads in Secrets and ConfigMaps: API keys, users, header values.
+
+trafficpolicy/{api_key_auth,basic_auth_policy,header_modifiers}.go: what it cannot use makes the policy Invalid.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+
+_USERS = ".htpasswd"
+"""The entry of a Secret that basicAuth reads where none is named."""
+_HASH = "{SHA}"
+_HASH_LENGTH = len(_HASH) + 28
+
+
+def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
+    """The entries of a Secret or ConfigMap as text; None where they are not known: encrypted, or left out of a tree."""
+    if holder is None or "sops" in holder.body:
+        return None
+    data, plain = mapping(holder.body.get("data")), mapping(holder.body.get("stringData"))
+    if not data and not plain and world.partial:
+        return None
+    decode = _decoded if holder.key.kind == "Secret" else text
+    return {**{str(name): decode(value) for name, value in data.items()}, **{str(k): text(v) for k, v in plain.items()}}
+
+
+def _decoded(value: Any) -> str:
+    """What an entry says, itself where it is a variable or no base64."""
+    said = text(value)
+    if not said or _hidden(said):
+        return said
+    try:
+        return base64.b64decode("".join(said.split()), validate=True).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return said
+
+
+def _hidden(value: str) -> bool:
+    return is_symbolic(value) or value.startswith("ENC[")
+
+
+def api_keys(secrets: Iterable[Resource], world: World) -> str:
+    """Why Secrets are no good as API keys, "" if they are: no key at all, or one key of two clients."""
+    holders: dict[str, tuple[str, ResourceKey]] = {}
+    for secret in secrets:
+        held = contents(secret, world)
+        if held is None:
+            return ""
+        for client, value in sorted(held.items()):
+            if not value:
+                continue
+            other, where = holders.setdefault(value, (client, secret.key))
+            if other != client and not _hidden(value):
+                return f"clients {other} of {where} and {client} of {secret.key} have the same API key"
+    return "" if holders else "the Secrets hold no API key"
+
+
+def users(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
+    """What is wrong with the users of `basicAuth`, in the policy or in its Secret."""
+    block = mapping(policy.spec.get("basicAuth"))
+    lines = [text(each) for each in sequence(block.get("users"))]
+    pointer: Pointer = ("spec", "basicAuth", "users")
+    reference = mapping(block.get("secretRef"))
+    if not lines and reference:
+        pointer = ("spec", "basicAuth", "secretRef")
+        namespace = text(reference.get("namespace")) or policy.key.namespace
+        secret = world.get(ResourceKey("", "Secret", namespace, text(reference.get("name"))))
+        held = contents(secret, world)
+        if secret is None or held is None:
+            return
+        entry = text(reference.get("key")) or _USERS
+        if not held.get(entry):
+            yield pointer, f"{secret.key} has no entry {entry!r}"
+            return
+        lines = [held[entry]]
+    if lines and (fault := _refused("\n".join(lines))):
+        yield pointer, fault
+
+
+def _refused(htpasswd: str) -> str:
+    """Lines are `user:{SHA}hash`, one per user; comments do not count, and one user at least must be left."""
+    hashes: dict[str, str] = {}
+    for number, line in enumerate(map(str.strip, htpasswd.split("\n")), start=1):
+        if not line or line.startswith("#"):
+            continue
+        if _hidden(line):
+            return ""
+        user, colon, hashed = line.partition(":")
+        if not colon:
+            return f"line {number} is not `user:hash`"
+        if not hashed.startswith(_HASH) or len(hashed) != _HASH_LENGTH:
+            return f"the password of {user} is no {_HASH} hash, the only kind that Envoy takes"
+        if hashes.setdefault(user, hashed) != hashed:
+            return f"{user} is there twice with different passwords"
+    return "" if hashes else "no user is left"
+
+
+def header_key(world: World, secret: ResourceKey, reference: Mapping[str, Any], header: str) -> str:
+    """Why a Secret gives no value for a header, "" if it does: the entry is the one named, or has the header's name;
+    with neither every entry is a header."""
+    entry = text(reference.get("key")) or header
+    held = contents(world.get(secret), world)
+    if not entry or held is None or entry in held:
+        return ""
+    return f"{secret} has no entry {entry!r}"

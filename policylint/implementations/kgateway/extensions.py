@@ -1,0 +1,91 @@
+"""What makes a GatewayExtension of no use to the policies that name it (trafficpolicy/gateway_extension.go, jwt.go).
+
+A policy that names an extension of another type, or one with an error of its own, is Invalid.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from policylint.documents import Pointer
+from policylint.implementations.kgateway.credentials import contents
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+
+TYPES: Mapping[tuple[str, ...], str] = {
+    ("extAuth",): "extAuth",
+    ("extProc",): "extProc",
+    ("jwtAuth",): "jwt",
+    ("oauth2",): "oauth2",
+    ("rateLimit", "global"): "rateLimit",
+}
+"""The fields of a TrafficPolicy that name an extension, and the block that this must have."""
+_KEY_SET = "jwks"
+"""The entry of a ConfigMap that holds a key set."""
+_CLIENT_SECRET = "client-secret"
+Fault = tuple[Pointer, str]
+
+
+def own_faults(extension: Resource, wanted: str, world: World) -> Iterator[Fault]:
+    """What is wrong with an extension in itself, its backends apart."""
+    spec = extension.spec
+    if wanted not in spec:
+        if any(each in spec for each in TYPES.values()):
+            yield ("spec",), f"it has no `{wanted}`"
+        return
+    if wanted == "jwt":
+        for index, each in enumerate(map(mapping, sequence(mapping(spec["jwt"]).get("providers")))):
+            local = mapping(mapping(each.get("jwks")).get("local"))
+            pointer: Pointer = ("spec", "jwt", "providers", index, "jwks", "local")
+            yield from ((pointer, fault) for fault in _key_set(extension, local, world))
+    elif wanted == "oauth2":
+        yield from _client(extension, mapping(spec["oauth2"]), world)
+
+
+def _key_set(extension: Resource, local: Mapping[str, object], world: World) -> Iterator[str]:
+    if "inline" in local:
+        if not is_key_set(text(local["inline"])):
+            yield "its inline key set is neither JSON with keys nor a public key in PEM"
+        return
+    name = text(mapping(local.get("configMapRef")).get("name"))
+    if not name:
+        return
+    key = ResourceKey("", "ConfigMap", extension.key.namespace, name)
+    resolution = world.resolve(key)
+    if resolution.missing:
+        yield f"{key} is not there"
+    held = contents(resolution.resource, world)
+    if held is not None and not held.get(_KEY_SET):
+        yield f"{key} has no entry {_KEY_SET!r}"
+    elif held is not None and not is_key_set(held[_KEY_SET]):
+        yield f"{_KEY_SET!r} of {key} is neither JSON with keys nor a public key in PEM"
+
+
+def is_key_set(value: str) -> bool:
+    """Whether a text may be what the controller reads: a public key in PEM, a set of JSON Web Keys, or one of them."""
+    if is_symbolic(value) or "-----BEGIN" in value:
+        return "-----BEGIN CERTIFICATE" not in value
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and (bool(sequence(found.get("keys"))) or isinstance(found.get("kty"), str))
+
+
+def _client(extension: Resource, block: Mapping[str, object], world: World) -> Iterator[Fault]:
+    """The client's secret, and a redirect URI with scheme and path (oauth2.go)."""
+    name = text(mapping(mapping(block.get("credentials")).get("clientSecretRef")).get("name"))
+    pointer: Pointer = ("spec", "oauth2", "credentials", "clientSecretRef")
+    if name:
+        key = ResourceKey("", "Secret", extension.key.namespace, name)
+        resolution = world.resolve(key)
+        if resolution.missing:
+            yield pointer, f"{key} is not there"
+        held = contents(resolution.resource, world)
+        if held is not None and not held.get(_CLIENT_SECRET):
+            yield pointer, f"{key} has no entry {_CLIENT_SECRET!r}"
+    redirect = text(block.get("redirectURI"))
+    if redirect and not is_symbolic(redirect):
+        _, scheme, rest = redirect.partition("://")
+        if not scheme or not rest.partition("/")[2]:
+            yield ("spec", "oauth2", "redirectURI"), f"{redirect!r} has no scheme or no path"

@@ -66,7 +66,7 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
     Kinds of class Other are recognised and left alone: their evaluators are not here. Those that filters name and that
     have a status are judged like policies (kgateway's DirectResponse).
     """
-    topology = build(world, own_class=catalog.implementation_of_class)
+    topology = build(world, own_class=catalog.implementation_of_class, shares_hostnames=catalog.shares_hostnames)
     grants = Grants(world)
     serving = Serving(topology, catalog)
     states: dict[ResourceKey, PolicyState] = {}

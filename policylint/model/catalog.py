@@ -116,6 +116,21 @@ class Catalog:
                 return file.mentions(group) or group in file.texts("serves")
         return True
 
+    def shares_hostnames(self, controller_name: str, class_name: str) -> bool:
+        """Whether HTTPRoutes and GRPCRoutes with one hostname on a listener are both accepted; by default as the spec
+        has it, one.
+
+        Args:
+            controller_name: of the Gateway's class, "" where the class is not there.
+            class_name: by which controllers that make their own class are known all the same.
+        """
+        found = (
+            self.implementation_of_controller(controller_name)
+            if controller_name
+            else self.implementation_of_class(class_name)
+        )
+        return any(each.implementation == found and each.shares_hostnames for each in self._files)
+
     def settings(self, implementation: str) -> dict[str, Any]:
         """The settings of an implementation's controller: its defaults, and what the user says."""
         return {
@@ -182,6 +197,11 @@ class ShippedFile:
     def mentions(self, group: str) -> bool:
         """Whether an entry of the file is of this group. Entries start with their group (a test holds them to it)."""
         return b"\n  - group: " + (group or '""').encode() + b"\n" in self.data
+
+    @property
+    def shares_hostnames(self) -> bool:
+        """Whether the file says so of its implementation; it need not be parsed for that."""
+        return b"\nsharesHostnames: true\n" in self.data
 
     def content(self) -> Mapping[str, Any]:
         if self._content is None:

@@ -8,7 +8,7 @@ from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, World
 from policylint.topology import routes as reading
 from policylint.topology.backends import BACKEND_KINDS, Backends, port_node, ports
 from policylint.topology.certificates import Certificates
-from policylint.topology.clashes import settle
+from policylint.topology.clashes import SharesHostnames, settle
 from policylint.topology.delegation import delegations, without_cycles
 from policylint.topology.gateways import Created, Holder, Holders, OwnClass
 from policylint.topology.grants import Grants
@@ -31,6 +31,7 @@ def build(
     created: Created | None = None,
     backend_kinds: Collection[tuple[str, str]] = BACKEND_KINDS,
     own_class: OwnClass | None = None,
+    shares_hostnames: SharesHostnames | None = None,
 ) -> Topology:
     """The topology of one environment.
 
@@ -39,11 +40,13 @@ def build(
         created: when an object was created; by default `metadata.creationTimestamp`, "" where it is not stated.
         backend_kinds: kinds that a backendRef may name even when no object of them is there.
         own_class: whether a controller makes the GatewayClass of a name itself; by default none does.
+        shares_hostnames: whether a controller takes HTTPRoutes and GRPCRoutes with one hostname on a listener; by
+            default none does, as the spec has it.
     """
     age = created or _stated
     holders = Holders(world, age, own_class or _nobodys)
     grants = Grants(world)
-    routes = _routes(world, holders, Backends(world, grants, backend_kinds), age)
+    routes = _routes(world, holders, Backends(world, grants, backend_kinds), age, shares_hostnames or _strict)
     gateways, listener_sets = _holders(world, holders, Certificates(world, grants), routes)
     rules = {state.route.key: reading.rules(state.route) for state in routes}
     sections, synthetic = _sections(world, holders, rules)
@@ -63,11 +66,17 @@ def _nobodys(name: str) -> bool:  # noqa: ARG001 - an OwnClass
     return False
 
 
-def _routes(world: World, holders: Holders, backends: Backends, age: Created) -> list[RouteState]:
+def _strict(controller: str, class_name: str) -> bool:  # noqa: ARG001 - a SharesHostnames
+    return False
+
+
+def _routes(
+    world: World, holders: Holders, backends: Backends, age: Created, shares: SharesHostnames
+) -> list[RouteState]:
     """Every route with what became of its parentRefs and backendRefs."""
     parents = Parents(world, holders)
     claims: list[tuple[Resource, list[Claim]]] = [(route, parents.claims(route)) for route in reading.of_world(world)]
-    settle(claims, age)
+    settle(claims, age, shares)
     found = []
     for route, of_route in claims:
         judged = backends.of_route(route, [claim.target.key for claim in of_route if claim.mesh])

@@ -29,9 +29,20 @@ class Holder:
         allowed: whether allowedListeners lets a ListenerSet in; True for a Gateway, None where that is not known.
         refused: why a ListenerSet is served by no Gateway, "" when it is.
         controller: controllerName of the class, "" where it is not known.
+        class_name: the class of that Gateway, "" without one.
     """
 
-    __slots__ = ("allowed", "controller", "gateway", "listeners", "parent", "refused", "resolution", "resource")
+    __slots__ = (
+        "allowed",
+        "class_name",
+        "controller",
+        "gateway",
+        "listeners",
+        "parent",
+        "refused",
+        "resolution",
+        "resource",
+    )
 
     def __init__(self, resource: Resource, parent: ResourceKey, resolution: Resolution) -> None:
         self.resource = resource
@@ -42,6 +53,7 @@ class Holder:
         self.allowed: bool | None = True
         self.refused = ""
         self.controller = ""
+        self.class_name = ""
 
     @property
     def unknown(self) -> str:
@@ -92,7 +104,7 @@ class Holders:
         rule = mapping(mapping(gateway.resource.spec.get("allowedListeners")).get("namespaces"))
         admission = admits(world, rule, "None", gateway.resource.key.namespace, resource.key.namespace)
         holder.allowed = admission.allowed
-        holder.controller = gateway.controller
+        holder.controller, holder.class_name = gateway.controller, gateway.class_name
         if admission.allowed is False:
             holder.refused = f"allowedListeners of {wanted} {admission.message}"
         else:
@@ -118,6 +130,7 @@ def _gateway(world: World, resource: Resource, own_class: OwnClass) -> Holder:
         resolution = Resolution("unknown", f"its controller makes {key} itself")
     holder = Holder(resource, key, resolution)
     holder.gateway = resource
+    holder.class_name = key.name
     if holder.resolution.resource is not None:
         holder.controller = text(holder.resolution.resource.spec.get("controllerName"))
     return holder

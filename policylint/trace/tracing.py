@@ -129,7 +129,7 @@ class Tracer:
     def _route(self, start: Trace, listener: ListenerState, gateway: GatewayState) -> Trace:
         """The rule of an attached route that takes the request, and what it does with it."""
         request = start.request
-        attached = self.attached(listener, "HTTPRoute")
+        plain = attached = self.attached(listener, "HTTPRoute")
         grpc = False
         if request.grpc:
             calls = self.attached(listener, "GRPCRoute")
@@ -140,6 +140,13 @@ class Tracer:
         controller = self.simulation.catalog.implementation_of_controller(gateway.controller)
         found = list(options(served, request, grpc=grpc, regex_last=controller in _REGEX_LAST))
         fitting = ordered(found)
+        if grpc and plain and not fitting:
+            # Where both kinds share a hostname, a call that no GRPCRoute takes is a request like any other.
+            others = [(state.route, candidate.hostnames) for state, candidate in plain]
+            also = list(options(others, request, grpc=False, regex_last=controller in _REGEX_LAST))
+            fitting = ordered(also)
+            if fitting:
+                attached, served, found = plain, others, also
         doubtful = {state.route.key: candidate.unknown for state, candidate in attached if candidate.unknown}
         if not fitting:
             reason = "no route" if found else f"no route of this listener serves host {request.host or '(none)'}"

@@ -287,6 +287,26 @@ def test_whose_policies_an_implementation_serves(implementation: str, group: str
     assert load_catalog().serves(implementation, group) is serves
 
 
+@pytest.mark.parametrize(
+    ("controller", "of_class", "shares"),
+    [
+        ("gateway.envoyproxy.io/gatewayclass-controller", "eg", True),
+        ("istio.io/gateway-controller", "istio", True),
+        ("kgateway.dev/kgateway", "kgateway", True),
+        ("kgateway.dev/agentgateway", "agentgateway", True),
+        ("projectcontour.io/gateway-controller", "contour", True),
+        ("traefik.io/gateway-controller", "traefik", False),
+        ("example.com/spec", "istio", False),
+        ("", "istio", True),
+        ("", "cilium", False),
+        ("", "anybody", False),
+    ],
+)
+def test_who_takes_both_kinds_of_route_for_one_hostname(controller: str, of_class: str, shares: bool) -> None:
+    """kubernetes-sigs/gateway-api#4598 names those that do; of all others what the spec says is expected."""
+    assert load_catalog().shares_hostnames(controller, of_class) is shares
+
+
 def test_configuration_beats_catalog_beats_crd() -> None:
     crd = """\
 apiVersion: apiextensions.k8s.io/v1

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.topology.worlds import conditions, gateway, route, topology
+from policylint.topology import build
+from tests.topology.worlds import conditions, gateway, route, topology, world
 
 OLD, NEW = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"
+OF_BOTH = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: any}
+spec: {controllerName: example.com/both}
+"""
 
 
 @pytest.mark.parametrize(
@@ -64,3 +71,12 @@ def test_different_listeners_do_not_clash() -> None:
         route("b", parents="[{name: edge, sectionName: b}]", kind="GRPCRoute"),
     )
     assert all(each.parents[0].accepted for each in found.routes)
+
+
+def test_controllers_that_take_both_kinds_refuse_neither() -> None:
+    shop = world(OF_BOTH, gateway(), route("a"), route("b", kind="GRPCRoute"))
+    found = build(shop, shares_hostnames=lambda controller, name: (controller, name) == ("example.com/both", "any"))
+    assert all(each.parents[0].accepted for each in found.routes)
+    assert found.gateways[0].listeners[0].attached_routes == 2
+    strict = build(shop, shares_hostnames=lambda controller, name: controller != "example.com/both" or name != "any")
+    assert strict.gateways[0].listeners[0].attached_routes == 1

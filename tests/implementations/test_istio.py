@@ -371,8 +371,16 @@ DEV = "from: [{source: {namespaces: [dev]}}]"
         ("AuthorizationPolicy", f"action: DENY, {HTTP}", False),  # nothing is left
         # A source, an operation and each condition must match, and one of which nothing is left never does.
         ("AuthorizationPolicy", f"action: DENY, rules: [{{{DEV}, to: [{{operation: {{methods: [GET]}}}}]}}]", False),
-        ("AuthorizationPolicy", f"action: DENY, rules: [{{{DEV}, when: [{{key: 'request.headers[x]'}}]}}]", False),
-        ("AuthorizationPolicy", f"action: DENY, rules: [{{{DEV}, when: [{{key: source.ip}}]}}]", True),
+        (
+            "AuthorizationPolicy",
+            f"action: DENY, rules: [{{{DEV}, when: [{{key: request.host, values: [y]}}]}}]",
+            False,
+        ),
+        (
+            "AuthorizationPolicy",
+            f"action: DENY, rules: [{{{DEV}, when: [{{key: source.ip, values: [::1]}}]}}]",
+            True,
+        ),
         ("AuthorizationPolicy", "action: DENY, rules: [{to: [{operation: {ports: ['80'], methods: [GET]}}]}]", True),
         ("AuthorizationPolicy", f"action: DENY, {HTTP[:-1]}, {{{DEV}}}]", True),  # the other rule acts
         ("AuthorizationPolicy", "action: DENY, rules: [{}]", True),

@@ -62,16 +62,16 @@ def test_jwt_rules_are_joined_by_issuer() -> None:
     assert owners == {0: "two", 1: "one", 2: "two", 3: "one"}
 
 
-@pytest.mark.parametrize("kind", ["WasmPlugin", "TrafficExtension"])
-def test_extensions_run_by_phase_and_falling_priority(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "code"), [("WasmPlugin", "url: u"), ("TrafficExtension", "wasm: {url: u}")])
+def test_extensions_run_by_phase_and_falling_priority(kind: str, code: str) -> None:
     policies = [
-        policy(kind, "root", "url: u", ROOT),
-        policy(kind, "own", "url: u"),
-        policy(kind, "unset", "url: u, phase: AUTHZ"),
-        policy(kind, "below", "url: u, phase: AUTHZ, priority: -1"),
-        policy(kind, "above", "url: u, phase: AUTHZ, priority: 2"),
-        policy(kind, "stats", "url: u, phase: STATS"),
-        policy(kind, "login", "url: u, phase: AUTHN"),
+        policy(kind, "root", code, ROOT),
+        policy(kind, "own", code),
+        policy(kind, "unset", f"{code}, phase: AUTHZ"),
+        policy(kind, "below", f"{code}, phase: AUTHZ, priority: -1"),
+        policy(kind, "above", f"{code}, phase: AUTHZ, priority: 2"),
+        policy(kind, "stats", f"{code}, phase: STATS"),
+        policy(kind, "login", f"{code}, phase: AUTHN"),
     ]
     found = effective(simulated(deployment(), *policies), "Deployment foo/web")
     order = {phase: [each.partition("/")[2] for each in names] for phase, names in found.spec.items()}

@@ -22,7 +22,34 @@ REFUSED = [
     ("AuthorizationPolicy", "action: CUSTOM, rules: [{}]", "no-provider"),
     ("AuthorizationPolicy", "provider: {name: x}, rules: [{}]", "provider"),
     ("PeerAuthentication", "portLevelMtls: {80: {mode: STRICT}}", "ports-without-selector"),
+    ("PeerAuthentication", "selector: {matchLabels: {a: b}}, portLevelMtls: {70000: {mode: STRICT}}", "port"),
     ("WasmPlugin", "phase: AUTHN", "required"),
+    ("TrafficExtension", "phase: AUTHN", "extension"),
+    ("TrafficExtension", "wasm: {url: u}, lua: {inlineCode: x}", "extension"),
+    ("RequestAuthentication", "selector: {matchLabels: {app: 'w*'}}, jwtRules: [{issuer: a}]", "selector-wildcard"),
+    ("EnvoyFilter", "workloadSelector: {labels: {app: '*'}}", "selector-wildcard"),
+    ("RequestAuthentication", "jwtRules: [{audiences: [a]}]", "no-issuer"),
+    ("RequestAuthentication", "jwtRules: [{issuer: a, jwks: '{}', jwksUri: 'https://a'}]", "jwks"),
+    ("AuthorizationPolicy", "rules: [{from: [{source: {}}]}]", "empty-rule"),
+    ("AuthorizationPolicy", "rules: [{from: [{}]}]", "empty-rule"),
+    ("AuthorizationPolicy", "rules: [{to: [{operation: {methods: []}}]}]", "empty-rule"),
+    ("AuthorizationPolicy", "rules: [{when: [{values: [a]}]}]", "empty-rule"),
+    ("AuthorizationPolicy", "rules: [{when: [{key: source.ip}]}]", "empty-rule"),
+    (
+        "AuthorizationPolicy",
+        "rules: [{from: [{source: {serviceAccounts: [a], namespaces: [b]}}]}]",
+        "service-accounts",
+    ),
+    (
+        "AuthorizationPolicy",
+        "action: CUSTOM, provider: {name: x}, rules: [{from: [{source: {namespaces: [a]}}]}]",
+        "not-with-custom",
+    ),
+    (
+        "AuthorizationPolicy",
+        "action: CUSTOM, provider: {name: x}, rules: [{when: [{key: 'request.auth.claims[a]', values: [b]}]}]",
+        "not-with-custom",
+    ),
 ]
 
 
@@ -40,7 +67,15 @@ def test_refused(kind: str, spec: str, code: str) -> None:
         ("AuthorizationPolicy", ""),  # allow nothing
         ("AuthorizationPolicy", "rules: []"),
         ("AuthorizationPolicy", "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}"),
+        ("AuthorizationPolicy", "rules: [{from: [{source: {serviceAccounts: [a]}}]}]"),
+        (
+            "AuthorizationPolicy",
+            "rules: [{when: [{key: source.ip, notValues: [10.0.0.1]}]}]",
+        ),
+        ("AuthorizationPolicy", "action: CUSTOM, provider: {name: x}, rules: [{to: [{operation: {paths: [/a]}}]}]"),
         ("PeerAuthentication", "selector: {matchLabels: {app: web}}, portLevelMtls: {80: {mode: STRICT}}"),
+        ("RequestAuthentication", "jwtRules: [{jwksUri: 'https://a'}]"),
+        ("TrafficExtension", "lua: {inlineCode: x}"),
         ("RequestAuthentication", "selector: {matchLabels: {}}, jwtRules: [{issuer: a}]"),
     ],
 )
@@ -55,6 +90,7 @@ FIELDS = {
     "PeerAuthentication": ("selector", "mtls", "portLevelMtls"),
     "ProxyConfig": ("selector", "concurrency", "environmentVariables", "image"),
     "RequestAuthentication": ("selector", "targetRefs", "jwtRules"),
+    "TrafficExtension": ("selector", "targetRefs", "lua", "wasm"),
     "Telemetry": ("selector", "targetRefs", "tracing", "accessLogging", "metrics"),
     "WasmPlugin": ("selector", "url", "phase", "priority"),
 }

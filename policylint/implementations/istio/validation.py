@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from policylint.documents import Pointer
 from policylint.implementations.istio.words import (
     AUTHORIZATION,
     ENVOY_FILTER,
     PEER_AUTHENTICATION,
+    REQUEST_AUTHENTICATION,
+    TRAFFIC_EXTENSION,
     has_references,
     match_labels,
 )
 from policylint.model import PolicyKind, Resource, is_symbolic, mapping, sequence, text
 from policylint.policy.declared import Reading
 
+_NOT_WITH_CUSTOM = (
+    *("namespaces", "notNamespaces", "serviceAccounts", "notServiceAccounts"),
+    *("principals", "notPrincipals", "requestPrincipals", "notRequestPrincipals"),
+)
+"""What of a source an external authorizer cannot be asked about."""
+_CONDITIONS_NOT_WITH_CUSTOM = ("source.namespace", "source.serviceAccount", "source.principal")
+_IDENTITIES = ("principals", "notPrincipals", "namespaces", "notNamespaces")
+_PORTS = range(1, 65536)
+
 
 def faults(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
     """Every reason for which the API server refuses a policy."""
     yield from _references(policy, kind)
-    if policy.key.kind == AUTHORIZATION:
-        yield from _authorization(policy)
-    if policy.key.kind == PEER_AUTHENTICATION and policy.spec.get("portLevelMtls") and not match_labels(policy):
-        reason = "portLevelMtls needs a selector"
-        yield Reading(code="ports-without-selector", reason=reason, pointer=("spec", "portLevelMtls"))
+    yield from _selector(policy)
+    yield from _OF_KIND.get(policy.key.kind, _nothing)(policy)
+
+
+def _nothing(policy: Resource) -> Iterator[Reading]:  # noqa: ARG001
+    yield from ()
+
+
+def _selects_by(policy: Resource) -> str:
+    return "workloadSelector" if policy.key.kind == ENVOY_FILTER else "selector"
 
 
 def _references(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
-    selector = "workloadSelector" if policy.key.kind == ENVOY_FILTER else "selector"
+    selector = _selects_by(policy)
     if has_references(policy) and policy.spec.get(selector) is not None:
         reason = f"only one of targetRefs or {selector} can be set"
         yield Reading(code="selector-and-targets", reason=reason, pointer=("spec", selector))
@@ -45,6 +61,15 @@ def _references(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
             yield Reading(code="target-kind", reason=reason, pointer=(*pointer, "kind"))
 
 
+def _selector(policy: Resource) -> Iterator[Reading]:
+    """Labels are compared as they are: a selector with `*` selects nothing, so it is refused."""
+    for name, value in match_labels(policy).items():
+        if "*" in str(name) or "*" in text(value):
+            field = "labels" if policy.key.kind == ENVOY_FILTER else "matchLabels"
+            pointer = ("spec", _selects_by(policy), field, name)
+            yield Reading(code="selector-wildcard", reason="a selector knows no wildcards", pointer=pointer)
+
+
 def _authorization(policy: Resource) -> Iterator[Reading]:
     action = text(policy.spec.get("action")) or "ALLOW"
     provider = text(mapping(policy.spec.get("provider")).get("name"))
@@ -55,3 +80,69 @@ def _authorization(policy: Resource) -> Iterator[Reading]:
         yield Reading(code="no-provider", reason="CUSTOM needs a provider", pointer=("spec", "action"))
     if action != "CUSTOM" and "provider" in policy.spec:
         yield Reading(code="provider", reason=f"{action} takes no provider", pointer=("spec", "provider"))
+    for index, rule in enumerate(sequence(policy.spec.get("rules"))):
+        yield from _rule(rule, ("spec", "rules", index), action)
+
+
+def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
+    """A rule says something in every source, operation and condition that it has."""
+    for field, inner in (("from", "source"), ("to", "operation")):
+        for index, each in enumerate(sequence(mapping(rule).get(field))):
+            pointer: Pointer = (*place, field, index)
+            values = mapping(mapping(each).get(inner))
+            said = [name for name, value in values.items() if value]
+            if not said:
+                yield Reading(code="empty-rule", reason=f"`{field}.{inner}` must not be empty", pointer=pointer)
+            named = next((name for name in said if action == "CUSTOM" and name in _NOT_WITH_CUSTOM), "")
+            if named:
+                reason = f"{field}.{inner}.{named} is not supported with CUSTOM"
+                yield Reading(code="not-with-custom", reason=reason, pointer=(*pointer, inner, named))
+            accounts = next((name for name in said if name in ("serviceAccounts", "notServiceAccounts")), "")
+            if accounts and any(name in _IDENTITIES for name in said):
+                reason = "serviceAccounts cannot be set with namespaces or principals"
+                yield Reading(code="service-accounts", reason=reason, pointer=(*pointer, inner, accounts))
+    for index, each in enumerate(map(mapping, sequence(mapping(rule).get("when")))):
+        key, pointer = text(each.get("key")), (*place, "when", index)
+        if not key:
+            yield Reading(code="empty-rule", reason="`when.key` must not be empty", pointer=pointer)
+        elif not sequence(each.get("values")) and not sequence(each.get("notValues")):
+            reason = f"values or notValues must be set for {key}"
+            yield Reading(code="empty-rule", reason=reason, pointer=pointer)
+        if action == "CUSTOM" and (key in _CONDITIONS_NOT_WITH_CUSTOM or key.startswith("request.auth.")):
+            reason = f"{key} is not supported with CUSTOM"
+            yield Reading(code="not-with-custom", reason=reason, pointer=(*pointer, "key"))
+
+
+def _peer_authentication(policy: Resource) -> Iterator[Reading]:
+    ports, place = mapping(policy.spec.get("portLevelMtls")), ("spec", "portLevelMtls")
+    if ports and not match_labels(policy):
+        yield Reading(code="ports-without-selector", reason="portLevelMtls needs a selector", pointer=place)
+    for port in ports:
+        if not is_symbolic(str(port)) and not (str(port).isdecimal() and int(port) in _PORTS):
+            reason = f"{port} is no port: they are between 1 and 65535"
+            yield Reading(code="port", reason=reason, pointer=(*place, port))
+
+
+def _request_authentication(policy: Resource) -> Iterator[Reading]:
+    for index, rule in enumerate(sequence(policy.spec.get("jwtRules"))):
+        pointer: Pointer = ("spec", "jwtRules", index)
+        keys = [name for name in ("jwksUri", "jwks_uri", "jwks") if mapping(rule).get(name)]
+        if len(keys) > 1:
+            reason = "only one of jwks or jwksUri can be set"
+            yield Reading(code="jwks", reason=reason, pointer=(*pointer, keys[1]))
+        if isinstance(rule, dict) and not rule.get("issuer") and not keys:
+            yield Reading(code="no-issuer", reason="a rule needs an issuer or jwksUri", pointer=pointer)
+
+
+def _traffic_extension(policy: Resource) -> Iterator[Reading]:
+    if ("wasm" in policy.spec) == ("lua" in policy.spec):
+        reason = "exactly one of wasm and lua is needed"
+        yield Reading(code="extension", reason=reason, pointer=("spec", "lua") if "lua" in policy.spec else ("spec",))
+
+
+_OF_KIND: dict[str, Callable[[Resource], Iterator[Reading]]] = {
+    AUTHORIZATION: _authorization,
+    PEER_AUTHENTICATION: _peer_authentication,
+    REQUEST_AUTHENTICATION: _request_authentication,
+    TRAFFIC_EXTENSION: _traffic_extension,
+}

@@ -310,6 +310,39 @@ spec: {ports: [{port: 80}]}
     ]
 
 
+def test_resolved_refs_has_the_reasons_of_all_backends_that_fail() -> None:
+    """internal/gatewayapi/status/error.go: every reason once, sorted; a port is asked for before the Service."""
+    backends = "{name: s, port: 81}, {name: s, port: 82}, {name: gone, port: 80}, {name: gone}, {name: s, port: 80}"
+    service = """
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: shop}
+spec: {ports: [{port: 80}]}
+"""
+    simulation = shop(CLASS, gateway(), route(more=f"rules: [{{backendRefs: [{backends}]}}]"), service)
+    resolved = simulation.topology.routes[0].parents[0].conditions[1]
+    assert resolved[:3] == ("ResolvedRefs", "False", "BackendNotFound,PortNotFound,PortNotSpecified")
+    assert len(resolved.message.split("; ")) == 4
+
+
+@pytest.mark.parametrize(("rules", "accepted"), [(1, True), (2, False)])
+@pytest.mark.parametrize("kind", ["TCPRoute", "UDPRoute"])
+def test_a_route_of_layer_4_has_one_rule(kind: str, rules: int, accepted: bool) -> None:
+    """internal/gatewayapi/route.go: two rules are refused before any backend is looked at."""
+    listeners = f"[{{name: a, port: 80, protocol: {kind[:3]}, allowedRoutes: {{namespaces: {{from: All}}}}}}]"
+    rule = "{backendRefs: [{name: s, port: 80}]}"
+    more = f"rules: [{', '.join([rule] * rules)}]"
+    simulation = shop(
+        CLASS, gateway(listeners=listeners), route(kind=kind, more=more), ROUTE.replace("HTTPRoute", kind)
+    )
+    found = simulation.topology.routes[0].parents[0].conditions
+    assert [each[:3] for each in found][:1] == [
+        ("Accepted", "True", "Accepted") if accepted else ("Accepted", "False", "InvalidRule")
+    ]
+    assert len(found) == (2 if accepted else 1)
+    assert told(simulation, "route") == {"Gateway infra/edge": ACCEPTED}
+
+
 @pytest.mark.parametrize(
     ("kind", "port", "reason"),
     [

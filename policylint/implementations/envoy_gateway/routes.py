@@ -1,5 +1,6 @@
 """Route parent status where Envoy Gateway says more than the spec (semantics §2): hostnames that another listener owns,
-Namespaces that are not there, and ports that a Service has not (internal/gatewayapi/validate.go)."""
+Namespaces that are not there, ports that a Service has not (internal/gatewayapi/validate.go), all reasons at once
+(internal/gatewayapi/status/error.go), and routes of layer 4 with other than one rule (internal/gatewayapi/route.go)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 from policylint.implementations.envoy_gateway.dump import lacks_namespace
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.switches import backend_off
-from policylint.model import Resource
+from policylint.model import Resource, sequence
 from policylint.topology import BackendState, Condition, ParentState, RouteState
 from policylint.topology.backends import ports
 from policylint.topology.hostnames import EVERY
@@ -28,18 +29,22 @@ NOT_ALLOWED = Condition(
     "NotAllowedByListeners",
     "No listeners included by this parent ref allowed this attachment.",
 )
+ONE_RULE = Condition("Accepted", "False", "InvalidRule", "One and only one rule is supported")
+OF_ONE_RULE = ("TCPRoute", "UDPRoute")
 
 
 def conditions(
     route: RouteState, parent: ParentState, isolation: Isolation, settings: Mapping[str, Any]
 ) -> tuple[Condition, ...]:
     """The conditions of a parentRef: Accepted by the hostnames that its listeners leave to it and by its Namespace,
-    ResolvedRefs by the first backendRef that fails, its port and the features that are off included."""
+    ResolvedRefs by all backendRefs that fail, their ports and the features that are off included."""
+    if route.route.key.kind in OF_ONE_RULE and len(sequence(route.route.spec.get("rules"))) != 1:
+        return (ONE_RULE,)
     replaced: dict[str, Condition] = {}
     off = settings.get("enableBackend") is False
-    first = route.route.once(_first_fault, route.backends, settings if off else _NOTHING_OFF)
-    if first is not None and (first.reason.startswith("Port") or first.reason == "UnsupportedValue"):
-        replaced["ResolvedRefs"] = first
+    fault = route.route.once(_fault, route.backends, settings if off else _NOTHING_OFF)
+    if fault is not None:
+        replaced["ResolvedRefs"] = fault
     if parent.accepted and EVERY not in route.hostnames and parent.attached and not _carried(parent, isolation):
         replaced["Accepted"] = NO_HOSTNAME
     if parent.accepted and lacks_namespace(isolation.world, route.route.key.namespace):
@@ -54,21 +59,27 @@ def _carried(parent: ParentState, isolation: Isolation) -> bool:
     return any(not each.failure and isolation.leaves(each) for each in parent.candidates)
 
 
-def _first_fault(route: Resource, backends: tuple[BackendState, ...], settings: Mapping[str, Any]) -> Condition | None:
+def _fault(route: Resource, backends: tuple[BackendState, ...], settings: Mapping[str, Any]) -> Condition | None:
+    """What all backendRefs that fail come to: their reasons once each and sorted, and their messages."""
     protocol = "UDP" if route.key.kind == "UDPRoute" else "TCP"
-    return next((found for each in backends if (found := _fault(each, protocol, settings)) is not None), None)
+    found = [fault for each in backends if (fault := _of_backend(each, protocol, settings)) is not None]
+    if not found:
+        return None
+    reasons = ",".join(sorted({each.reason for each in found}))
+    return Condition("ResolvedRefs", "False", reasons, "; ".join(each.message for each in found))
 
 
-def _fault(backend: BackendState, protocol: str, settings: Mapping[str, Any]) -> Condition | None:
+def _of_backend(backend: BackendState, protocol: str, settings: Mapping[str, Any]) -> Condition | None:
     off = backend_off(backend, settings)
     if off is not None:
         return off
     reason, message = backend.reason, backend.message
-    if not reason and (backend.wanted.group, backend.wanted.kind) in WITH_PORTS:
+    # Whether a port is named is looked at before the object is; which ports it has, afterwards.
+    if reason in ("", "BackendNotFound") and (backend.wanted.group, backend.wanted.kind) in WITH_PORTS:
         if backend.port is None:
             reason = "PortNotSpecified"
             message = "A valid port number corresponding to a port on the Service must be specified"
-        elif backend.port_found is False or not _speaks(backend, protocol):
+        elif not reason and (backend.port_found is False or not _speaks(backend, protocol)):
             reason = "PortNotFound"
             message = f"{protocol} Port {backend.port} not found on {backend.wanted.kind} {backend.wanted.path}"
     return Condition("ResolvedRefs", "False", reason, message) if reason else None

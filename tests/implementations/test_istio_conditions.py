@@ -249,3 +249,59 @@ spec: {targetRefs: [{group: '', kind: Service, name: cart}], %s}
 def test_resolved_refs_of_routes(parent: str, backends: str, wanted: str) -> None:
     found = simulated(CLASS, gateway(), service(), ENTRY, ROUTE % (parent, backends))
     assert f"ResolvedRefs={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)
+
+
+SIDES = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: sides, namespace: infra}
+spec:
+  gatewayClassName: istio
+  listeners:
+  - {name: home, port: 80, protocol: HTTP, hostname: '*.home.example.com'}
+  - {name: open, port: 80, protocol: HTTP, hostname: '*.open.example.com', allowedRoutes: {namespaces: {from: All}}}
+  - name: grpc
+    port: 80
+    protocol: HTTP
+    hostname: '*.grpc.example.com'
+    allowedRoutes: {namespaces: {from: All}, kinds: [{kind: GRPCRoute}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("section", "host", "wanted"),
+    [
+        ("home", "a.home.example.com", "False/NotAllowedByListeners"),
+        ("home", "a.example.org", "False/NoMatchingListenerHostname"),  # asked before the namespace
+        ("grpc", "a.grpc.example.com", "False/NotAllowedByListeners"),
+        ("grpc", "a.example.org", "False/NoMatchingListenerHostname"),  # and before the kind
+        ("", "a.open.example.com", "True/Accepted"),
+        ("", "a.home.example.com", "False/NotAllowedByListeners"),  # told before the hostnames of the others
+        ("", "a.example.org", "False/NoMatchingListenerHostname"),
+        ("nope", "a.open.example.com", "False/NoMatchingParent"),
+    ],
+)
+def test_a_listener_is_asked_for_the_hostname_first(section: str, host: str, wanted: str) -> None:
+    """referenceAllowed: hostname, namespace, kind; createRouteStatus: NotAllowed before NoMatchingListenerHostname."""
+    named = f", sectionName: {section}" if section else ""
+    route = ROUTE.replace("spec: {", f"spec: {{hostnames: [{host}], ") % (
+        f"{{name: sides, namespace: infra{named}}}",
+        "{name: cart, port: 80}",
+    )
+    found = simulated(CLASS, SIDES, service(), route)
+    assert f"Accepted={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)
+
+
+@pytest.mark.parametrize(
+    ("parent", "wanted"),
+    [
+        ("{kind: Service, group: '', name: cart, port: 80}", "True/Accepted"),
+        ("{kind: Service, group: '', name: cart, port: 81}", "True/Accepted"),
+        ("{kind: Service, group: '', name: gone}", "False/NoMatchingParent"),
+        ("{kind: ServiceEntry, group: networking.istio.io, name: ext}", "True/Accepted"),
+    ],
+)
+def test_of_a_service_as_parent_istio_asks_only_that_it_is_there(parent: str, wanted: str) -> None:
+    route = ROUTE % (parent, "{name: cart, port: 80}")
+    found = simulated(CLASS, gateway(), service(), ENTRY, route)
+    assert f"Accepted={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)

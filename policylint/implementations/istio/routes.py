@@ -4,20 +4,60 @@ from __future__ import annotations
 
 from policylint.implementations.istio.words import SERVICE, SERVICE_ENTRY
 from policylint.model import ResourceKey, World, is_symbolic, sequence
-from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
+from policylint.topology import BackendState, Candidate, Condition, ParentState, RouteState, Topology
+from policylint.topology.hostnames import narrowed
+from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 
 _HOSTNAME = ("networking.istio.io", "Hostname")
+_NOT_ALLOWED = "NotAllowedByListeners"
+_NO_HOSTNAME = "NoMatchingListenerHostname"
 
 
 def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
-    """The topology's conditions with Istio's ResolvedRefs: hosts are looked up, and an unknown kind comes first."""
+    """The topology's conditions with Istio's reasons: which listener refused, and what became of the backends."""
+    return tuple(
+        _accepted(each, route, parent, topology) if each.type == "Accepted" else _resolved(each, route, topology)
+        for each in parent.conditions
+    )
+
+
+def _accepted(said: Condition, route: RouteState, parent: ParentState, topology: Topology) -> Condition:
+    """Istio asks a listener for the hostname first, then for namespace and kind (referenceAllowed).
+
+    Of what the listeners say, that one does not allow the route is told before hostnames (createRouteStatus). Of a
+    Service or ServiceEntry it asks only that it is there, whatever port the route names.
+    """
+    if parent.mesh and parent.resolution.found and said.reason == "NoMatchingParent":
+        return Condition("Accepted", "True", "Accepted")
+    if said.status != "False" or said.reason not in (_NOT_ALLOWED, _NO_HOSTNAME):
+        return said
+    refusing = [each for each in parent.candidates if each.failure == _NOT_ALLOWED and _shares(each, route, topology)]
+    if refusing:
+        return Condition("Accepted", "False", _NOT_ALLOWED, refusing[0].message)
+    if said.reason == _NO_HOSTNAME:
+        return said
+    return Condition("Accepted", "False", _NO_HOSTNAME, f"no listener of {parent.text} serves a hostname of the route")
+
+
+def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool:
+    """Whether a listener and a route have a host in common, or may have."""
+    listener = topology.listener(candidate.node)
+    if listener is None or route.route.key.kind not in HOSTNAME_KINDS:
+        return True
+    names = hostnames(route.route)
+    return any(map(is_symbolic, (listener.hostname, *names))) or bool(narrowed(listener.hostname, names))
+
+
+def _resolved(said: Condition, route: RouteState, topology: Topology) -> Condition:
+    """ResolvedRefs: hosts are looked up, and an unknown kind comes first."""
+    if said.type != "ResolvedRefs":
+        return said
     faults = (_fault(each, topology.world) for each in route.backends)
     failing = [(reason, message) for reason, message in faults if reason]
     if not failing:
-        return parent.conditions
+        return said
     reason, message = next((each for each in failing if each[0] == "InvalidKind"), failing[0])
-    resolved = Condition("ResolvedRefs", "False", reason, message)
-    return tuple(resolved if each.type == "ResolvedRefs" else each for each in parent.conditions)
+    return Condition("ResolvedRefs", "False", reason, message)
 
 
 def _fault(backend: BackendState, world: World) -> tuple[str, str]:

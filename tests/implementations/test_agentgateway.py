@@ -211,3 +211,137 @@ def test_expressions(text: str) -> None:
 )
 def test_no_expressions(text: str) -> None:
     assert not is_expression(text)
+
+
+# --- what a policy names ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        ("traffic: {basicAuthentication: {secretRef: {name: users}}}", ""),
+        ("traffic: {basicAuthentication: {secretRef: {name: empty}}}", ".htaccess"),
+        ("traffic: {apiKeyAuthentication: {secretRef: {name: keys}}}", ""),
+        ("traffic: {apiKeyAuthentication: {secretRef: {name: odd-keys}}}", "exactly one"),
+        ("traffic: {apiKeyAuthentication: {secretSelector: {matchLabels: {of: odd}}}}", "exactly one"),
+        ("traffic: {apiKeyAuthentication: {secretSelector: {matchLabels: {of: none}}}}", ""),
+        ("traffic: {apiKeyAuthentication: {secretRef: {name: short}}}", "64 hex"),
+        ("backend: {auth: {secretRef: {name: users}}}", "Authorization"),
+        ("backend: {auth: {secretRef: {name: users, key: .htaccess}}}", ""),
+        ("backend: {auth: {aws: {secretRef: {name: half-aws}}}}", "secretKey"),
+        ("backend: {auth: {azure: {secretRef: {name: half-aws}}}}", "clientID"),
+        ("backend: {auth: {gcp: {secretRef: {name: empty}}}}", "credentials.json"),
+        ("backend: {tls: {mtlsCertificateRef: [{name: users}]}}", "no PEM in tls.crt"),
+        ("backend: {tls: {caCertificateRefs: [{name: no-pem}]}}", "no PEM in ca.crt"),
+        ("backend: {tunnel: {backendRef: {name: web}}}", "needs a port"),
+        ("backend: {tunnel: {backendRef: {group: example.com, kind: Other, name: web}}}", "no kind of backend"),
+        ("backend: {ai: {promptGuard: {request: [{webhook: {backendRef: {name: no, port: 1}}}]}}}", "unable to find"),
+        (
+            "backend: {ai: {promptGuard: {response: [{bedrockGuardrails: "
+            "{policies: {auth: {secretRef: {name: no}}}}}]}}}",
+            "",
+        ),
+        ("traffic: {jwtAuthentication: {mcp: {}, providers: [{issuer: a}, {issuer: b}]}}", "exactly one provider"),
+        ("traffic: {extAuth: {backendRef: {name: web, port: 80}, cache: {key: ['1'], ttl: 5m}}}", ""),
+        ("traffic: {extAuth: {backendRef: {name: web, port: 80}, cache: {key: ['1'], ttl: '5 m'}}}", "CEL"),
+        ("traffic: {delay: {duration: 100ms}}", ""),
+    ],
+)
+def test_what_is_read_in_secrets_and_backends(tmp_path: Path, spec: str, fault: str) -> None:
+    """traffic_plugin.go, backend_policies.go: each place has its keys; nothing of moderation is reported."""
+    simulation = simulate(
+        tmp_path,
+        """
+apiVersion: v1
+kind: Secret
+metadata: {name: users, namespace: default}
+stringData: {.htaccess: "a:b"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: empty, namespace: default}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: half-aws, namespace: default}
+data: {accessKey: eA==}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: keys, namespace: default}
+stringData: {raw: sesame, hashed: '{"keyHash": "sha256:HASH"}', full: '{"key": "x", "metadata": {"a": 1}}'}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: odd-keys, namespace: default, labels: {of: odd}}
+stringData: {odd: '{"metadata": {}}'}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: short, namespace: default}
+stringData: {odd: '{"keyHash": "sha256:00"}'}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: no-pem, namespace: default}
+data: {ca.crt: none}
+""".replace("HASH", "0" * 64),
+        policy("p", "HTTPRoute/shop", spec),
+    )
+    (ancestor,) = state(simulation).ancestors
+    accepted = ancestor.conditions[0]
+    assert accepted.reason == ("PartiallyValid" if fault else "Valid")
+    assert fault in accepted.message
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"), [("route", "Valid"), ("none", "Valid"), ("route-and-policy", "PartiallyValid")]
+)
+def test_policies_need_grants_for_backends_only_if_told(tmp_path: Path, mode: str, reason: str) -> None:
+    """AGW_BACKEND_REF_GRANT_MODE, by default `route`."""
+    far = "apiVersion: v1\nkind: Service\nmetadata: {name: auth, namespace: far}\nspec: {ports: [{port: 80}]}\n"
+    it = policy("p", "Gateway/gw", "traffic: {extAuth: {backendRef: {name: auth, namespace: far, port: 80}}}")
+    (tmp_path / "world.yaml").write_text("---\n".join((BASE, far, it)))
+    settings = {"agentgateway": {"backendRefGrantMode": mode}}
+    simulation = open_workspace([str(tmp_path / "world.yaml")], settings=settings).simulations[0]
+    assert words(simulation)["Gateway default/gw"][0] == reason
+
+
+def test_policies_lead_to_the_backends_that_they_name(tmp_path: Path) -> None:
+    """BackendReferencesFromPolicy: the Gateway of the policy that names a backend is an ancestor of the backend's own
+    policies, also by a chain of policies."""
+    backend = "apiVersion: v1\nkind: Service\nmetadata: {name: NAME, namespace: default}\nspec: {ports: [{port: 80}]}\n"
+    simulation = simulate(
+        tmp_path,
+        backend.replace("NAME", "auth"),
+        backend.replace("NAME", "proxy"),
+        policy("asks", "Gateway/gw", "traffic: {extAuth: {backendRef: {name: auth, port: 80}}}"),
+        policy("through", "Service/auth", "backend: {tunnel: {backendRef: {name: proxy, port: 80}}}"),
+        policy("p", "Service/proxy", "backend: {http: {version: HTTP2}}"),
+    )
+    assert words(simulation) == {"Gateway default/gw": ["Valid", "Attached"]}
+
+
+@pytest.mark.parametrize(
+    ("port", "said"),
+    [
+        (80, {"Gateway default/gw": ["Valid", "Attached"]}),
+        (81, {"agentgateway.dev/StatusSummary": ["Valid", "Pending"]}),
+    ],
+)
+def test_listeners_are_named_by_port(tmp_path: Path, port: int, said: dict[str, list[str]]) -> None:
+    """validateGatewayListener: frontend policies may name the port of a Gateway in place of a listener."""
+    it = policy("p", "Gateway/gw", "frontend: {tcp: {keepalive: {retries: 1}}}")
+    simulation = simulate(tmp_path, it.replace("name: gw}", f"name: gw, port: {port}}}"))
+    assert words(simulation) == said
+
+
+def test_a_sole_provider_is_the_section_backend(tmp_path: Path) -> None:
+    """validateBackendSection: without groups the provider of `ai` is called backend."""
+    sole = (
+        "apiVersion: agentgateway.dev/v1alpha1\nkind: AgentgatewayBackend\nmetadata: {name: sole, namespace: default}\n"
+    )
+    sole += "spec: {ai: {provider: {openai: {}}}}\n"
+    for section, problem in (("backend", ""), ("other", "section-not-found")):
+        it = policy("p", f"AgentgatewayBackend/sole#{section}", "backend: {http: {version: HTTP2}}")
+        assert [each.problem for each in state(simulate(tmp_path, sole, it)).targets] == [problem]

@@ -19,7 +19,7 @@ from tests.implementations.test_istio import deployment, gateway, policy
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog()
-IMPLEMENTATIONS = ("envoy-gateway", "gloo", "istio", "kgateway")
+IMPLEMENTATIONS = ("agentgateway", "envoy-gateway", "gloo", "istio", "kgateway")
 CASES = ROOT.parent / "shared" / "cases"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policylint.implementations.agentgateway.merging import merged
 from policylint.implementations.agentgateway.places import Gateways, with_section
-from policylint.implementations.agentgateway.references import faults
+from policylint.implementations.agentgateway.references import GRANTS, faults
 from policylint.implementations.generic import Implementation
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.model.catalog import Catalog
@@ -47,7 +47,7 @@ class Agentgateway(Implementation):
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """The controller knows no Overridden condition: the verdict alone says what is replaced further down."""
-        self._gateways = Gateways(topology)
+        self._gateways = Gateways(topology, states)
         for state in states:
             verdict.judge(state)
 
@@ -68,7 +68,7 @@ class Agentgateway(Implementation):
                 controllers.update((each, _controller(topology, each)) for each in gateways)
                 if not gateways:
                     problems.append(f"Policy is not attached: {node.key} is not attached to any Gateway")
-        conditions = _conditions(state, topology)
+        conditions = self._conditions(state, topology)
         found = [Ancestor(whole(key), controllers[key], conditions) for key in sorted(controllers)]
         if problems:
             pending = Condition("Attached", "False", "Pending", "\n".join(problems))
@@ -76,19 +76,18 @@ class Agentgateway(Implementation):
             found.append(Ancestor(SUMMARY, next(iter(controllers.values()), ""), summary))
         return tuple(found)
 
+    def _conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:
+        found = faults(state.policy, topology.world, self.settings.get("backendRefGrantMode") == GRANTS)
+        if found:
+            reason = "\n".join(message for _, message in found)
+            return (Condition("Accepted", "True", "PartiallyValid", reason),)
+        return (
+            Condition("Accepted", "True", "Valid", "Policy accepted"),
+            Condition("Attached", "True", "Attached", "Attached to all targets"),
+        )
+
     def _foreign(self, gateway: ResourceKey, topology: Topology) -> bool:
         return self._catalog is not None and foreign_gateway(topology, gateway, self.name, self._catalog)
-
-
-def _conditions(state: PolicyState, topology: Topology) -> tuple[Condition, ...]:
-    found = faults(state.policy, topology.world)
-    if found:
-        reason = "\n".join(message for _, message in found)
-        return (Condition("Accepted", "True", "PartiallyValid", reason),)
-    return (
-        Condition("Accepted", "True", "Valid", "Policy accepted"),
-        Condition("Attached", "True", "Attached", "Attached to all targets"),
-    )
 
 
 def _controller(topology: Topology, gateway: ResourceKey) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,19 +35,33 @@ _MAPS = frozenset(
         "responseMetadata",
     }
 )
+_TIMES = (("cache", "ttl"), ("delay", "duration"))
+"""Fields that hold a duration (`5m`) or an expression."""
+_DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+")
 ITEM = "[]"
 _MUTATIONS = ((ITEM, "add"), (ITEM, "set"))
+
+
+_UNREPORTED = frozenset({"openAIModeration", "bedrockGuardrails", "googleModelArmor"})
+
+
+def unreported(name: str, pointer: Pointer) -> bool:
+    """Whether a field is a block of a prompt guard whose faults the controller only logs (ai_policies.go)."""
+    return name in _UNREPORTED and "promptGuard" in pointer
 
 
 def invalid_expressions(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
     """Every expression below a value that does not parse."""
     if isinstance(value, dict):
         for name, inner in value.items():
-            yield from invalid_expressions(inner, (*pointer, name))
+            if not unreported(name, pointer):
+                yield from invalid_expressions(inner, (*pointer, name))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from invalid_expressions(inner, (*pointer, index))
     elif isinstance(value, str) and _holds_cel(pointer) and not _is_variable(value) and not is_expression(value):
+        if pointer[-2:] in _TIMES and _DURATION.fullmatch(value):
+            return
         yield pointer, f"{value!r} is not a valid CEL expression"
 
 
@@ -60,7 +75,7 @@ def _holds_cel(pointer: Pointer) -> bool:
     last, holder, above = (["", "", *path])[-1], (["", "", *path])[-2], (["", "", *path])[-3]
     if last == ITEM:
         return holder == "matchExpressions" or (holder, above) == ("key", "cache")
-    if last in _SCALARS or holder in _MAPS or "metadataContext" in path:
+    if last in _SCALARS or (holder, last) in _TIMES or holder in _MAPS or "metadataContext" in path:
         return True
     if "transformation" in path:
         return last == "body" or (last == "value" and (holder, above) in _MUTATIONS) or holder == "metadata"

@@ -5,44 +5,17 @@ trafficpolicy/{api_key_auth,basic_auth_policy,header_modifiers}.go: what it cann
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.topology.contents import contents, hidden
 
 _USERS = ".htpasswd"
 """The entry of a Secret that basicAuth reads where none is named."""
 _HASH = "{SHA}"
 _HASH_LENGTH = len(_HASH) + 28
-
-
-def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
-    """The entries of a Secret or ConfigMap as text; None where they are not known: encrypted, or left out of a tree."""
-    if holder is None or "sops" in holder.body:
-        return None
-    data, plain = mapping(holder.body.get("data")), mapping(holder.body.get("stringData"))
-    if not data and not plain and world.partial:
-        return None
-    decode = _decoded if holder.key.kind == "Secret" else text
-    return {**{str(name): decode(value) for name, value in data.items()}, **{str(k): text(v) for k, v in plain.items()}}
-
-
-def _decoded(value: Any) -> str:
-    """What an entry says, itself where it is a variable or no base64."""
-    said = text(value)
-    if not said or _hidden(said):
-        return said
-    try:
-        return base64.b64decode("".join(said.split()), validate=True).decode("utf-8", "replace")
-    except (binascii.Error, ValueError):
-        return said
-
-
-def _hidden(value: str) -> bool:
-    return is_symbolic(value) or value.startswith("ENC[")
 
 
 def api_keys(secrets: Iterable[Resource], world: World) -> str:
@@ -56,7 +29,7 @@ def api_keys(secrets: Iterable[Resource], world: World) -> str:
             if not value:
                 continue
             other, where = holders.setdefault(value, (client, secret.key))
-            if other != client and not _hidden(value):
+            if other != client and not hidden(value):
                 return f"clients {other} of {where} and {client} of {secret.key} have the same API key"
     return "" if holders else "the Secrets hold no API key"
 
@@ -89,7 +62,7 @@ def _refused(htpasswd: str) -> str:
     for number, line in enumerate(map(str.strip, htpasswd.split("\n")), start=1):
         if not line or line.startswith("#"):
             continue
-        if _hidden(line):
+        if hidden(line):
             return ""
         user, colon, hashed = line.partition(":")
         if not colon:

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator, Mapping
 
 from policylint.documents import Pointer
-from policylint.implementations.kgateway.credentials import contents
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.topology.contents import contents
 
 TYPES: Mapping[tuple[str, ...], str] = {
     ("extAuth",): "extAuth",

@@ -11,10 +11,10 @@ from ipaddress import ip_interface
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.kgateway.credentials import contents
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.cel import is_expression
 from policylint.policy.declared import Reading
+from policylint.topology.contents import contents
 
 _WINDOW = range(65535, 2147483648)
 _WINDOWS = ("initialStreamWindowSize", "initialConnectionWindowSize")

@@ -1,0 +1,100 @@
+"""What agentgateway reads in the Secrets and ConfigMaps that a policy names: by place, under which keys (§4).
+
+controller/pkg/agentgateway/plugins/{traffic_plugin,backend_policies}.go, pkg/wellknown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Resource, World, text
+from policylint.topology.contents import contents, hidden
+
+_HASH = re.compile(r"sha256:[0-9a-fA-F]{64}")
+_BLOCKS: Mapping[str, tuple[str, ...]] = {
+    "aws": ("accessKey", "secretKey"),
+    "azure": ("clientID", "tenantID", "clientSecret"),
+}
+"""Credentials of clouds: the keys that must all be there."""
+_DEFAULTS: Mapping[tuple[str, str], str] = {
+    ("auth", "secretRef"): "Authorization",
+    ("credentials", "secretRef"): "Authorization",
+    ("gcp", "secretRef"): "credentials.json",
+    ("clientAuth", "secretRef"): "clientSecret",
+    ("authentication", "clientSecretRef"): "clientSecret",
+    ("jwtSign", "signingKeyRef"): "signingKey",
+    ("privateKeyJwt", "signingKeyRef"): "signingKey",
+    ("privateKeyJwt", "certificateRef"): "certificate",
+    ("basicAuthentication", "secretRef"): ".htaccess",
+}
+"""Where a reference stands -> the key that is read where the reference names none."""
+_API_KEYS = "apiKeyAuthentication"
+_PEM = "-----BEGIN "
+
+
+def secret_faults(secret: Resource, reference: Mapping[str, Any], pointer: Pointer, world: World) -> Iterator[str]:
+    """What a Secret lacks of what is read at one place of a policy."""
+    held = contents(secret, world)
+    if held is None:
+        return
+    place = [step for step in pointer if isinstance(step, str)]
+    holder, name = place[-2], place[-1]
+    if holder == _API_KEYS:
+        yield from api_key_faults(secret, held)
+        return
+    if name == "mtlsCertificateRef":
+        if held.get("tls.crt") or held.get("tls.key") or not held.get("ca.crt"):
+            lacking = [each for each in ("tls.crt", "tls.key") if not _is_pem(held.get(each, ""))]
+            yield from (f"{secret.key} has no PEM in {each}" for each in lacking)
+        return
+    default = _DEFAULTS.get((holder, name), "")
+    wanted = _BLOCKS.get(holder) or [each for each in [text(reference.get("key")) or default] if each]
+    for entry in wanted:
+        if not held.get(entry):
+            yield f"{secret.key} has no key {entry!r}"
+
+
+def _is_pem(value: str) -> bool:
+    return _PEM in value or hidden(value)
+
+
+def authority_faults(holder: Resource, world: World) -> Iterator[str]:
+    """What a ConfigMap or Secret lacks as a CA bundle."""
+    held = contents(holder, world)
+    if held is None:
+        return
+    if "ca.crt" not in held:
+        yield f"{holder.key} has no key 'ca.crt'"
+    elif not _is_pem(held["ca.crt"]):
+        yield f"{holder.key} has no PEM in ca.crt"
+
+
+def api_key_faults(holder: Resource, held: Mapping[str, str]) -> Iterator[str]:
+    """Entries that are no API keys: a key or JSON with either `key` or `keyHash`; ConfigMaps are not confidential and
+    hold hashes only."""
+    for name, value in sorted(held.items()):
+        if not hidden(value) and (fault := _api_key(value.strip(), holder.key.kind == "ConfigMap")):
+            yield f"{holder.key}: {name} {fault}"
+
+
+def _api_key(value: str, hashes_only: bool) -> str:
+    if not value:
+        return "is empty"
+    found: Any = {"key": value}
+    if value.startswith("{"):
+        try:
+            found = json.loads(value)
+        except ValueError:
+            return "is no JSON"
+    key, hashed = found.get("key"), found.get("keyHash")
+    if hashes_only and not hashed:
+        return "is no hash, and a ConfigMap is not confidential"
+    if bool(key) == bool(hashed):
+        return "has not exactly one of key and keyHash"
+    if hashed and not _HASH.fullmatch(str(hashed)):
+        return "has a keyHash that is not sha256: and 64 hex digits"
+    return ""

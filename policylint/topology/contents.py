@@ -1,0 +1,36 @@
+"""What Secrets and ConfigMaps hold, as far as manifests say it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from policylint.model import Resource, World, is_symbolic, mapping, text
+
+
+def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
+    """The entries of a Secret or ConfigMap as text; None where they are not known: encrypted, or left out of a tree."""
+    if holder is None or "sops" in holder.body:
+        return None
+    data, plain = mapping(holder.body.get("data")), mapping(holder.body.get("stringData"))
+    if not data and not plain and world.partial:
+        return None
+    decode = _decoded if holder.key.kind == "Secret" else text
+    return {**{str(name): decode(value) for name, value in data.items()}, **{str(k): text(v) for k, v in plain.items()}}
+
+
+def hidden(value: str) -> bool:
+    """Whether a value is only known to be there: a variable, or encrypted in its place."""
+    return is_symbolic(value) or value.startswith("ENC[")
+
+
+def _decoded(value: Any) -> str:
+    """What an entry says, itself where it is a variable or no base64."""
+    said = text(value)
+    if not said or hidden(said):
+        return said
+    try:
+        return base64.b64decode("".join(said.split()), validate=True).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return said

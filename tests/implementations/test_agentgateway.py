@@ -237,8 +237,10 @@ def test_no_expressions(text: str) -> None:
         ("backend: {tunnel: {backendRef: {group: example.com, kind: Other, name: web}}}", "no kind of backend"),
         ("backend: {ai: {promptGuard: {request: [{webhook: {backendRef: {name: no, port: 1}}}]}}}", "unable to find"),
         (
-            "backend: {ai: {promptGuard: {response: [{bedrockGuardrails: "
-            "{policies: {auth: {secretRef: {name: no}}}}}]}}}",
+            (
+                "backend: {ai: {promptGuard: {response: [{bedrockGuardrails: "
+                "{policies: {auth: {secretRef: {name: no}}}}}]}}}"
+            ),
             "",
         ),
         ("traffic: {jwtAuthentication: {mcp: {}, providers: [{issuer: a}, {issuer: b}]}}", "exactly one provider"),

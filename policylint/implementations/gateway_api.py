@@ -8,6 +8,7 @@ from policylint.policy.declared import Reading
 from policylint.policy.state import Ancestor, Declared, PolicyState
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import gateways_above
+from policylint.topology.certificates import authority_fault
 
 _CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}
 
@@ -59,8 +60,7 @@ def _ca_fault(policy: Resource, world: World, reference: object) -> str:
     resolution: Resolution = world.resolve(ResourceKey(group, kind, namespace, text(body.get("name"))))
     if resolution.missing:
         return "InvalidCACertificateRef"
-    found = resolution.resource
-    if found is not None and kind == "ConfigMap" and "ca.crt" not in mapping(found.body.get("data")):
+    if kind in ("ConfigMap", "Secret") and authority_fault(resolution.resource):
         return "InvalidCACertificateRef"
     return ""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ from policylint.topology.references import resolve, target
 from policylint.topology.state import ReferenceState
 
 PEM = "-----BEGIN "
+BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
+"""One block of PEM: its label and what stands between its lines."""
 MAKERS: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("cert-manager.io", "Certificate"): (("spec", "secretName"),),
     ("external-secrets.io", "ExternalSecret"): (("spec", "target", "name"), ("metadata", "name")),
@@ -102,6 +105,11 @@ class Certificates:
         return resolution
 
 
+def authority_fault(resource: Resource | None) -> str:
+    """What is wrong with a ConfigMap or Secret that is to hold CA certificates, "" for nothing that is seen."""
+    return _fault(resource, ("ca.crt",))
+
+
 def _fault(resource: Resource | None, fields: tuple[str, ...]) -> str:
     """What is wrong with the content: a field without PEM. Encrypted manifests (SOPS) cannot be judged."""
     if resource is None or "sops" in resource.body:
@@ -110,9 +118,15 @@ def _fault(resource: Resource | None, fields: tuple[str, ...]) -> str:
     encoded = {} if resource.key.kind == "ConfigMap" else mapping(resource.body.get("data"))
     for field in fields:
         value = text(plain.get(field)) or _decoded(text(encoded.get(field)))
-        if not (PEM in value or is_symbolic(value) or value.startswith("ENC[")):
+        whole = _is_pem(value) if field == "ca.crt" else PEM in value
+        if not (whole or is_symbolic(value) or value.startswith("ENC[")):
             return f"{resource.key} has no PEM in {field}"
     return ""
+
+
+def _is_pem(value: str) -> bool:
+    """Whether a block with some content in base64 is there."""
+    return any(_decoded(body) for _, body in BLOCK.findall(value))
 
 
 def _decoded(value: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import json
 
 import pytest
 
 from tests.topology.worlds import conditions, gateway, grant, topology
 
-PEM = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n").decode()
+BLOCK = "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n"
+PEM = base64.b64encode(BLOCK.encode()).decode()
 
 
 def secret(name: str = "tls", namespace: str = "infra", data: str = f"{{tls.crt: {PEM}, tls.key: {PEM}}}") -> str:
@@ -20,9 +22,7 @@ data: {data}
 """
 
 
-def config_map(
-    name: str = "ca", namespace: str = "infra", data: str = "{ca.crt: '-----BEGIN CERTIFICATE-----'}"
-) -> str:
+def config_map(name: str = "ca", namespace: str = "infra", data: str = f"{{ca.crt: {json.dumps(BLOCK)}}}") -> str:
     return f"""
 apiVersion: v1
 kind: ConfigMap
@@ -107,6 +107,7 @@ def test_passthrough_needs_no_certificate() -> None:
         ("{group: '', kind: ConfigMap, name: ca}", "ResolvedRefs", "Accepted"),
         ("{group: '', kind: ConfigMap, name: gone}", "InvalidCACertificateRef", "NoValidCACertificate"),
         ("{group: '', kind: ConfigMap, name: empty}", "InvalidCACertificateRef", "NoValidCACertificate"),
+        ("{group: '', kind: ConfigMap, name: cut}", "InvalidCACertificateRef", "NoValidCACertificate"),
         ("{group: '', kind: Service, name: ca}", "InvalidCACertificateKind", "NoValidCACertificate"),
         ("{group: '', kind: ConfigMap, name: ca, namespace: far}", "RefNotPermitted", "NoValidCACertificate"),
         (
@@ -126,6 +127,7 @@ def test_the_cas_of_client_validation(reference: str, resolved: str, accepted: s
         secret(),
         config_map(),
         config_map("empty", data="{}"),
+        config_map("cut", data="{ca.crt: '-----BEGIN CERTIFICATE-----'}"),
         config_map(namespace="far"),
     ).gateways[0]
     assert conditions(found.listeners[0].conditions) == [

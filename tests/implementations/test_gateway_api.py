@@ -1,0 +1,97 @@
+"""BackendTLSPolicy as Gateway API itself has it (request-precedence.md §7; backendtlspolicy_types.go)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from policylint.model.catalog import load_catalog
+from policylint.simulation import Simulation, simulate
+from tests.topology.worlds import gateway, route, service, world
+
+CLASS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: any}
+spec: {controllerName: example.net/conformance}
+"""
+SHOP = (CLASS, gateway(), route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"), service())
+SYSTEM = "wellKnownCACertificates: System"
+ACCEPTED = ["Accepted=True/Accepted", "ResolvedRefs=True/ResolvedRefs"]
+GOOD = "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n"
+
+
+def policy(name: str, validation: str, section: str = "", created: str = "") -> str:
+    section = f", sectionName: {section}" if section else ""
+    stamp = f", creationTimestamp: '{created}'" if created else ""
+    return f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {{name: {name}, namespace: shop{stamp}}}
+spec:
+  targetRefs: [{{group: '', kind: Service, name: checkout{section}}}]
+  validation: {{hostname: x.test, {validation}}}
+"""
+
+
+def authorities(**contents: str) -> tuple[str, str]:
+    """ConfigMaps with a ca.crt each, and a reference to all of them."""
+    maps = [
+        f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: shop}}\ndata: {content}"
+        for name, content in contents.items()
+    ]
+    references = ", ".join(f"{{group: '', kind: ConfigMap, name: {name}}}" for name in contents)
+    return "\n---\n".join(maps), f"caCertificateRefs: [{references}]"
+
+
+def told(simulation: Simulation, name: str) -> dict[str, list[str]]:
+    state = next(each for key, each in simulation.policies.items() if key.name == name)
+    return {
+        str(each.ancestor): [f"{one.type}={one.status}/{one.reason}" for one in each.conditions]
+        for each in state.ancestors
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "valid"),
+    [
+        (f"{{ca.crt: {json.dumps(GOOD)}}}", True),
+        (f"{{ca.crt: {json.dumps('# ours' + chr(10) + GOOD)}}}", True),
+        ("{ca.crt: '${CA}'}", True),  # something else fills it in
+        (f"{{tls.crt: {json.dumps(GOOD)}}}", False),
+        ("{ca.crt: malformed}", False),
+        (f"{{ca.crt: {json.dumps(GOOD.replace('MII=', 'no certificate'))}}}", False),
+        (f"{{ca.crt: {json.dumps(GOOD.replace('END', 'AND'))}}}", False),
+    ],
+)
+def test_a_ca_has_to_hold_a_certificate(content: str, valid: bool) -> None:
+    maps, references = authorities(ca=content)
+    refused = ["Accepted=False/NoValidCACertificate", "ResolvedRefs=False/InvalidCACertificateRef"]
+    found = told(simulate(world(*SHOP, maps, policy("p", references)), load_catalog()), "p")
+    assert found == {"Gateway infra/edge": ACCEPTED if valid else refused}
+
+
+def test_one_valid_ca_of_several_is_enough_to_be_accepted() -> None:
+    maps, references = authorities(one=f"{{ca.crt: {json.dumps(GOOD)}}}", other="{ca.crt: malformed}")
+    found = told(simulate(world(*SHOP, maps, policy("p", references)), load_catalog()), "p")
+    assert found == {"Gateway infra/edge": [ACCEPTED[0], "ResolvedRefs=False/InvalidCACertificateRef"]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "refused"),
+    [
+        (("a", "", ""), ("b", "", ""), {"b"}),
+        (("a", "", "2026-02-01T00:00:00Z"), ("b", "", "2026-01-01T00:00:00Z"), {"a"}),
+        (("a", "http", ""), ("b", "http", ""), {"b"}),
+        (("a", "http", ""), ("b", "", ""), set()),
+    ],
+)
+def test_the_older_policy_then_the_first_name_keeps_a_target(
+    one: tuple[str, str, str], other: tuple[str, str, str], refused: set[str]
+) -> None:
+    policies = [policy(name, SYSTEM, section, created) for name, section, created in (one, other)]
+    simulation = simulate(world(*SHOP, *policies), load_catalog())
+    for name in ("a", "b"):
+        expected = ["Accepted=False/Conflicted", ACCEPTED[1]] if name in refused else ACCEPTED
+        assert told(simulation, name) == {"Gateway infra/edge": expected}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 
 SERVER = """
@@ -44,3 +47,74 @@ def test_the_oldest_rate_limit_of_a_server_counts(tmp_path: Path) -> None:
         "young": ("Conflicted", "RateLimitReasonAlreadyExists"),
         "lost": ("TargetNotFound", "NoMatchingTarget"),
     }
+
+
+def authorization(name: str, target: str, *asked: str) -> str:
+    return f"""
+apiVersion: policy.linkerd.io/v1alpha1
+kind: AuthorizationPolicy
+metadata: {{name: {name}, namespace: default}}
+spec:
+  targetRef: {target}
+  requiredAuthenticationRefs: [{", ".join(asked)}]
+"""
+
+
+def simulated(tmp_path: Path, *manifests: str) -> Simulation:
+    (tmp_path / "world.yaml").write_text("---\n".join(manifests))
+    return open_workspace([str(tmp_path / "world.yaml")]).simulations[0]
+
+
+WEB = "{group: policy.linkerd.io, kind: Server, name: web}"
+TLS = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: tls}"
+NETWORK = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: office}"
+ACCOUNT = "{kind: ServiceAccount, name: caller}"
+
+
+def test_authorizations_of_one_server_are_alternatives(tmp_path: Path) -> None:
+    """A request passes if one policy lets it; what one of them asks for it asks for together."""
+    found = simulated(
+        tmp_path, SERVER, authorization("a", WEB, TLS, NETWORK), authorization("b", "{kind: Namespace, name: default}")
+    )
+    (group,) = found.groups
+    names = [[each["name"] for each in asked] for asked in group.effective.spec["requiredAuthenticationRefs"]]
+    assert names == [["tls", "office"], []]
+    assert [each.name for each in group.effective.sources] == ["a", "b"]
+    assert {state.verdict for state in found.policies.values()} == {"Enforced"}
+
+
+@pytest.mark.parametrize(
+    ("target", "server", "verdict", "contexts"),
+    [
+        ("{kind: Namespace, name: default}", SERVER, "Enforced", ["Server default/web"]),
+        ("{group: core, kind: Namespace, name: default}", SERVER, "Enforced", ["Server default/web"]),
+        ("{kind: Namespace, name: default}", SERVER.replace("namespace: default", "namespace: b"), "Accepted", []),
+        ("{kind: Namespace, name: b}", SERVER.replace("namespace: default", "namespace: b"), "Invalid", []),
+    ],
+)
+def test_a_namespace_means_every_server_of_the_policys_own(
+    tmp_path: Path, target: str, server: str, verdict: str, contexts: list[str]
+) -> None:
+    """No manifest of the Namespace is needed: the policy is in it. The webhook refuses any other."""
+    found = simulated(tmp_path, server, authorization("one", target, TLS))
+    assert [state.verdict for state in found.policies.values()] == [verdict]
+    assert [" > ".join(map(str, path)) for group in found.groups for path in group.contexts()][
+        : len(contexts)
+    ] == contexts
+
+
+@pytest.mark.parametrize(
+    ("asked", "valid"),
+    [
+        ((TLS, NETWORK), True),
+        ((ACCOUNT,), True),
+        ((), True),
+        ((TLS, TLS), False),
+        ((TLS, ACCOUNT), False),
+        ((NETWORK, NETWORK), False),
+        (("{kind: Secret, name: x}",), False),
+    ],
+)
+def test_what_an_authorization_may_ask_for(tmp_path: Path, asked: tuple[str, ...], valid: bool) -> None:
+    found = simulated(tmp_path, SERVER, authorization("one", WEB, *asked))
+    assert [state.verdict for state in found.policies.values()] == ["Enforced" if valid else "Invalid"]

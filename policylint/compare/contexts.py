@@ -15,7 +15,7 @@ from typing import Any, Literal
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Pairing
 from policylint.model import GATEWAY_GROUP, Node
-from policylint.policy.effective import Paths
+from policylint.policy.paths import Paths
 from policylint.policy.state import Effective, Group
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation

@@ -7,6 +7,7 @@ is there for the first time: it asks for more than nothing did.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -60,6 +61,7 @@ def text(value: object) -> str:
 
 
 _LONGEST = 60
+_HASHED = re.compile(r":(?:\{SHA\}|\$)\S*$")
 
 
 def _compared(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
@@ -229,7 +231,9 @@ def _unclear(value: object) -> bool:
 
 
 def _listed(names: list[str]) -> str:
-    return listing((each if len(each) <= _LONGEST else f"{each[:_LONGEST]}…" for each in names), most=3)
+    """Names; of a line of an htpasswd file that of its user, for nobody wants to read the hash."""
+    shown = (_HASHED.sub("", each) for each in names)
+    return listing((each if len(each) <= _LONGEST else f"{each[:_LONGEST]}…" for each in shown), most=3)
 
 
 _LISTS = {"alternatives": _alternatives, "conditions": _conditions, "demands": _demands}

@@ -8,11 +8,12 @@ routes under one Gateway-wide policy are one group. Paths are spelled out only w
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.levels import level
 from policylint.policy.merge import Merger, Stack
+from policylint.policy.paths import Fixed, Paths, State
 from policylint.policy.state import Attachment, Group
 from policylint.policy.units import leaves
 from policylint.records import NamedTuple
@@ -20,20 +21,14 @@ from policylint.topology import Topology, whole
 
 _Entry = Attachment | ResourceKey
 """What a stack holds, by number: attachments and, in the 2023 edition, objects with values of their own."""
-_State = tuple[int, int]
-"""A vertex and the number of an interned stack."""
-
-
 _NOBODY: frozenset[ResourceKey] = frozenset()
-_FEW = 8
-"""Below, a list is searched faster than a set is made of it."""
 
 
 class _Walk(NamedTuple):
     """What a walk found: for every state its predecessors (None for a root), and the states where contexts end."""
 
-    previous: dict[_State, list[_State | None]]
-    ends: list[_State]
+    previous: dict[State, list[State | None]]
+    ends: list[State]
 
 
 class Effects:
@@ -107,9 +102,9 @@ class Effects:
                 if vertex.nodes[0].key.namespace in self.namespaces
             }
         relevant = _closure(attached, topology.parents) | _closure(attached, topology.children)
-        previous: dict[_State, list[_State | None]] = {}
-        ends: list[_State] = []
-        queue: list[tuple[int, _State | None]] = [(root, None) for root in topology.roots if root in relevant]
+        previous: dict[State, list[State | None]] = {}
+        ends: list[State] = []
+        queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in relevant]
         while queue:
             vertex, origin = queue.pop()
             stack = self._push(vertex, 0 if origin is None else origin[1])
@@ -205,10 +200,10 @@ class Effects:
         topology = self.topology
         targets = topology.vertices_of(whole(key))
         above = _closure(targets, topology.parents) - set(targets)
-        previous: dict[_State, list[_State | None]] = {}
-        ends: list[_State] = []
+        previous: dict[State, list[State | None]] = {}
+        ends: list[State] = []
         goal = set(targets)
-        queue: list[tuple[int, _State | None]] = [(root, None) for root in topology.roots if root in above | goal]
+        queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in above | goal]
         while queue:
             vertex, origin = queue.pop()
             nodes = topology.vertices[vertex].nodes
@@ -236,7 +231,7 @@ class Effects:
     # From states to groups.
 
     def _collect(self, walk: _Walk) -> list[Group]:
-        ends: dict[int, list[_State]] = defaultdict(list)
+        ends: dict[int, list[State]] = defaultdict(list)
         for state in walk.ends:
             ends[state[1]].append(state)
         found = []
@@ -254,7 +249,7 @@ class Effects:
         found.sort(key=lambda group: [(each.key, each.node) for each in group.effective.stack])
         return found
 
-    def _nodes(self, walk: _Walk, states: Iterable[_State]) -> dict[Node, frozenset[ResourceKey]]:
+    def _nodes(self, walk: _Walk, states: Iterable[State]) -> dict[Node, frozenset[ResourceKey]]:
         """Per node at or below a target the policies attached at it or above it, on the way to these states."""
         found: dict[Node, frozenset[ResourceKey]] = {}
         by_stack: dict[int, frozenset[ResourceKey]] = {}
@@ -288,105 +283,9 @@ class Effects:
             path = (whole(node.key), node) if node.section else (node,)
             keys = frozenset(each.key for each in attachments)
             found.append(
-                Group(self.kind, self.merger(Stack(self.kind, attachments)), _Fixed(path), dict.fromkeys(path, keys))
+                Group(self.kind, self.merger(Stack(self.kind, attachments)), Fixed(path), dict.fromkeys(path, keys))
             )
         return found
-
-
-class _Fixed:
-    """The contexts of a target that stands alone."""
-
-    def __init__(self, path: tuple[Node, ...]) -> None:
-        self.path = path
-
-    def __call__(self) -> Iterator[tuple[Node, ...]]:
-        yield self.path
-
-
-class Paths:
-    """Spells out the contexts that end in given states, sorted."""
-
-    def __init__(
-        self, effects: Effects, previous: dict[_State, list[_State | None]], states: tuple[_State, ...]
-    ) -> None:
-        self.effects = effects
-        self.previous = previous
-        self.states = states
-
-    def __call__(self) -> Iterator[tuple[Node, ...]]:
-        return iter(sorted(path for state in self.states for path in self._to(state)))
-
-    def equals(self, other: Paths, counterpart: Mapping[int, int]) -> bool:
-        """Whether another group has the same paths, without spelling them out: the same ends, and the same ways there.
-
-        Args:
-            other: one with the same policies attached to the same nodes, of this topology or another one.
-            counterpart: which vertex there is which of here, -1 where none is.
-        """
-        mine, theirs = self.effects, other.effects
-        own, same = mine.stacks[self.states[0][1]], theirs.stacks[other.states[0][1]]
-        if mine.objects_among(own) != theirs.objects_among(same) or not _alike(mine.kind, theirs.kind):
-            return False
-        # Each stack on the way is the beginning of the last one: its height tells which it is there.
-        stacks = [theirs.stack_ids.get(same[:height], -1) for height in range(len(same) + 1)]
-        heights = mine.stacks
-
-        def twin(state: _State) -> _State:
-            return counterpart[state[0]], stacks[len(heights[state[1]])]
-
-        pending = [(state, twin(state)) for state in self.states]
-        if {each for _, each in pending} != set(other.states):
-            return False
-        seen = set(self.states)
-        while pending:
-            here, there = pending.pop()
-            origins, others = self.previous[here], other.previous.get(there, [])
-            if len(origins) != len(others):
-                return False
-            known = others if len(others) < _FEW else set(others)
-            for origin in origins:
-                counter = None if origin is None else twin(origin)
-                if counter not in known:
-                    return False
-                if origin is not None and counter is not None and origin not in seen:
-                    seen.add(origin)
-                    pending.append((origin, counter))
-        return True
-
-    def _to(self, state: _State) -> Iterator[tuple[Node, ...]]:
-        pending: list[tuple[_State, tuple[Node, ...]]] = [(state, ())]
-        while pending:
-            here, below = pending.pop()
-            for origin in self.previous[here]:
-                path = (*self._steps(here, origin), *below)
-                if origin is None:
-                    yield path
-                else:
-                    pending.append((origin, path))
-
-    def _steps(self, state: _State, origin: _State | None) -> tuple[Node, ...]:
-        effects = self.effects
-        nodes: tuple[Node, ...] = effects.topology.vertices[state[0]].nodes
-        if effects.kind.effective_at == "service":
-            nodes = tuple(node for node in nodes if node.role != "ServicePort")
-        first = nodes[0]
-        if not first.key.namespace or not (effects.namespaces or effects.edition_2023):
-            return nodes  # no policy of the kind is attached to any Namespace
-        namespace = whole(ResourceKey("", "Namespace", "", first.key.namespace))
-        if effects.edition_2023:
-            inherited = effects.kind.policy_class == "Inherited"
-            return (namespace, *nodes) if inherited and first.key.kind == "Gateway" and not first.section else nodes
-        before = effects.stacks[origin[1]] if origin is not None else ()
-        after = effects.stacks[state[1]]
-        met = any(each.node == namespace for each in effects.attachments(after[len(before) :]))
-        return (namespace, *nodes) if met else nodes
-
-
-def _alike(one: PolicyKind, other: PolicyKind) -> bool:
-    """Whether the paths of two kinds, or of two states of one kind, are spelled alike and end alike."""
-    return one is other or all(
-        getattr(one, each) == getattr(other, each) for each in ("policy_class", "effective_at", "merge")
-    )
 
 
 def _closure(start: Iterable[int], edges: list[list[int]]) -> set[int]:

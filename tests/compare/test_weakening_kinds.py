@@ -131,6 +131,7 @@ def test_agentgateway_policy(tmp_path: Path, before: str, after: str, expected: 
     assert_is(said(weakened(tmp_path, (*world, agent(before)), (*world, agent(after)))), expected)
 
 
+HASH = "{SHA}fDYHuOYbzxlE6ehQOmYPIfS28/E="
 KGATEWAY = [
     (
         "rbac: {policy: {matchExpressions: [a]}}",
@@ -163,11 +164,11 @@ KGATEWAY = [
         None,
     ),
     (
-        "basicAuth: {users: [a]}",
-        "basicAuth: {users: [a, b]}",
+        f"basicAuth: {{users: ['a:{HASH}']}}",
+        f"basicAuth: {{users: ['a:{HASH}', 'b:{HASH}']}}",
         ("note", "basicAuth.users of TrafficPolicy shop/login gains b, one more user may log in"),
     ),
-    ("basicAuth: {users: [a]}", "basicAuth: {users: [b]}", None),
+    (f"basicAuth: {{users: ['a:{HASH}']}}", f"basicAuth: {{users: ['b:{HASH}']}}", None),
 ]
 
 

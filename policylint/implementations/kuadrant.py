@@ -5,8 +5,10 @@ Statuses are those of internal/controller/*_status_updater.go and *_policy_disco
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, text
 from policylint.policy.affected import Mark
@@ -18,6 +20,9 @@ from policylint.topology import Condition, Topology, whole
 CONTROLLER = "kuadrant.io/policy-controller"
 _BY_LISTENER = ("DNSPolicy", "TLSPolicy")
 _WITH_TLS = ("HTTPS", "TLS")
+_RULES = ("authentication", "metadata", "authorization", "callbacks")
+_PORTS = frozenset({80, 443, *range(1024, 49152)})
+"""Of health checks."""
 _REFUSED = {"Conflicted": "Conflicted", "Invalid": "Invalid", "TargetNotFound": "TargetNotFound"}
 """Verdicts with which a policy is not accepted, and the reason that its condition gives."""
 
@@ -31,7 +36,10 @@ class Kuadrant(Implementation):
         self._shadowed: dict[ResourceKey, set[ResourceKey]] = {}
 
     def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
-        """DNSPolicy and TLSPolicy listener by listener, TLSPolicy on those with TLS (semantics.md (c))."""
+        """DNSPolicy and TLSPolicy listener by listener, TLSPolicy on those with TLS; TokenRateLimitPolicy on rules of
+        HTTPRoutes alone (semantics.md (c))."""
+        if kind.kind == "TokenRateLimitPolicy":
+            return Effects(topology, kind, kept, self.merge, idle=_to_grpc(topology)).groups()
         if kind.kind not in _BY_LISTENER:
             return super().groups(kind, kept, topology)
         found = Effects(topology, kind, self._by_listener(kind, kept, topology), self.merge).groups()
@@ -73,18 +81,27 @@ class Kuadrant(Implementation):
                 state.idle = Idle(plain[0], why, "name a listener with protocol HTTPS or TLS") if plain else None
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """The CEL rules: no bare setting beside `defaults` or `overrides`, and something to enforce at all.
+        """The CEL rules of the CRDs: no bare setting beside `defaults` or `overrides`, something to enforce at all,
+        and what DNSPolicy, TLSPolicy and OIDCPolicy ask of single fields.
 
-        AuthPolicy tests every bare field; the limit kinds test `limits` alone, so a bare `when` next to defaults
-        passes.
+        What is there but empty is there. AuthPolicy tests every bare field; the limit kinds test `limits` alone, so a
+        bare `when` next to defaults passes.
         """
         wrapped = [each.prefix[1] for each in declared if len(each.prefix) > 1]
         if wrapped:
-            tested = ("rules", "patterns", "when") if "rules" in kind.merge.empty_without else kind.merge.empty_without
-            bare = next((name for name in tested if policy.spec.get(name)), None)
+            tested = ("rules", "patterns", "when") if kind.kind == "AuthPolicy" else kind.merge.empty_without
+            bare = next((name for name in tested if policy.spec.get(name) is not None), None)
             if bare is not None:
                 reason = f"`{bare}` beside `{wrapped[0]}`: settings are either bare or wrapped"
                 return Reading(code="bare-and-wrapped", reason=reason, pointer=("spec", bare))
+        if kind.kind == "AuthPolicy":
+            idle = next((each for each in declared if not _has_rules(mapping(each.proper.get("rules")))), None)
+            if idle is not None:
+                reason = f"`{'.'.join(map(str, (*idle.prefix, 'rules')))}` defines no rule"
+                return Reading(code="required", reason=reason, pointer=idle.prefix)
+        fault = next(_faults(kind.kind, policy.spec), None)
+        if fault is not None:
+            return Reading(code="value", reason=fault[1], pointer=fault[0])
         return super().validate(policy, kind, declared, world)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
@@ -126,6 +143,55 @@ class Kuadrant(Implementation):
                 marks = _mark(kind, node, path, attached)
                 found += [each._replace(controller=CONTROLLER, gateway=key) for each in marks]
         return found
+
+
+def _has_rules(rules: Mapping[str, Any]) -> bool:
+    """Whether an AuthPolicy's rules hold any: empty maps are none, and an empty answer to a refusal is one."""
+    response = mapping(rules.get("response"))
+    success = mapping(response.get("success"))
+    return (
+        any(rules.get(name) for name in _RULES)
+        or any(response.get(name) is not None for name in ("unauthenticated", "unauthorized"))
+        or any(success.get(name) for name in ("headers", "filters"))
+    )
+
+
+def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
+    """The single fields that CRDs refuse, where they are and why."""
+    if kind == "DNSPolicy":
+        if spec.get("delegate") is True and spec.get("providerRefs") is not None:
+            yield ("spec", "providerRefs"), "delegate=true and providerRefs are mutually exclusive"
+        check = mapping(spec.get("healthCheck"))
+        threshold, port, protocol = (check.get(name) for name in ("failureThreshold", "port", "protocol"))
+        if isinstance(threshold, int) and threshold <= 0:
+            yield ("spec", "healthCheck", "failureThreshold"), "Failure threshold must be greater than 0"
+        if isinstance(port, int) and port not in _PORTS:
+            yield ("spec", "healthCheck", "port"), "Only ports 80, 443, 1024-49151 are allowed"
+        if isinstance(protocol, str) and protocol not in ("HTTP", "HTTPS"):
+            yield ("spec", "healthCheck", "protocol"), "Only HTTP or HTTPS protocols are allowed"
+    elif kind == "TLSPolicy":
+        issuer = mapping(spec.get("issuerRef")).get("kind")
+        if isinstance(issuer, str) and issuer not in ("Issuer", "ClusterIssuer"):
+            why = "Invalid issuerRef.kind. The only supported values are blank, 'Issuer' and 'ClusterIssuer'"
+            yield ("spec", "issuerRef", "kind"), why
+    elif kind == "OIDCPolicy":
+        provider = mapping(spec.get("provider"))
+        if provider.get("jwksURL") and provider.get("issuerURL"):
+            yield ("spec", "provider", "issuerURL"), "Use one of: jwksURL, issuerURL"
+        if provider.get("jwksURL") and not (provider.get("authorizationEndpoint") and provider.get("tokenEndpoint")):
+            why = "When jwksURL is set, authorizationEndpoint and tokenEndpoint must also be provided"
+            yield ("spec", "provider", "jwksURL"), why
+
+
+def _to_grpc(topology: Topology) -> frozenset[tuple[Node, Node]]:
+    """Listeners, and whatever else is a parent, with the GRPCRoutes under them."""
+    return frozenset(
+        (candidate.node, whole(route.route.key))
+        for route in topology.routes
+        if route.route.key.kind == "GRPCRoute"
+        for parent in route.parents
+        for candidate in parent.candidates
+    )
 
 
 def _sections(kind: PolicyKind, topology: Topology) -> dict[tuple[ResourceKey, str], set[ResourceKey]]:

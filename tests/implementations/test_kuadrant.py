@@ -8,7 +8,7 @@ from policylint.checks import run
 from policylint.model.catalog import load_catalog
 from policylint.policy.state import PolicyState
 from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import gateway, world
+from tests.topology.worlds import gateway, route, world
 
 LISTENERS = "[{name: tls, port: 443, protocol: HTTPS}, {name: plain, port: 80, protocol: HTTP}]"
 ISSUER = "issuerRef: {name: x}"
@@ -97,3 +97,66 @@ def test_only_a_strictly_older_policy_of_one_target_refuses_another(ages: tuple[
         said = [f"{each.type}={each.status}/{each.reason}" for each in state(simulation, name).conditions]
         accepted = ["Accepted=True/Accepted", "Enforced=True/Enforced"]
         assert said == (accepted if verdict == "Enforced" else ["Accepted=False/Conflicted"])
+
+
+RULES = "rules: {authentication: {a: {anonymous: {}}}}"
+LIMITS = "limits: {a: {rates: [{limit: 1, window: 1s}]}}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "why"),
+    [
+        # Empty maps are no rules.
+        ("AuthPolicy", "rules: {}", "`spec.rules` defines no rule"),
+        ("AuthPolicy", "rules: {authentication: {}}", "`spec.rules` defines no rule"),
+        ("AuthPolicy", "rules: {response: {success: {headers: {}}}}", "`spec.rules` defines no rule"),
+        ("AuthPolicy", "patterns: {p: {allOf: []}}", "`spec.rules` defines no rule"),
+        ("AuthPolicy", "defaults: {rules: {metadata: {}}}", "`spec.defaults.rules` defines no rule"),
+        ("AuthPolicy", "overrides: {when: [{predicate: 'true'}]}", "`spec.overrides.rules` defines no rule"),
+        ("AuthPolicy", "rules: {response: {unauthorized: {}}}", ""),
+        ("AuthPolicy", "rules: {callbacks: {c: {http: {url: http://a}}}}", ""),
+        ("AuthPolicy", "rules: {response: {success: {filters: {f: {plain: {value: x}}}}}}", ""),
+        # What is there but empty is there.
+        ("AuthPolicy", f"when: [], defaults: {{{RULES}}}", "`when` beside `defaults`"),
+        ("AuthPolicy", f"patterns: {{}}, overrides: {{{RULES}}}", "`patterns` beside `overrides`"),
+        ("RateLimitPolicy", f"limits: {{}}, defaults: {{{LIMITS}}}", "`limits` beside `defaults`"),
+        ("RateLimitPolicy", f"when: [], defaults: {{{LIMITS}}}", ""),
+        ("RateLimitPolicy", f"limits: null, overrides: {{{LIMITS}}}", ""),
+        # Single fields.
+        ("DNSPolicy", "delegate: true, providerRefs: [{name: aws}]", "mutually exclusive"),
+        ("DNSPolicy", "delegate: false, providerRefs: [{name: aws}]", ""),
+        ("DNSPolicy", "healthCheck: {failureThreshold: 0}", "greater than 0"),
+        ("DNSPolicy", "healthCheck: {port: 8443, protocol: HTTPS, failureThreshold: 3}", ""),
+        ("DNSPolicy", "healthCheck: {port: 81}", "Only ports"),
+        ("DNSPolicy", "healthCheck: {protocol: TCP}", "Only HTTP or HTTPS"),
+        ("TLSPolicy", "issuerRef: {name: x, kind: Vault}", "issuerRef.kind"),
+        ("TLSPolicy", "issuerRef: {name: x, kind: ClusterIssuer}", ""),
+    ],
+)
+def test_what_the_crds_refuse(kind: str, spec: str, why: str) -> None:
+    simulation = judged(policy(kind, "p", spec=spec), route("r", "infra", "[{name: edge}]", more="rules: [{}]"))
+    found = state(simulation, "p")
+    assert (found.verdict, why in found.invalid) == ("Invalid" if why else "Enforced", True)
+
+
+@pytest.mark.parametrize(
+    ("provider", "why"),
+    [
+        ("{clientID: x, issuerURL: https://a}", ""),
+        ("{clientID: x, issuerURL: https://a, jwksURL: https://b}", "Use one of"),
+        ("{clientID: x, jwksURL: https://b, tokenEndpoint: https://c}", "When jwksURL is set"),
+    ],
+)
+def test_an_oidc_provider_is_found_one_way(provider: str, why: str) -> None:
+    text = policy("OIDCPolicy", "p", spec=f"provider: {provider}").replace("kuadrant.io/v1", "kuadrant.io/v1alpha1")
+    found = state(judged(text.replace("kuadrant.io/", "extensions.kuadrant.io/")), "p")
+    assert (found.verdict == "Invalid", why in found.invalid) == (bool(why), True)
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [("HTTPRoute", "Enforced"), ("GRPCRoute", "Accepted")])
+def test_tokens_are_counted_on_rules_of_http_routes(kind: str, verdict: str) -> None:
+    text = policy("TokenRateLimitPolicy", "p", spec=LIMITS).replace("kuadrant.io/v1", "kuadrant.io/v1alpha1")
+    simulation = judged(text, route("r", "infra", "[{name: edge}]", kind, more="rules: [{}]"))
+    assert state(simulation, "p").verdict == verdict
+    reached = {path[-1].key.kind for group in simulation.groups for path in group.contexts()}
+    assert reached == ({kind} if verdict == "Enforced" else set())

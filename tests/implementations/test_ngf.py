@@ -56,7 +56,11 @@ def policy(kind: str, name: str, target: str, spec: str, created: str = "") -> s
     kind_of_target, _, name_of_target = target.partition("/")
     group = "core" if kind_of_target == "Service" else "gateway.networking.k8s.io"
     reference = f"{{group: {group}, kind: {kind_of_target}, name: {name_of_target}}}"
-    field = f"targetRef: {reference}" if kind == "ClientSettingsPolicy" else f"targetRefs: [{reference}]"
+    field = (
+        f"targetRef: {reference}"
+        if kind in ("ClientSettingsPolicy", "PayloadProcessor")
+        else f"targetRefs: [{reference}]"
+    )
     stamp = f", creationTimestamp: {created!r}" if created else ""
     return f"""
 apiVersion: gateway.nginx.org/v1alpha1
@@ -188,6 +192,8 @@ spec:
         ("ProxySettingsPolicy", "buffering: {buffers: {number: 4, size: 8k}, busyBuffersSize: 16k}", True),
         ("ProxySettingsPolicy", "buffering: {buffers: {number: 4, size: 8k}, busyBuffersSize: 24k}", False),
         ("RateLimitPolicy", "rateLimit: {local: {rules: [{rate: 10r/h, key: a}]}}", False),
+        ("RateLimitPolicy", "rateLimit: {local: {rules: [{rate: 10r/s, key: a, noDelay: true}]}}", True),
+        ("RateLimitPolicy", "rateLimit: {local: {rules: [{rate: 10r/s, key: a, noDelay: true, delay: 3}]}}", False),
     ],
 )
 def test_values_that_nginx_could_not_read(tmp_path: Path, kind: str, spec: str, valid: bool) -> None:
@@ -290,3 +296,58 @@ def test_a_status_that_others_have_filled_leaves_no_room(tmp_path: Path, others:
     (written,) = (each["status"] for each in stanzas(simulation) if each["kind"] == "HTTPRoute")
     accepted = [each["status"] for each in written["parents"][0]["conditions"] if each["type"] == "Accepted"]
     assert accepted == [str(attached)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "valid"),
+    [
+        ("tracing: {strategy: ratio, ratio: 5, context: extract}", True),
+        ("tracing: {strategy: parent, ratio: 5}", False),
+        ("tracing: {strategy: ratio, context: drop}", False),
+        ("tracing: {strategy: never}", False),
+    ],
+)
+def test_what_tracing_may_say(tmp_path: Path, spec: str, valid: bool) -> None:
+    one = policy("ObservabilityPolicy", "p", "HTTPRoute/shop", spec)
+    state = next(iter(simulate(tmp_path, one).policies.values()))
+    assert (state.invalid_code == "invalid-value") is not valid
+
+
+@pytest.mark.parametrize(("spec", "valid"), [("hash", False), ("hash, hashMethodKey: $uri", True), ("ip_hash", True)])
+def test_a_hash_needs_a_key(tmp_path: Path, spec: str, valid: bool) -> None:
+    one = policy("UpstreamSettingsPolicy", "p", "Service/web", f"loadBalancingMethod: {spec}")
+    assert verdict(simulate(tmp_path, one), "p")[0] == ("Enforced" if valid else "Invalid")
+
+
+GRANT = """
+apiVersion: gateway.networking.k8s.io/v1beta1
+kind: ReferenceGrant
+metadata: {name: g, namespace: guards}
+spec:
+  from: [{group: gateway.nginx.org, kind: PayloadProcessor, namespace: default}]
+  to: [{group: "", kind: Service}]
+"""
+GUARD = """
+apiVersion: v1
+kind: Service
+metadata: {name: guard, namespace: guards}
+spec: {ports: [{port: 80}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("process", "granted", "reason"),
+    [
+        ("backendRef: {name: web, port: 80}", False, "Accepted"),
+        ("backendRef: {name: web, port: 81}", False, "Invalid"),
+        ("backendRef: {name: nobody, port: 80}", False, "Invalid"),
+        ("backendRef: {name: guard, namespace: guards, port: 80}", False, "RefNotPermitted"),
+        ("backendRef: {name: guard, namespace: guards, port: 80}", True, "Accepted"),
+    ],
+)
+def test_what_a_payload_processor_calls_must_be_there(tmp_path: Path, process: str, granted: bool, reason: str) -> None:
+    """state/graph/payloadprocessor.go: the Service and its port, and a grant where it is in another namespace."""
+    processors = f"processors: [{{type: ExtProcess, extProcess: {{{process}}}}}]"
+    one = policy("PayloadProcessor", "p", "HTTPRoute/shop", processors)
+    simulation = simulate(tmp_path, GUARD, *([GRANT] if granted else []), one)
+    assert accepted(simulation, "p")["HTTPRoute default/shop"][0] == reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 from policylint.implementations.generic import Implementation
 from policylint.implementations.nginx_gateway_fabric.inheritance import inherit
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without
+from policylint.implementations.nginx_gateway_fabric.references import broken
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps
 from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED, NOT_SET, Status, room
 from policylint.implementations.nginx_gateway_fabric.values import fault
@@ -49,7 +50,8 @@ class NginxGatewayFabric(Implementation):
         return reading if reading.code else fault(kind, declared)
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
-        """No other route may share a location with a targeted one; telemetry or WAF must be on (§1.2, §1.5)."""
+        """No other route may share a location with a targeted one; telemetry or WAF must be on (§1.2, §1.5), and
+        what is called must be there."""
         mixed = _mixed(state)
         if mixed:
             return Reading(code="mixed-targets", reason=mixed, pointer=("spec", "targetRefs"))
@@ -61,7 +63,7 @@ class NginxGatewayFabric(Implementation):
         if gateways and len(gateways) == len(lacking):
             reason = f"{feature} is not switched on in the NginxProxy of {', '.join(map(str, lacking))}"
             return Reading(code=NOT_SET, reason=reason)
-        return Reading()
+        return broken(state, topology)
 
     def claims(
         self, kind: PolicyKind, attached: dict[Node, list[Attachment]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from policylint.implementations.nginx_gateway_fabric.proxy import lacks
+from policylint.implementations.nginx_gateway_fabric.references import NOT_PERMITTED
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.state import Ancestor, PolicyState
@@ -79,6 +80,8 @@ class Status:
             return Condition("Accepted", "False", "TargetConflict", state.invalid)
         if state.invalid_code == NOT_SET:
             return Condition("Accepted", "False", "NginxProxyConfigNotSet", state.invalid)
+        if state.invalid_code == NOT_PERMITTED:
+            return Condition("Accepted", "False", "RefNotPermitted", state.invalid)
         if state.invalid_code:
             return Condition("Accepted", "False", "Invalid", state.invalid)
         if state.refused:

@@ -46,7 +46,8 @@ FORMATS: Mapping[str, Mapping[str, tuple[re.Pattern[str], str]]] = {
     },
 }
 _RULE_FORMATS = {"zoneSize": (SIZE, "size"), "rate": (RATE, "rate")}
-_TRACE_STRATEGIES = ("ratio", "parent")
+_CHOICES = {"strategy": ("ratio", "parent"), "context": ("extract", "inject", "propagate", "ignore")}
+"""What a policy for tracing may say."""
 
 
 def fault(kind: PolicyKind, declared: tuple[Declared, ...]) -> Reading:
@@ -66,19 +67,35 @@ def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]
     if kind == "ProxySettingsPolicy":
         yield from _buffers(mapping(spec.get("buffering")))
     if kind == "RateLimitPolicy":
-        rules = mapping(mapping(spec.get("rateLimit")).get("local")).get("rules")
-        for index, rule in enumerate(rules if isinstance(rules, list) else ()):
-            for name, wanted in _RULE_FORMATS.items():
-                value = mapping(rule).get(name)
-                yield from _mismatch(("rateLimit", "local", "rules", index, name), value, *wanted)
+        yield from _rate_limits(mapping(mapping(spec.get("rateLimit")).get("local")).get("rules"))
     if kind == "ObservabilityPolicy":
-        strategy = mapping(spec.get("tracing")).get("strategy")
-        if strategy is not None and strategy not in _TRACE_STRATEGIES and not is_symbolic(strategy):
-            yield ("tracing", "strategy"), f"strategy {strategy!r} is neither ratio nor parent"
+        yield from _tracing(mapping(spec.get("tracing")))
+    if kind == "UpstreamSettingsPolicy":
+        method = spec.get("loadBalancingMethod")
+        if method in ("hash", "hash consistent") and "hashMethodKey" not in spec:
+            yield ("loadBalancingMethod",), f"{method} needs a hashMethodKey"
     if kind == "ClientSettingsPolicy":
         timeout = mapping(mapping(spec.get("keepAlive")).get("timeout"))
         if "header" in timeout and "server" not in timeout:
             yield ("keepAlive", "timeout"), "a header timeout needs a server timeout"
+
+
+def _rate_limits(rules: object) -> Iterator[tuple[Pointer, str]]:
+    for index, rule in enumerate(map(mapping, rules if isinstance(rules, list) else ())):
+        place = ("rateLimit", "local", "rules", index)
+        for name, wanted in _RULE_FORMATS.items():
+            yield from _mismatch((*place, name), rule.get(name), *wanted)
+        if rule.get("noDelay") is True and "delay" in rule:
+            yield (*place, "delay"), "noDelay excludes a delay"
+
+
+def _tracing(tracing: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
+    for name, choices in _CHOICES.items():
+        value = tracing.get(name)
+        if value is not None and value not in choices and not is_symbolic(value):
+            yield ("tracing", name), f"{name} {value!r} is none of {', '.join(choices)}"
+    if "ratio" in tracing and tracing.get("strategy") == "parent":
+        yield ("tracing", "ratio"), "a ratio needs the strategy ratio"
 
 
 def _mismatch(pointer: Pointer, value: Any, pattern: re.Pattern[str], what: str) -> Iterator[tuple[Pointer, str]]:

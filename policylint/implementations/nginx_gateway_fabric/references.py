@@ -1,0 +1,57 @@
+"""What a PayloadProcessor calls: a Service, with a token from a Secret (state/graph/payloadprocessor.go).
+
+The Service may be in another namespace where a ReferenceGrant says so, the Secret is in the policy's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.documents import Pointer
+from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.policy.declared import Reading
+from policylint.policy.state import PolicyState
+from policylint.topology import Topology
+from policylint.topology.backends import ports
+from policylint.topology.grants import Grants
+from policylint.topology.references import backend_target, resolve
+
+NOT_PERMITTED = "reference-not-permitted"
+"""The invalid_code of a policy that names a Service of another namespace without a grant."""
+
+
+def broken(state: PolicyState, topology: Topology) -> Reading:
+    """The first reference that certainly leads nowhere; a Reading without code for none."""
+    if state.kind.kind != "PayloadProcessor":
+        return Reading()
+    for index, each in enumerate(sequence(state.policy.spec.get("processors"))):
+        process = mapping(mapping(each).get("extProcess"))
+        place: Pointer = ("spec", "processors", index, "extProcess")
+        for fault in _faults(state.key, process, place, topology):
+            return fault
+    return Reading()
+
+
+def _faults(policy: ResourceKey, process: object, place: Pointer, topology: Topology) -> Iterator[Reading]:
+    world = topology.world
+    reference = mapping(mapping(process).get("backendRef"))
+    if reference:
+        backend, _, port = backend_target(reference, policy.namespace)
+        backend = backend._replace(group="" if backend.group == "core" else backend.group)
+        pointer = (*place, "backendRef")
+        if Grants(world).allows(policy, backend) is False:
+            reason = f"no ReferenceGrant in namespace {backend.namespace} lets {policy} name {backend}"
+            yield Reading(code=NOT_PERMITTED, reason=reason, pointer=pointer)
+        resolution = resolve(world, backend)
+        if resolution.missing:
+            yield Reading(code="backend-not-found", reason=f"{backend} was not found", pointer=pointer)
+        found = resolution.resource
+        if found is not None and port is not None:
+            numbers = [each.number for each in ports(found)]
+            if None not in numbers and port not in numbers:
+                yield Reading(code="backend-port", reason=f"{backend} has no port {port}", pointer=(*pointer, "port"))
+    name = text(mapping(mapping(process).get("authTokenRef")).get("name"))
+    if name:
+        secret = ResourceKey("", "Secret", policy.namespace, name)
+        if world.resolve(secret).missing:
+            yield Reading(code="secret-not-found", reason=f"{secret} was not found", pointer=(*place, "authTokenRef"))

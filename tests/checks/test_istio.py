@@ -163,6 +163,12 @@ def test_a_service_behind_a_waypoint_is_fine(tmp_path: Path) -> None:
             "policies on a GatewayClass count in the root namespace istio-system only",
         ),
         (
+            "AuthorizationPolicy",
+            "istio-system",
+            f"{CLASS_TARGET.replace('istio-waypoint', 'istio')}, {ALLOW}",
+            "policies on a GatewayClass count for istio-waypoint only, whatever else its controller serves",
+        ),
+        (
             "PeerAuthentication",
             "istio-system",
             f"{SELECTOR % 'web'}, mtls: {{mode: STRICT}}",

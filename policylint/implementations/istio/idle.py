@@ -12,6 +12,7 @@ from policylint.implementations.istio.words import (
     SERVICE,
     SERVICE_ENTRY,
     USE_WAYPOINT,
+    WAYPOINT_CLASS,
     is_wide,
 )
 from policylint.model import World
@@ -34,10 +35,7 @@ def _of_target(state: PolicyState, target: Target, mesh: Mesh, world: World, roo
     if kind in (SERVICE, SERVICE_ENTRY):
         return _service(state, target, mesh, world)
     if kind == GATEWAY_CLASS:
-        if policy.key.namespace == root:
-            return None
-        why = f"policies on a GatewayClass count in the root namespace {root} only"
-        return Idle(target, why, f"move it to namespace {root}, or target the Gateway of one waypoint")
+        return _gateway_class(target, policy.key.namespace, root)
     if policy.key.kind == PEER_AUTHENTICATION and policy.key.namespace == root and not is_wide(policy):
         why = "a PeerAuthentication with a selector is ignored in the root namespace"
         return Idle(target, why, "move it to the namespace of the workloads")
@@ -45,6 +43,17 @@ def _of_target(state: PolicyState, target: Target, mesh: Mesh, world: World, roo
         return Idle(target, _at_ztunnel(state), "name a waypoint's Gateway or a Service in targetRefs")
     if target.selector is None and key.kind == "Namespace":
         return _namespace(state, target, mesh, root)
+    return None
+
+
+def _gateway_class(target: Target, home: str, root: str) -> Idle | None:
+    """Waypoints ask for the one class alone, and in the root namespace alone (policyattachment.go)."""
+    if home != root:
+        why = f"policies on a GatewayClass count in the root namespace {root} only"
+        return Idle(target, why, f"move it to namespace {root}, or target the Gateway of one waypoint")
+    if target.key.name != WAYPOINT_CLASS:
+        why = f"policies on a GatewayClass count for {WAYPOINT_CLASS} only, whatever else its controller serves"
+        return Idle(target, why, "target the Gateways themselves, each in its namespace")
     return None
 
 

@@ -378,7 +378,7 @@ DEV = "from: [{source: {namespaces: [dev]}}]"
         ),
         (
             "AuthorizationPolicy",
-            f"action: DENY, rules: [{{{DEV}, when: [{{key: source.ip, values: [::1]}}]}}]",
+            f"action: DENY, rules: [{{{DEV}, when: [{{key: source.ip, values: [10.0.0.1]}}]}}]",
             True,
         ),
         ("AuthorizationPolicy", "action: DENY, rules: [{to: [{operation: {ports: ['80'], methods: [GET]}}]}]", True),

@@ -7,6 +7,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.catalog import shipped_groups
 from policylint.model.keys import CLUSTER_SCOPED, is_symbolic
 from policylint.model.policy_kind import Reference, TargetKind
 from policylint.model.selectors import matches
@@ -127,7 +128,7 @@ def _by_name(
         problem, detail = refusal
         resolution = topology.world.resolve(key)
         return target._replace(resolution=resolution, problem=problem, detail=detail)
-    if allowed.virtual:
+    if allowed.virtual or _is_virtual(kind, group, name_of_kind, topology.world):
         return target._replace(nodes=(Node(key, section, key.kind),), resolution=Resolution("found", "a virtual kind"))
     resolution = topology.world.resolve(key)
     target = target._replace(resolution=resolution)
@@ -139,6 +140,22 @@ def _by_name(
         detail = f"{kind.kind} takes no sectionName for {name_of_kind}"
         return target._replace(resolution=Resolution("missing", detail), problem="section-not-allowed", detail=detail)
     return _with_section(target, kind, topology)
+
+
+def _is_virtual(kind: PolicyKind, group: str, name: str, world: World) -> bool:
+    """Whether a target is no Kubernetes object: its group is one that no API server knows (GEP-713 «Targeting virtual
+    types»), or is the policy's own, which serves no such kind. Only kinds that a CRD tells of may mean such things.
+    """
+    if kind.origin != "crd" or "." not in group or group.endswith(".k8s.io") or world.of_kind(group, name):
+        return False
+    served = [
+        (text(each.spec.get("group")), text(mapping(each.spec.get("names")).get("kind")))
+        for each in world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition")
+    ]
+    if group == kind.group:
+        return (group, name) not in served
+    known = {of_group for of_group, _ in served} | {of_group for of_group, _ in world.kinds()} | shipped_groups()
+    return group not in known
 
 
 def _with_section(target: Target, kind: PolicyKind, topology: Topology) -> Target:

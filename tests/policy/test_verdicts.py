@@ -83,6 +83,29 @@ def test_verdicts(world: World, policies: str, label: str, expected: dict[str, t
     assert verdicts(world(policies, label=label)) == expected
 
 
+@pytest.mark.parametrize(
+    ("group", "kind", "verdict"),
+    [
+        ("nobodys.example.com", "ExternalService", "Enforced"),
+        ("example.org", "ExternalService", "Enforced"),  # the policy's own group, which serves no such kind
+        ("example.org", "ColorPolicy", "TargetNotFound"),
+        ("networking.istio.io", "ServiceEntry", "TargetNotFound"),
+        ("apps", "Deployment", "TargetNotFound"),
+        ("storage.k8s.io", "Pretence", "TargetNotFound"),
+        ("gateway.networking.k8s.io", "Gatewey", "TargetNotFound"),
+    ],
+)
+def test_a_target_of_a_group_that_no_api_server_knows_is_virtual(
+    world: World, group: str, kind: str, verdict: str
+) -> None:
+    """GEP-713 «Targeting virtual types»: the controller knows what is meant, so nothing is missing."""
+    policy = color("p", f"{kind}/foo.com", "color: red").replace("gateway.networking.k8s.io", group)
+    simulation = world(policy)
+    assert verdicts(simulation) == {"p": (verdict, [])}
+    found = [str(node) for each in simulation.groups for path in each.contexts() for node in path]
+    assert found == ([f"{kind} default/foo.com"] if verdict == "Enforced" else [])
+
+
 def test_one_dangling_entry_of_several_is_seen_and_the_rest_judged(world: World) -> None:
     """A controller would say Accepted (kgateway-dev/kgateway#11160)."""
     policy = color("p", "HTTPRoute/r", "color: red").replace(

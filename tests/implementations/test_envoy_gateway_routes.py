@@ -1,0 +1,150 @@
+"""What Envoy Gateway writes on the parentRefs of routes (Envoy Gateway semantics §2; its validate.go and route.go)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.implementations.worlds_envoy_gateway import CLASS, policy, shop, state, told
+from tests.topology.worlds import gateway, route
+
+ACCEPTED = ["Accepted=True/Accepted"]
+ROUTE = policy("BTP", "route", "HTTPRoute/checkout")
+
+
+def test_a_hostname_that_another_listener_owns_is_not_served_by_the_wildcard() -> None:
+    """§2: such a route is not accepted by the wildcard listener alone; the policy on it says nothing of that."""
+    listeners = (
+        "[{name: wild, port: 80, protocol: HTTP, hostname: '*.example.com', allowedRoutes: {namespaces: {from: All}}}, "
+        "{name: exact, port: 80, protocol: HTTP, hostname: a.example.com, allowedRoutes: {namespaces: {from: All}}}]"
+    )
+    parents = "[{name: edge, namespace: infra, sectionName: wild}, {name: edge, namespace: infra}]"
+    hostnames = "hostnames: [a.example.com]"
+    simulation = shop(CLASS, gateway(listeners=listeners), route(parents=parents, more=hostnames), ROUTE)
+    wild, whole = simulation.topology.routes[0].parents
+    assert wild.conditions[0][:3] == ("Accepted", "False", "NoMatchingListenerHostname")
+    assert whole.conditions[0][:3] == ("Accepted", "True", "Accepted")
+    assert told(simulation, "route")["Gateway infra/edge#wild"] == ACCEPTED
+
+
+def test_a_port_that_the_service_has_not_spoils_resolved_refs() -> None:
+    service = """
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: shop}
+spec: {ports: [{port: 80}]}
+"""
+    simulation = shop(CLASS, gateway(), route(more="rules: [{backendRefs: [{name: s, port: 81}]}]"), service)
+    (found,) = simulation.topology.routes
+    assert [f"{each.type}={each.status}/{each.reason}" for each in found.parents[0].conditions] == [
+        "Accepted=True/Accepted",
+        "ResolvedRefs=False/PortNotFound",
+    ]
+
+
+def test_resolved_refs_has_the_reasons_of_all_backends_that_fail() -> None:
+    """internal/gatewayapi/status/error.go: every reason once, sorted; a port is asked for before the Service."""
+    backends = "{name: s, port: 81}, {name: s, port: 82}, {name: gone, port: 80}, {name: gone}, {name: s, port: 80}"
+    service = """
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: shop}
+spec: {ports: [{port: 80}]}
+"""
+    simulation = shop(CLASS, gateway(), route(more=f"rules: [{{backendRefs: [{backends}]}}]"), service)
+    resolved = simulation.topology.routes[0].parents[0].conditions[1]
+    assert resolved[:3] == ("ResolvedRefs", "False", "BackendNotFound,PortNotFound,PortNotSpecified")
+    assert len(resolved.message.split("; ")) == 4
+
+
+@pytest.mark.parametrize(("rules", "accepted"), [(1, True), (2, False)])
+@pytest.mark.parametrize("kind", ["TCPRoute", "UDPRoute"])
+def test_a_route_of_layer_4_has_one_rule(kind: str, rules: int, accepted: bool) -> None:
+    """internal/gatewayapi/route.go: two rules are refused before any backend is looked at."""
+    listeners = f"[{{name: a, port: 80, protocol: {kind[:3]}, allowedRoutes: {{namespaces: {{from: All}}}}}}]"
+    rule = "{backendRefs: [{name: s, port: 80}]}"
+    more = f"rules: [{', '.join([rule] * rules)}]"
+    simulation = shop(
+        CLASS, gateway(listeners=listeners), route(kind=kind, more=more), ROUTE.replace("HTTPRoute", kind)
+    )
+    found = simulation.topology.routes[0].parents[0].conditions
+    assert [each[:3] for each in found][:1] == [
+        ("Accepted", "True", "Accepted") if accepted else ("Accepted", "False", "InvalidRule")
+    ]
+    assert len(found) == (2 if accepted else 1)
+    assert told(simulation, "route") == {"Gateway infra/edge": ACCEPTED}
+
+
+@pytest.mark.parametrize(
+    ("kind", "port", "reason"),
+    [
+        ("HTTPRoute", 80, "ResolvedRefs"),
+        ("HTTPRoute", 53, "PortNotFound"),
+        ("UDPRoute", 53, "ResolvedRefs"),
+        ("UDPRoute", 80, "PortNotFound"),
+        ("TCPRoute", 99, "ResolvedRefs"),  # both protocols on one number
+        ("UDPRoute", 99, "ResolvedRefs"),
+    ],
+)
+def test_a_port_counts_only_for_its_protocol(kind: str, port: int, reason: str) -> None:
+    """internal/gatewayapi/validate.go: UDPRoutes go to UDP ports, all other routes to TCP ports."""
+    service = """
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: shop}
+spec:
+  ports: [{port: 80}, {port: 53, protocol: UDP}, {name: a, port: 99, protocol: UDP}, {name: b, port: 99, protocol: TCP}]
+"""
+    rule = "allowedRoutes: {namespaces: {from: All}}"
+    listeners = f"[{{name: all, port: 80, protocol: {kind[:-5]}, {rule}}}]"
+    to_it = f"rules: [{{backendRefs: [{{name: s, port: {port}}}]}}]"
+    simulation = shop(CLASS, gateway(listeners=listeners), route(kind=kind, more=to_it), service)
+    (found,) = simulation.topology.routes
+    assert [each.reason for each in found.parents[0].conditions] == ["Accepted", reason]
+
+
+NAMESPACES = "".join(
+    f"---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: {each}}}\n" for each in ("default", "infra")
+)
+SLICE = """
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: s-1, namespace: shop, labels: {kubernetes.io/service-name: s}}
+addressType: IPv4
+endpoints: [{addresses: [10.0.0.1]}]
+"""
+SELECTING = """
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: shop}
+spec: {SELECTORports: [{port: 80}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "slices", "namespaces", "reason"),
+    [
+        ("selector: {app: s}, ", SLICE, NAMESPACES, "NotAllowedByListeners"),
+        ("selector: {app: s}, ", SLICE, NAMESPACES.replace("infra", "shop"), "Accepted"),
+        ("selector: {app: s}, ", "", NAMESPACES, "Accepted"),  # a tree in Git: tools make its Namespaces
+        ("", SLICE, NAMESPACES, "Accepted"),  # an EndpointSlice that somebody wrote
+        ("selector: {app: s}, ", SLICE, NAMESPACES.replace("default", "other"), "Accepted"),  # Namespaces not listed
+    ],
+)
+def test_a_route_whose_namespace_is_known_not_to_be_there(
+    selector: str, slices: str, namespaces: str, reason: str
+) -> None:
+    """§2: never allowed, even by `All`. That a Namespace is missing shows only in what a cluster itself lists."""
+    backend = SELECTING.replace("SELECTOR", selector)
+    to_it = "rules: [{backendRefs: [{name: s, port: 80}]}]"
+    documents = (
+        CLASS,
+        gateway(),
+        route(more=to_it),
+        backend,
+        *([slices] if slices else []),
+        namespaces.removeprefix("---"),
+    )
+    simulation = shop(*documents, policy("SP", "wide", "Gateway/edge", "cors: {}", namespace="infra"))
+    (found,) = simulation.topology.routes
+    assert found.parents[0].conditions[0].reason == reason
+    assert state(simulation, "wide").verdict == ("Enforced" if reason == "Accepted" else "Accepted")

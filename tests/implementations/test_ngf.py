@@ -351,3 +351,46 @@ def test_what_a_payload_processor_calls_must_be_there(tmp_path: Path, process: s
     one = policy("PayloadProcessor", "p", "HTTPRoute/shop", processors)
     simulation = simulate(tmp_path, GUARD, *([GRANT] if granted else []), one)
     assert accepted(simulation, "p")["HTTPRoute default/shop"][0] == reason
+
+
+@pytest.mark.parametrize(
+    ("target", "verdict_", "reported"),
+    [
+        ("HTTPRoute/alone", "TargetNotFound", {"HTTPRoute default/alone": ("TargetNotFound", "Reconciling")}),
+        ("HTTPRoute/elsewhere", "TargetNotFound", {}),  # no Gateway of ours leads to it: the controller never sees it
+        ("HTTPRoute/unlistened", "Accepted", {"HTTPRoute default/unlistened": ("Accepted", "Programmed")}),
+        ("Gateway/named", "TargetNotFound", {"Gateway default/named": ("TargetNotFound", "Reconciling")}),
+        ("Gateway/unset", "Enforced", {"Gateway default/unset": ("Accepted", "Programmed")}),
+    ],
+)
+def test_targets_that_take_no_policy(
+    tmp_path: Path, target: str, verdict_: str, reported: dict[str, tuple[str, str]]
+) -> None:
+    """§1.1, §1.6: «The TargetRef is invalid» for a route without parents and a Gateway with a hostname for an address.
+
+    A Gateway whose NginxProxy is not there is valid all the same (validateGateway).
+    """
+    route = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: %s, namespace: default}
+spec: {parentRefs: [%s], hostnames: [%s.example.com], rules: [{backendRefs: [{name: web, port: 80}]}]}
+"""
+    gateway = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: %s, namespace: default}
+spec: {gatewayClassName: nginx, listeners: [{name: http, port: 80, protocol: HTTP}], %s}
+"""
+    parameters = "parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: gone}"
+    simulation = simulate(
+        tmp_path,
+        route % ("alone", "", "alone"),
+        route % ("elsewhere", "{name: gone}", "elsewhere"),
+        route % ("unlistened", "{name: gw, sectionName: gone}", "unlistened"),
+        gateway % ("named", "addresses: [{type: Hostname, value: a.example.com}]"),
+        gateway % ("unset", f"infrastructure: {{{parameters}}}"),
+        policy("ClientSettingsPolicy", "p", target, "body: {maxSize: 1m}"),
+    )
+    assert verdict(simulation, "p")[0] == verdict_
+    assert accepted(simulation, "p") == reported

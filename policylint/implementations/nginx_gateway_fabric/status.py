@@ -5,7 +5,7 @@ from __future__ import annotations
 from policylint.implementations.nginx_gateway_fabric.proxy import lacks
 from policylint.implementations.nginx_gateway_fabric.references import NOT_PERMITTED
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
-from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.policy.state import Ancestor, PolicyState
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import gateways_above
@@ -22,7 +22,6 @@ LIMIT_REACHED = Condition(
 )
 """What a target says of a policy that has no place left to report on it."""
 _REFUSED_ROUTES = ("IncompatibleFilters", "UnsupportedValue")
-_REFUSED_GATEWAYS = ("InvalidParameters", "UnsupportedAddress")
 _ACCEPTED = Condition("Accepted", "True", "Accepted", "The Policy is accepted")
 _PROGRAMMED = Condition("Programmed", "True", "Programmed", "Policy is programmed in the data plane")
 _INVALID_TARGET = Condition("Accepted", "False", "TargetNotFound", "The TargetRef is invalid")
@@ -92,24 +91,30 @@ class Status:
         return next((target.detail for target in self.state.targets if target.problem), "")
 
     def _owned(self, key: ResourceKey) -> bool:
-        """Whether the controller has the object at all: a route needs a parent that is, or may be, there."""
+        """Whether the controller has the object at all: parents of a route are, or may be, there (§1.1)."""
         route = self.topology.route(key)
-        return route is None or any(not parent.resolution.missing and not parent.mesh for parent in route.parents)
+        if route is None or not route.parents:
+            return True
+        return any(not parent.resolution.missing and not parent.mesh for parent in route.parents)
 
     def reaches_nothing(self) -> bool:
         """Whether all targets are there and none of them can take a policy."""
         nodes = [node.key for target in self.state.targets for node in target.nodes]
-        return bool(nodes) and all(self._unattachable(key) for key in nodes)
+        return bool(nodes) and all(self._unattachable(key) or not self._owned(key) for key in nodes)
 
     def _unattachable(self, key: ResourceKey) -> bool:
-        """A route or Gateway whose own spec is refused; a route that no listener takes is not (route.Attachable)."""
+        """A route that is refused itself, or names no parent; a Gateway with an address that is no IP.
+
+        A route that no listener takes is attachable, and a Gateway is valid without its NginxProxy (validateGateway).
+        """
         route = self.topology.route(key)
         if route is not None:
             reasons = [parent.conditions[0].reason for parent in route.parents if parent.conditions]
-            return bool(reasons) and all(reason in _REFUSED_ROUTES for reason in reasons)
+            return all(reason in _REFUSED_ROUTES for reason in reasons)
         gateway = self.topology.gateway(key)
-        conditions = () if gateway is None else gateway.conditions
-        return any(each.type == "Accepted" and each.reason in _REFUSED_GATEWAYS for each in conditions)
+        addresses = sequence(gateway.gateway.spec.get("addresses")) if gateway is not None else ()
+        kinds = [text(mapping(each).get("type"), "IPAddress") for each in addresses]
+        return any(kind != "IPAddress" and not is_symbolic(kind) for kind in kinds)
 
     def _controller(self, gateways: list[ResourceKey]) -> str:
         states = (self.topology.gateway(each) for each in gateways)

@@ -192,6 +192,19 @@ def test_accepted_and_ignored(tmp_path: Path, kind: str, namespace: str, spec: s
 @pytest.mark.parametrize(
     ("kind", "spec", "why"),
     [
+        ("RequestAuthentication", JWT, ""),
+        ("AuthorizationPolicy", ALLOW, ", and ask the others about connections to themselves alone"),
+    ],
+)
+def test_a_namespace_of_waypoints(tmp_path: Path, kind: str, spec: str, why: str) -> None:
+    said = only(lint(tmp_path, WAYPOINT, policy(kind, "p", spec)))
+    assert said.rule == "GWP106"
+    assert said.label == f"waypoints take only policies that name them or what is behind them{why}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "why"),
+    [
         ("RequestAuthentication", JWT, "does not act on RequestAuthentication"),
         ("RequestAuthentication", f"{SELECTOR % 'web'}, {JWT}", "does not act on RequestAuthentication"),
         (

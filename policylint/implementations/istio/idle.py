@@ -92,5 +92,7 @@ def _namespace(state: PolicyState, target: Target, mesh: Mesh, root: str) -> Idl
         return Idle(target, _at_ztunnel(state), "name a waypoint's Gateway or a Service in targetRefs")
     if all(each.ambient or each.waypoint for each in proxies):
         why = "waypoints take only policies that name them or what is behind them"
+        if state.kind.kind == AUTHORIZATION:  # NewWaypointTerminationBuilder (istio.md §1)
+            why += ", and ask the others about connections to themselves alone"
         return Idle(target, why, "name the waypoint's Gateway or a Service in targetRefs")
     return None

@@ -253,6 +253,17 @@ def test_providers_that_a_narrower_level_no_longer_names_are_gone() -> None:
     assert lost(found) == ["/accessLogging/0 of mesh to wide, gone"]
 
 
+def test_providers_of_one_side_say_nothing_of_the_other() -> None:
+    """mergeLogs passes over entries of the other mode before it looks at their providers."""
+    found = of_web(LOGS, telemetry("wide", "accessLogging: [{providers: [{name: c}], match: {mode: CLIENT}}]"))
+    assert found.spec == {
+        "accessLogging": {
+            "CLIENT": {"c": {"disabled": False}},
+            "SERVER": {"a": {"disabled": False}, "b": {"disabled": False}},
+        }
+    }
+
+
 def test_the_last_entry_takes_the_filter_away() -> None:
     filtered = telemetry("mesh", "accessLogging: [{providers: [{name: a}], filter: {expression: e}}]", ROOT)
     found = of_web(filtered, telemetry("wide", "accessLogging: [{disabled: false}]"))

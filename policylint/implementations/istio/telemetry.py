@@ -121,22 +121,22 @@ def _tracing(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) ->
 
 
 def _logging(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], default: list[str]) -> None:
-    """Per provider the last matching entry as a whole; the providers are those of the lowest level that names any.
+    """Per provider the last matching entry as a whole; the providers of a side are those of the lowest level that
+    names any for it.
 
     An entry that names none is about those of the entry before, the first about the mesh's own; with none at all it is
     ignored (IST0157).
     """
     current = default
-    scope: set[str] = set()
-    scoped_by: Attachment | None = None
+    scopes: dict[str, tuple[Attachment, set[str]]] = {}
     for attachment, index, entry in _entries(stack, "accessLogging"):
         names = _providers(entry)
-        if names:
-            current = names
-            scope = {*(scope if scoped_by is attachment else ()), *names}
-            scoped_by = attachment
+        current = names or current
         pointer: Pointer = ("accessLogging", index)
         for mode in _sides(entry.get("match"), modes):
+            if names:
+                by, scope = scopes.get(mode, (attachment, set()))
+                scopes[mode] = attachment, {*(scope if by is attachment else ()), *names}
             for name in current:
                 slot = (mode, "accessLogging", name)
                 ledger.clear(slot, attachment)
@@ -145,8 +145,8 @@ def _logging(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], de
                 ledger.put((*slot, "disabled"), disabled is True, attachment, place)
                 if entry.get("filter") is not None:
                     ledger.put((*slot, "filter"), entry["filter"], attachment, (*pointer, "filter"))
-    if scoped_by is not None:
-        _keep_only(ledger, "accessLogging", scope, scoped_by, modes)
+    for mode, (by, scope) in scopes.items():
+        _keep_only(ledger, "accessLogging", scope, by, (mode,))
 
 
 def _metrics(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], default: list[str]) -> None:

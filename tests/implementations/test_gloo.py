@@ -69,16 +69,118 @@ def only(simulation: Simulation) -> Effective:
     return group.effective
 
 
-def test_zero_values_count_as_unset(tmp_path: Path) -> None:
-    """§3: false, 0, the empty string and the empty list, as in Go; an empty message does not."""
+def test_only_what_is_empty_counts_as_unset(tmp_path: Path) -> None:
+    """merge.go and options.proto: lists and maps with nothing in them; all scalars are wrapped, so that a false is
+    set, and an empty message is."""
     simulation = simulate(
         tmp_path,
-        option("a", "HTTPRoute/leaf", "appendXForwardedHost: false, timeout: '', tags: [], faults: {}"),
-        option("b", "HTTPRoute/leaf", "appendXForwardedHost: true, timeout: 5s, tags: [x], faults: {abort: {}}"),
+        option("a", "HTTPRoute/leaf", "appendXForwardedHost: false, prefixRewrite: '', upgrades: [], faults: {}"),
+        option(
+            "b", "HTTPRoute/leaf", "appendXForwardedHost: true, prefixRewrite: x, upgrades: [x], faults: {abort: {}}"
+        ),
+        option("c", "HTTPRoute/leaf", "envoyMetadata: {}"),
+        option("d", "HTTPRoute/leaf", "envoyMetadata: {a: {b: c}}, upgrades: [y]"),
     )
     result = only(simulation)
-    assert result.spec == {"options": {"appendXForwardedHost": True, "timeout": "5s", "tags": ["x"], "faults": {}}}
-    assert {str(each.pointer[1]): each.policy.name for each in result.lost} == {"faults": "b"}
+    assert result.spec == {
+        "options": {
+            "appendXForwardedHost": False,
+            "prefixRewrite": "",
+            "upgrades": ["x"],
+            "faults": {},
+            "envoyMetadata": {"a": {"b": "c"}},
+        }
+    }
+    assert {(str(each.pointer[1]), each.policy.name) for each in result.lost} == {
+        ("appendXForwardedHost", "b"),
+        ("prefixRewrite", "b"),
+        ("faults", "b"),
+        ("upgrades", "d"),
+    }
+
+
+def test_the_members_of_a_oneof_are_one_field(tmp_path: Path) -> None:
+    """options.proto: host_rewrite_type, rate_limit_config_type, jwt_config."""
+    simulation = simulate(
+        tmp_path,
+        option("a", "HTTPRoute/leaf", "autoHostRewrite: true, jwt: {disable: true}"),
+        option("b", "HTTPRoute/leaf", "hostRewrite: x, jwtStaged: {}, ratelimit: {}, cors: {}"),
+        option("c", "HTTPRoute/leaf", "rateLimitConfigs: {}, ratelimitEarly: {}"),
+    )
+    result = only(simulation)
+    assert sorted(result.spec["options"]) == ["autoHostRewrite", "cors", "jwt", "ratelimit", "ratelimitEarly"]
+    assert {(str(each.pointer[1]), each.policy.name, each.by[0].name) for each in result.lost} == {
+        ("hostRewrite", "b", "a"),
+        ("jwtStaged", "b", "a"),
+        ("rateLimitConfigs", "c", "b"),
+    }
+
+
+@pytest.mark.parametrize(("top", "owner"), [("hostRewriteType", "leaf"), ("hostRewrite", "top"), ("*", "leaf")])
+def test_an_annotation_names_a_oneof_by_its_go_field(tmp_path: Path, top: str, owner: str) -> None:
+    simulation = simulate(
+        tmp_path,
+        option("top", "HTTPRoute/top", "hostRewrite: a"),
+        option("leaf", "HTTPRoute/leaf", "autoHostRewrite: true"),
+        top=top,
+    )
+    assert {each.name for each in only(simulation).sources} == {owner}
+
+
+RULES = """[
+  {name: one, matches: [{path: {value: /a}}], filters: [FILTERS], backendRefs: [{name: web, port: 80}]},
+  {name: two, backendRefs: [{name: web, port: 80}]}]"""
+
+
+@pytest.mark.parametrize(
+    ("filters", "one", "verdicts"),
+    [
+        (["there"], ["there", "wide"], {"there": "Enforced", "wide": "Enforced"}),
+        (["gone"], [], {"there": "Accepted", "wide": "PartiallyEnforced"}),
+        (["there", "gone"], [], {"there": "Accepted", "wide": "PartiallyEnforced"}),
+    ],
+)
+def test_a_filter_that_names_nothing_takes_all_options_of_its_rule(
+    tmp_path: Path, filters: list[str], one: list[str], verdicts: dict[str, str]
+) -> None:
+    """GetRouteOptionForRouteRule: the error ends it before the options that target the route are read."""
+    named = ", ".join(
+        f"{{type: ExtensionRef, extensionRef: {{group: gateway.solo.io, kind: RouteOption, name: {name}}}}}"
+        for name in filters
+    )
+    route = f"""
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: r, namespace: default}}
+spec: {{parentRefs: [{{name: gw}}], rules: {RULES.replace("FILTERS", named)}}}
+"""
+    there = option("there", "HTTPRoute/none", "timeout: 1s")
+    untargeted = "".join(line for line in there.splitlines(keepends=True) if "targetRefs" not in line)
+    simulation = simulate(tmp_path, route, untargeted, option("wide", "HTTPRoute/r", "extauth: {disable: true}"))
+    found = {
+        path[-1].section: [each.name for each in group.effective.sources]
+        for group in simulation.groups
+        for path in group.contexts()
+    }
+    assert found == {"two": ["wide"], **({"one": one} if one else {})}
+    judged = {key.name: state for key, state in simulation.policies.items()}
+    assert judged["wide"].verdict == verdicts["wide"]
+    if filters != ["gone"]:
+        assert judged["there"].verdict == verdicts["there"]
+        assert (judged["there"].idle is not None) == (verdicts["there"] == "Accepted")
+    (state,) = (each for each in simulation.topology.routes if each.route.key.name == "r")
+    resolved = next(each for each in state.parents[0].conditions if each.type == "ResolvedRefs")
+    assert resolved.reason == ("BackendNotFound" if "gone" in filters else "ResolvedRefs")
+
+
+def test_a_policy_that_is_there_twice_counts_where_it_comes_first(tmp_path: Path) -> None:
+    """plugin_utils.go: its section counts, whatever comes before it."""
+    twice = option("b", "Gateway/gw", "cors: {}", kind="VirtualHostOption").replace(
+        "name: gw}]", "name: gw}, {group: gateway.networking.k8s.io, kind: Gateway, name: gw, sectionName: http}]"
+    )
+    old = option("a", "Gateway/gw", "cors: {allowOrigin: [a]}", kind="VirtualHostOption")
+    result = only(simulate(tmp_path, twice, old))
+    assert {each.name for each in result.sources} == {"b"}
 
 
 def test_the_older_option_keeps_a_field_whole(tmp_path: Path) -> None:

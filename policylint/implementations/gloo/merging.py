@@ -1,6 +1,8 @@
 """Merging Gloo's options: field by field, first come first served (kgateway-nginx-gloo.md §3).
 
-A field is a top-level field of `spec.options`. Zero values (false, 0, "", an empty list) count as unset, as in Go.
+A field is a Go field of the options: a top-level field of `spec.options`, or the one field that the members of a oneof
+share (options.proto). No list and no map with nothing in it are unset; a false, a 0 and a "" are not, because all
+scalars of options are wrapped or members of a oneof (isEmptyValue in pkg/utils/merge.go sees a pointer to a message).
 """
 
 from __future__ import annotations
@@ -17,6 +19,24 @@ from policylint.policy.state import Attachment, Effective
 OVERRIDES = "delegation.gateway.solo.io/enable-policy-overrides"
 FIRST_ONLY = frozenset({"ListenerOption", "HttpListenerOption"})
 """Kinds of which the first alone applies, whole."""
+_ONEOF = {
+    "hostRewrite": "hostRewriteType",
+    "autoHostRewrite": "hostRewriteType",
+    "hostRewriteHeader": "hostRewriteType",
+    "hostRewritePathRegex": "hostRewriteType",
+    "ratelimit": "rateLimitConfigType",
+    "rateLimitConfigs": "rateLimitConfigType",
+    "ratelimitEarly": "rateLimitEarlyConfigType",
+    "rateLimitEarlyConfigs": "rateLimitEarlyConfigType",
+    "ratelimitRegular": "rateLimitRegularConfigType",
+    "rateLimitRegularConfigs": "rateLimitRegularConfigType",
+    "jwt": "jwtConfig",
+    "jwtStaged": "jwtConfig",
+    "jwtProvidersStaged": "jwtConfig",
+}
+"""Of RouteOptions and VirtualHostOptions, the Go fields in which several fields are kept."""
+_MAPS = ("envoyMetadata",)
+"""Fields that are maps, not messages."""
 Owner = Callable[[ResourceKey], Resource | None]
 
 
@@ -24,28 +44,48 @@ def options(policy: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
     """The fields that a spec proper sets."""
     for name, value in policy.items():
         if name != "options":
-            if not _unset(value):
+            if not _unset(name, value):
                 yield (name,), value
             continue
-        yield from ((("options", field), each) for field, each in mapping(value).items() if not _unset(each))
+        yield from ((("options", field), each) for field, each in mapping(value).items() if not _unset(field, each))
 
 
-def _unset(value: Any) -> bool:
-    return value is None or (not isinstance(value, dict) and value in (False, 0, "", []))
+def _unset(name: str, value: Any) -> bool:
+    return value is None or value == [] or (name in _MAPS and value == {})
+
+
+class _Fold:
+    """Offers Go fields: of one, the first policy has all that it sets and the others have nothing."""
+
+    def __init__(self) -> None:
+        self.fold = Fold()
+        self._owners: dict[str, ResourceKey] = {}
+
+    def offer(self, attachment: Attachment, field: Pointer, value: Any) -> None:
+        owner = self._owners.setdefault(_go_field(field), attachment.key)
+        if owner == attachment.key:
+            self.fold.offer(attachment, field, value)
+        else:
+            self.fold.lose(attachment, field, value, {owner})
+
+
+def _go_field(field: Pointer) -> str:
+    name = str(field[-1])
+    return _ONEOF.get(name, name)
 
 
 def merged(stack: Stack, route: Owner) -> Effective:
     """The effective options of a path."""
-    fold = Fold()
+    fold = _Fold()
     if stack.kind.kind in FIRST_ONLY:
-        _first(fold, by_listener(stack.attachments))
+        _first(fold.fold, by_listener(stack.attachments))
     elif stack.kind.kind == "RouteOption":
         _delegated(fold, stack.attachments, route)
     else:
         for each in by_listener(stack.attachments):
             for field, value in options(each.declared[0].proper):
                 fold.offer(each, field, value)
-    return fold.effective(stack.attachments)
+    return fold.fold.effective(stack.attachments)
 
 
 def _first(fold: Fold, ranked: Sequence[Attachment]) -> None:
@@ -61,49 +101,32 @@ def _first(fold: Fold, ranked: Sequence[Attachment]) -> None:
 def by_listener(attachments: Iterable[Attachment]) -> list[Attachment]:
     """ListenerSet with section, ListenerSet, Gateway with section, Gateway; inside each by age.
 
-    Quirk of the controller: in one policy a reference with a section that follows one without counts as one without.
+    A policy that is there twice counts where it comes first.
     """
-    everything = list(attachments)
-
-    def place(each: Attachment) -> tuple[bool, bool]:
-        flattened = any(
-            other.key == each.key
-            and other.node.key == each.node.key
-            and not other.node.section
-            and _index(other) < _index(each)
-            for other in everything
-        )
-        return each.node.key.kind == "Gateway", not each.node.section or flattened
-
     found: list[Attachment] = []
-    for each in sorted(everything, key=place):
+    for each in sorted(attachments, key=lambda each: (each.node.key.kind == "Gateway", not each.node.section)):
         if all(each.key != other.key for other in found):
             found.append(each)
     return found
 
 
-def _index(attachment: Attachment) -> int:
-    last = attachment.target.pointer[-1]
-    return last if isinstance(last, int) else 0
-
-
-def _delegated(fold: Fold, attachments: Iterable[Attachment], route: Owner) -> None:
+def _delegated(fold: _Fold, attachments: Iterable[Attachment], route: Owner) -> None:
     """From the last route of a chain up: each parent prevails, but in the fields that it leaves to its children."""
     routes: dict[ResourceKey, list[Attachment]] = {}
     for each in attachments:
         routes.setdefault(each.node.key, []).append(each)
-    setting: dict[Pointer, list[tuple[Attachment, Any]]] = {}
+    setting: dict[str, list[tuple[Attachment, Pointer, Any]]] = {}
     for key in reversed(routes):
-        own: dict[Pointer, list[tuple[Attachment, Any]]] = {}
+        own: dict[str, list[tuple[Attachment, Pointer, Any]]] = {}
         for each in of_route(routes[key]):
             for field, value in options(each.declared[0].proper):
-                own.setdefault(field, []).append((each, value))
+                own.setdefault(_go_field(field), []).append((each, field, value))
         allowed = _allowed(route(key))
-        for field, added in own.items():
-            below = setting.get(field, [])
-            setting[field] = [*below, *added] if allowed(str(field[-1])) else [*added, *below]
-    for field in sorted(setting, key=str):
-        for each, value in setting[field]:
+        for name, added in own.items():
+            below = setting.get(name, [])
+            setting[name] = [*below, *added] if allowed(name) else [*added, *below]
+    for name in sorted(setting):
+        for each, field, value in setting[name]:
             fold.offer(each, field, value)
 
 
@@ -116,7 +139,7 @@ def of_route(attachments: Iterable[Attachment]) -> list[Attachment]:
 
 
 def _allowed(route: Resource | None) -> Callable[[str], bool]:
-    """Which fields a parent lets its children set anew, by its annotation: `*`, or names without regard to case."""
+    """Which fields a parent lets its children set anew, by its annotation: `*`, or Go names without regard to case."""
     said = route.annotations.get(OVERRIDES) if route is not None else None
     names = {each.strip().lower() for each in said.split(",")} if isinstance(said, str) else set()
     return lambda field: "*" in names or field.lower() in names

@@ -66,6 +66,19 @@ def test_a_listener_sets_policy_takes_its_listeners_from_the_gateways() -> None:
     assert message(simulation, "wide", "Overridden").endswith("overriding these sections [ex1 ex2]")
 
 
+def test_a_listener_of_a_set_that_is_not_let_in_is_taken_all_the_same() -> None:
+    """Whether allowedListeners lets a ListenerSet in is not looked at for the policies on it (§2)."""
+    simulation = shop(
+        CLASS,
+        gateway(),
+        listener_set("set", "infra", listeners("x:81")),
+        ctp("wide", "ListenerSet/set"),
+        ctp("one", "ListenerSet/set#x"),
+    )
+    assert told(simulation, "one") == {"ListenerSet infra/set#x": ACCEPTED}
+    assert told(simulation, "wide") == {"ListenerSet infra/set": [*ACCEPTED, "Overridden=True/Overridden"]}
+
+
 def test_a_gateways_section_may_be_a_listener_of_its_listener_set() -> None:
     simulation = shop(
         CLASS,

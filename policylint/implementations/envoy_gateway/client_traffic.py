@@ -55,7 +55,8 @@ class ClientTraffic:
         if not section:
             self._say_overridden(claim, gateway)
         if section or key != gateway:
-            self._taken[gateway].update((each.node, each.name) for each in inside if each.gateway is not None)
+            served = (each for each in inside if section or each.gateway is not None)
+            self._taken[gateway].update((each.node, each.name) for each in served)
         self._judge(claim, inside)
 
     def _inside(self, claim: Claim) -> list[ListenerState]:

@@ -146,6 +146,19 @@ def test_a_ca_that_is_not_valid(validation: str, wanted: list[str]) -> None:
     assert per_ancestor(found, "one") == [f"foo/cart {each}" for each in wanted]
 
 
+@pytest.mark.parametrize(
+    ("data", "valid"),
+    [("ca.crt: x", True), ("cacert: x", True), ("ca.crt: ''", False), ("tls.crt: x", False), ("", False)],
+)
+def test_a_config_map_with_a_ca(data: str, valid: bool) -> None:
+    """ExtractRoot takes either key, and no empty one."""
+    authority = f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: ca, namespace: foo}}, data: {{{data}}}}}"
+    policy_ = backend_tls("one", CART, "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]")
+    found = simulated(CLASS, service(), authority, policy_)
+    wanted = "True/ResolvedRefs" if valid else "False/InvalidCACertificateRef"
+    assert f"foo/cart ResolvedRefs={wanted}" in per_ancestor(found, "one")
+
+
 def test_an_annotation_takes_a_policy_out() -> None:
     ignored = backend_tls("a", CART, more=", annotations: {istio.io/ignore-policy-attachment: 'true'}")
     found = simulated(CLASS, service(), ignored, backend_tls("b", CART))

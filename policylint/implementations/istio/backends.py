@@ -95,7 +95,7 @@ def _authority_fault(policy: Resource, world: World) -> str:
     if resolution.missing:
         return "InvalidCACertificateRef"
     found = resolution.resource
-    if found is not None and not {"ca.crt", "cacert"} & {*mapping(found.body.get("data"))}:
+    if found is not None and not any(mapping(found.body.get("data")).get(name) for name in ("cacert", "ca.crt")):
         return "InvalidCACertificateRef"
     return ""
 

@@ -318,3 +318,14 @@ def test_of_a_service_as_parent_istio_asks_only_that_it_is_there(parent: str, wa
     route = ROUTE % (parent, "{name: cart, port: 80}")
     found = simulated(CLASS, gateway(), service(), ENTRY, route)
     assert f"Accepted={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)
+
+
+def test_istio_has_no_filters_by_reference() -> None:
+    """convertHTTPRoute: InvalidFilter, before all that is wrong with backends."""
+    filters = "filters: [{type: ExtensionRef, extensionRef: {group: a.example.com, kind: Filter, name: f}}], "
+    route = ROUTE.replace("{backendRefs", f"{{{filters}backendRefs") % ("{name: edge}", "{name: gone, port: 80}")
+    found = simulated(CLASS, gateway(), service(), route)
+    assert conditions(found.topology.routes[0].parents[0].conditions) == [
+        "Accepted=True/Accepted",
+        "ResolvedRefs=False/InvalidFilter",
+    ]

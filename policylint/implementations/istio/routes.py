@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policylint.implementations.istio.words import SERVICE, SERVICE_ENTRY
-from policylint.model import ResourceKey, World, is_symbolic, sequence
+from policylint.model import ResourceKey, World, is_symbolic, mapping, sequence
 from policylint.topology import BackendState, Candidate, Condition, ParentState, RouteState, Topology
 from policylint.topology.hostnames import narrowed
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
@@ -49,15 +49,24 @@ def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool
 
 
 def _resolved(said: Condition, route: RouteState, topology: Topology) -> Condition:
-    """ResolvedRefs: hosts are looked up, and an unknown kind comes first."""
+    """ResolvedRefs: hosts are looked up, an unknown kind comes first, and before it a filter that Istio has not."""
     if said.type != "ResolvedRefs":
         return said
+    if _extends(route):
+        return Condition("ResolvedRefs", "False", "InvalidFilter", "Istio supports no filter of type ExtensionRef")
     faults = (_fault(each, topology.world) for each in route.backends)
     failing = [(reason, message) for reason, message in faults if reason]
     if not failing:
         return said
     reason, message = next((each for each in failing if each[0] == "InvalidKind"), failing[0])
     return Condition("ResolvedRefs", "False", reason, message)
+
+
+def _extends(route: RouteState) -> bool:
+    """Whether a rule has an ExtensionRef; no part of the route is served then (convertHTTPRoute)."""
+    rules = map(mapping, sequence(route.route.spec.get("rules")))
+    filters = [each for rule in rules for each in sequence(rule.get("filters"))]
+    return any(mapping(each).get("type") == "ExtensionRef" for each in filters)
 
 
 def _fault(backend: BackendState, world: World) -> tuple[str, str]:

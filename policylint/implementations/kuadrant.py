@@ -10,7 +10,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation
-from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, text
+from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.affected import Mark
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
@@ -21,6 +21,9 @@ CONTROLLER = "kuadrant.io/policy-controller"
 _BY_LISTENER = ("DNSPolicy", "TLSPolicy")
 _WITH_TLS = ("HTTPS", "TLS")
 _RULES = ("authentication", "metadata", "authorization", "callbacks")
+_CERT_MANAGER = "cert-manager.io"
+_NO_CIDR = "address"
+"""The fault that the controller reports with reason Unknown."""
 _PORTS = frozenset({80, 443, *range(1024, 49152)})
 """Of health checks."""
 _REFUSED = {"Conflicted": "Conflicted", "Invalid": "Invalid", "TargetNotFound": "TargetNotFound"}
@@ -82,7 +85,8 @@ class Kuadrant(Implementation):
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """The CEL rules of the CRDs: no bare setting beside `defaults` or `overrides`, something to enforce at all,
-        and what DNSPolicy, TLSPolicy and OIDCPolicy ask of single fields.
+        and what DNSPolicy, TLSPolicy and OIDCPolicy ask of single fields; then what the validators of the controller
+        ask (internal/controller/*_validator.go).
 
         What is there but empty is there. AuthPolicy tests every bare field; the limit kinds test `limits` alone, so a
         bare `when` next to defaults passes.
@@ -102,6 +106,13 @@ class Kuadrant(Implementation):
         fault = next(_faults(kind.kind, policy.spec), None)
         if fault is not None:
             return Reading(code="value", reason=fault[1], pointer=fault[0])
+        if kind.kind == "TLSPolicy" and _no_issuer(policy, world):
+            return Reading(code="no-issuer", reason="unable to find issuer", pointer=("spec", "issuerRef"))
+        if kind.kind == "DNSPolicy":
+            for index, each in enumerate(sequence(policy.spec.get("excludeAddresses"))):
+                if isinstance(each, str) and "/" in each and not _is_cidr(each):
+                    reason = f"could not parse the CIDR from the excludeAddresses field invalid CIDR address: {each}"
+                    return Reading(code=_NO_CIDR, reason=reason, pointer=("spec", "excludeAddresses", index))
         return super().validate(policy, kind, declared, world)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
@@ -113,7 +124,8 @@ class Kuadrant(Implementation):
             why = state.invalid or next((each.detail for each in state.targets if each.problem), "")
             if state.verdict == "Conflicted":
                 why = f"{kind} is conflicted by {_paths(state.by)}"
-            return (Condition("Accepted", "False", _REFUSED[state.verdict], why),)
+            reason = "Unknown" if state.invalid_code == _NO_CIDR else _REFUSED[state.verdict]
+            return (Condition("Accepted", "False", reason, why),)
         accepted = Condition("Accepted", "True", "Accepted", f"{kind} has been accepted")
         return (accepted, _enforced(state)) if "Enforced" in state.kind.conditions else (accepted,)
 
@@ -181,6 +193,27 @@ def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]
         if provider.get("jwksURL") and not (provider.get("authorizationEndpoint") and provider.get("tokenEndpoint")):
             why = "When jwksURL is set, authorizationEndpoint and tokenEndpoint must also be provided"
             yield ("spec", "provider", "jwksURL"), why
+
+
+def _no_issuer(policy: Resource, world: World) -> bool:
+    """Whether the issuer is missing where others of its kind are in sight; elsewhere another repository has them."""
+    reference = mapping(policy.spec.get("issuerRef"))
+    name, kind = text(reference.get("name")), text(reference.get("kind")) or "Issuer"
+    if not name or not world.of_kind(_CERT_MANAGER, kind):
+        return False
+    namespace = "" if kind == "ClusterIssuer" else policy.key.namespace
+    return world.resolve_inner(ResourceKey(_CERT_MANAGER, kind, namespace, name)).missing
+
+
+def _is_cidr(value: str) -> bool:
+    """As Go reads it: host bits are fine, a netmask instead of a length is not."""
+    from ipaddress import ip_network
+
+    try:
+        ip_network(value, strict=False)
+    except ValueError:
+        return False
+    return value.partition("/")[2].isdigit()
 
 
 def _to_grpc(topology: Topology) -> frozenset[tuple[Node, Node]]:

@@ -160,3 +160,41 @@ def test_tokens_are_counted_on_rules_of_http_routes(kind: str, verdict: str) -> 
     assert state(simulation, "p").verdict == verdict
     reached = {path[-1].key.kind for group in simulation.groups for path in group.contexts()}
     assert reached == ({kind} if verdict == "Enforced" else set())
+
+
+def issuer(name: str, namespace: str = "", kind: str = "Issuer") -> str:
+    where = f", namespace: {namespace}" if namespace else ""
+    return f"apiVersion: cert-manager.io/v1\nkind: {kind}\nmetadata: {{name: {name}{where}}}\nspec: {{}}\n"
+
+
+@pytest.mark.parametrize(
+    ("reference", "issuers", "verdict"),
+    [
+        ("{name: x}", [], "Enforced"),  # nobody shows any: they come from elsewhere
+        ("{name: x}", [issuer("x", "infra")], "Enforced"),
+        ("{name: x}", [issuer("y", "infra")], "Invalid"),
+        ("{name: x, kind: Issuer}", [issuer("x", "other")], "Invalid"),
+        ("{name: x, kind: ClusterIssuer}", [issuer("x", kind="ClusterIssuer")], "Enforced"),
+        ("{name: x, kind: ClusterIssuer}", [issuer("y", kind="ClusterIssuer")], "Invalid"),
+        ("{name: x, kind: ClusterIssuer}", [issuer("x", "infra")], "Enforced"),
+    ],
+)
+def test_an_issuer_has_to_be_there(reference: str, issuers: list[str], verdict: str) -> None:
+    """tlspolicies_validator.go."""
+    found = state(judged(policy("TLSPolicy", "p", spec=f"issuerRef: {reference}"), *issuers), "p")
+    assert (found.verdict, found.invalid) == (verdict, "unable to find issuer" if verdict == "Invalid" else "")
+
+
+@pytest.mark.parametrize(
+    ("addresses", "reason"),
+    [
+        ("[10.1.2.3/8, '2001:db8::/32', example.com, 10.0.0.1]", "Accepted"),
+        ("[10.0.0.1/33]", "Unknown"),
+        ("[10.0.0.0/255.0.0.0]", "Unknown"),
+        ("[example.com/8]", "Unknown"),
+    ],
+)
+def test_excluded_addresses_are_addresses(addresses: str, reason: str) -> None:
+    """ExcludeAddresses.Validate; its error has no reason of its own."""
+    found = state(judged(policy("DNSPolicy", "p", spec=f"excludeAddresses: {addresses}")), "p")
+    assert (found.verdict == "Invalid", found.conditions[0].reason) == (reason == "Unknown", reason)

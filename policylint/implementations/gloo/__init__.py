@@ -111,7 +111,7 @@ class Gloo(Implementation):
             for state in topology.routes:
                 for node, _, wanted in extension_refs(state.route):
                     option = (wanted.group, wanted.kind) == (GROUP, "RouteOption")
-                    if option and topology.world.resolve(wanted).missing:
+                    if option and topology.world.resolve_inner(wanted).missing:
                         found.setdefault(node, wanted)
             self._broken = topology, found
         return self._broken[1]

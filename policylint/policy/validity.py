@@ -8,9 +8,12 @@ from policylint.policy.state import Target
 
 
 def structural(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) -> Reading:
-    """The first structural fault of a policy's references; a Reading without code when there is none."""
+    """The first structural fault of a policy's references; a Reading without code when there is none.
+
+    Beside selectors both forms pass (the rule «either targetRef or targetRefs must be used» of Envoy Gateway's CRDs).
+    """
     both = [each.path for each in kind.references if each.form in ("ref", "refs") and each.path in policy.spec]
-    if len(both) > 1:
+    if len(both) > 1 and not any(each.form == "selectors" and policy.spec.get(each.path) for each in kind.references):
         return Reading(code="both-forms", reason=f"`{both[0]}` and `{both[1]}` are both set", pointer=("spec", both[1]))
     for reference in kind.references:
         entries = sequence(mapping(policy.spec).get(reference.path))

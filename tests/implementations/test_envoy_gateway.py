@@ -126,7 +126,7 @@ def test_a_selection_without_a_grant_says_why_it_is_empty() -> None:
     """The controller drops it silently; a linter must not."""
     simulation = shop(CLASS, gateway(), labelled_route("b", "shop"), selecting(", namespaces: {from: All}"))
     (target,) = state(simulation, "selecting").targets
-    assert target.problem == "not-granted"
+    assert (target.problem, str(target.key)) == ("not-granted", "HTTPRoute shop/b")
 
 
 def test_a_reference_to_what_a_selector_chose_adds_nothing() -> None:
@@ -138,6 +138,24 @@ def test_a_reference_to_what_a_selector_chose_adds_nothing() -> None:
     simulation = shop(CLASS, labelled_gateway, policy("BTP", "both", "", field=field, namespace="infra"))
     assert len(state(simulation, "both").targets) == 1
     assert told(simulation, "both") == {"Gateway infra/edge": ACCEPTED}
+
+
+@pytest.mark.parametrize(
+    ("selectors", "expected"),
+    [
+        ("", {}),  # the API server refuses it
+        ("targetSelectors: [], ", {}),
+        ("targetSelectors: [{kind: Gateway, matchLabels: {team: b}}], ", {"Gateway infra/edge": ACCEPTED}),
+    ],
+)
+def test_beside_selectors_target_ref_hides_target_refs(selectors: str, expected: dict[str, list[str]]) -> None:
+    one, other = (f"{{group: gateway.networking.k8s.io, kind: Gateway, name: {name}}}" for name in ("edge", "other"))
+    field = f"{selectors}targetRef: {one}, targetRefs: [{other}]"
+    simulation = shop(
+        CLASS, gateway(), gateway("other"), policy("BTP", "both", "", field=field, namespace="infra"), WIDE
+    )
+    warned = {ancestor: [*conditions, "Warning=True/DeprecatedField"] for ancestor, conditions in expected.items()}
+    assert told(simulation, "both") == warned
 
 
 def test_merge_type_on_a_gateway_is_refused() -> None:

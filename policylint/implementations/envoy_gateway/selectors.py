@@ -26,14 +26,16 @@ from policylint.topology.grants import Grants
 
 
 def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-    """What the selectors choose, then the references by name; one that names what is there already adds nothing."""
+    """What the selectors choose, then the references by name; one that names what is there already adds nothing, and
+    `targetRef` hides `targetRefs`."""
     selectors = [each.path for each in kind.references if each.form == "selectors"]
     found = [
         _select(policy, kind, topology.world, grants, mapping(entry), ("spec", path, index))
         for path in selectors
         for index, entry in enumerate(sequence(policy.spec.get(path)))
     ]
-    references = tuple(each for each in kind.references if each.form != "selectors")
+    hidden = "refs" if policy.spec.get("targetRef") is not None else ""
+    references = tuple(each for each in kind.references if each.form not in ("selectors", hidden))
     seen = {node for each in found for node in each.nodes}
     for target in by_name(policy, kind._replace(references=references), topology, grants):
         resolved = _in_listener_sets(target, topology) if kind.kind == "ClientTrafficPolicy" else target
@@ -91,7 +93,8 @@ def _select(
     if refused:
         namespace = refused[0].key.namespace
         detail = f"no ReferenceGrant in namespace {namespace} lets {kind.kind} select {refused[0].key}"
-        return target._replace(resolution=Resolution("missing", detail), problem="not-granted", detail=detail)
+        missing = Resolution("missing", detail)
+        return target._replace(key=refused[0].key, resolution=missing, problem="not-granted", detail=detail)
     detail = f"no {name}{'' if everywhere else f' in namespace {policy.key.namespace}'} has these labels"
     return target._replace(resolution=Resolution("missing", detail), problem="no-match", detail=detail)
 

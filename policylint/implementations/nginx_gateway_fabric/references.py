@@ -14,7 +14,7 @@ from policylint.policy.state import PolicyState
 from policylint.topology import Topology
 from policylint.topology.backends import ports
 from policylint.topology.grants import Grants
-from policylint.topology.references import backend_target, resolve
+from policylint.topology.references import backend_target
 
 NOT_PERMITTED = "reference-not-permitted"
 """The invalid_code of a policy that names a Service of another namespace without a grant."""
@@ -42,7 +42,7 @@ def _faults(policy: ResourceKey, process: object, place: Pointer, topology: Topo
         if Grants(world).allows(policy, backend) is False:
             reason = f"no ReferenceGrant in namespace {backend.namespace} lets {policy} name {backend}"
             yield Reading(code=NOT_PERMITTED, reason=reason, pointer=pointer)
-        resolution = resolve(world, backend)
+        resolution = world.resolve_inner(backend)
         if resolution.missing:
             yield Reading(code="backend-not-found", reason=f"{backend} was not found", pointer=pointer)
         found = resolution.resource
@@ -53,5 +53,5 @@ def _faults(policy: ResourceKey, process: object, place: Pointer, topology: Topo
     name = text(mapping(mapping(process).get("authTokenRef")).get("name"))
     if name:
         secret = ResourceKey("", "Secret", policy.namespace, name)
-        if world.resolve(secret).missing:
+        if world.resolve_inner(secret).missing:
             yield Reading(code="secret-not-found", reason=f"{secret} was not found", pointer=(*place, "authTokenRef"))

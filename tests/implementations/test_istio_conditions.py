@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from policylint.simulation import Simulation
+from policylint.workspace import open_workspace
 from tests.implementations.test_istio import (
     AMBIENT,
     USES,
@@ -157,6 +160,17 @@ def test_a_config_map_with_a_ca(data: str, valid: bool) -> None:
     found = simulated(CLASS, service(), authority, policy_)
     wanted = "True/ResolvedRefs" if valid else "False/InvalidCACertificateRef"
     assert f"foo/cart ResolvedRefs={wanted}" in per_ancestor(found, "one")
+
+
+def test_a_tree_without_config_maps_gets_them_from_elsewhere(tmp_path: Path) -> None:
+    """trust-manager and the like write them; a file that is named is taken for all there is."""
+    one = backend_tls("one", CART, "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]")
+    (tmp_path / "all.yaml").write_text("---".join((CLASS, service(), one)))
+    said = [
+        next(iter(open_workspace([str(path)]).simulations[0].policies.values())).verdict
+        for path in (tmp_path, tmp_path / "all.yaml")
+    ]
+    assert said == ["Enforced", "Invalid"]
 
 
 def test_an_annotation_takes_a_policy_out() -> None:

@@ -91,7 +91,7 @@ def _authority_fault(policy: Resource, world: World) -> str:
     group, kind = text(first.get("group")), text(first.get("kind"))
     if (group, kind) != ("", "ConfigMap"):
         return "InvalidKind"
-    resolution = world.resolve(ResourceKey("", "ConfigMap", policy.key.namespace, text(first.get("name"))))
+    resolution = world.resolve_inner(ResourceKey("", "ConfigMap", policy.key.namespace, text(first.get("name"))))
     if resolution.missing:
         return "InvalidCACertificateRef"
     found = resolution.resource

@@ -233,6 +233,7 @@ def _environment(
         cluster_scoped=cluster_scoped,
         movable=movable,
         left_out=patch_files(documents) if movable else frozenset(),
+        known=None if shared is None else shared.of_documents(cluster_scoped, movable),
     )
     objects = _at_origins(objects, source)
     if snapshot is not None:

@@ -169,7 +169,7 @@ def _moved(file: str, directory: str, other: str) -> str:
 
 def _contents(source: Source) -> dict[str, str]:
     """Path as shown → the id of what is there."""
-    return {file.path: content_of(source, file.path) for file in source.files()}
+    return {file.path: file.known_id() or content_of(source, file.path) for file in source.files()}
 
 
 def content_of(source: Source, path: str) -> str:

@@ -21,6 +21,7 @@ def resources(
     cluster_scoped: frozenset[tuple[str, str]],
     movable: bool,
     left_out: frozenset[str] = frozenset(),
+    known: dict[Document, list[Resource]] | None = None,
 ) -> list[Resource]:
     """Every Kubernetes object of the documents, in their order.
 
@@ -29,16 +30,21 @@ def resources(
         movable: whether kustomizations or the like place the objects: one without a namespace is then in an unknown
             one, the same for all objects of its directory. Otherwise it lands in `default`, as `kubectl apply` does it.
         left_out: files that hold patches, not objects.
+        known: the objects of documents that another side has, with the same kinds and as movable as here; what is made
+            here is added.
     """
     without = CLUSTER_SCOPED | cluster_scoped
     found = []
     for document in documents:
         if document.file in left_out:
             continue
-        for body, root in objects_of(document.value, ()):
-            resource = _resource(body, document, root, without, movable)
-            if resource is not None:
-                found.append(resource)
+        of_document = None if known is None else known.get(document)
+        if of_document is None:
+            made = (_resource(body, document, root, without, movable) for body, root in objects_of(document.value, ()))
+            of_document = [each for each in made if each is not None]
+            if known is not None:
+                known[document] = of_document
+        found += of_document
     return found
 
 

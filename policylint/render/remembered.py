@@ -84,6 +84,8 @@ class Reader:
         self._lent: dict[str, bytes] = {}
         self._is_keyed = sharing or pack is not None
         self._facts: dict[tuple[str, str], Facts] | None = {} if sharing else None
+        self._of_files: dict[SourceFile, Facts] = {}
+        """Of files that two sources have (of one repository): their content is the same as their paths are."""
         self._readings: dict[tuple[str, str], Reading] = {}
         self._keys: dict[str, str] = {}
         self._last: tuple[SourceFile | None, bytes] = (None, b"")
@@ -94,7 +96,9 @@ class Reader:
         self._announced = (source, files)
         self._keys = {}
         if not isinstance(source, WorkTree):  # which knows no content before it is read
-            source.announce([each for each in files if not self._is_known(each)])
+            if self._facts or self._pack is not None:
+                files = [each for each in files if each not in self._of_files and not self._is_known(each)]
+            source.announce(files)
         is_much = len(files) > FEWEST if self._jobs is None else self._jobs > 1
         if is_much and isinstance(source, WorkTree) and not self._pack:
             from policylint.render.workers import Workers, processes
@@ -123,9 +127,12 @@ class Reader:
         keys: list[str] = []
         lines: list[bytes] = []
         for file in files:
+            facts: Facts | SourceError | None = self._of_files.get(file)
+            if facts is not None:
+                found.append(facts)
+                continue
             if self._workers is not None and file.path in self._workers.files:
                 self._take_over()
-            facts: Facts | SourceError | None = None
             try:
                 key, data = self._key(file), None
                 if key is None:
@@ -145,7 +152,12 @@ class Reader:
                 facts = error
             found.append(facts)
         kept = self._kept(waiting, keys, lines)
-        return [next(kept) if facts is None else facts for facts in found]
+        every = [next(kept) if facts is None else facts for facts in found]
+        if self._facts is not None:
+            for file, facts in zip(files, every, strict=True):
+                if not isinstance(facts, SourceError) and file not in self._of_files and file.known_id() is not None:
+                    self._of_files[file] = facts
+        return every
 
     def again(self, file: SourceFile, unread: Unread) -> Reading:
         """Parse a document that was left unread; as `documents.read_unread`.

@@ -38,6 +38,7 @@ class Shared:
         self._completed: dict[tuple[Any, ...], list[tuple[Any, Trace, _Results]]] = {}
         self._outputs: dict[bytes, str] = {}
         self._resources: dict[tuple[int, ResourceKey], Resource] = {}
+        self._of_documents: dict[tuple[frozenset[tuple[str, str]], bool], dict[Document, list[Resource]]] = {}
 
     def resources(self, objects: Iterable[Resource]) -> list[Resource]:
         """The objects, those that were handed in before as they were then: of the same body, which is read and placed
@@ -47,7 +48,8 @@ class Shared:
         for each in objects:
             known = self._resources.setdefault((id(each.body), each.key), each)
             if known is each:
-                known.answers = {}
+                if known.answers is None:
+                    known.answers = {}
             elif (
                 known.document is not each.document
                 or known.sources is not each.sources
@@ -57,6 +59,10 @@ class Shared:
                 known = each
             found.append(known)
         return found
+
+    def of_documents(self, cluster_scoped: frozenset[tuple[str, str]], movable: bool) -> dict[Document, list[Resource]]:
+        """What the documents hold as far as that was read (`render.objects.resources`) with these arguments."""
+        return self._of_documents.setdefault((cluster_scoped, movable), {})
 
     def kustomizer(
         self,

@@ -8,9 +8,10 @@ Never `git diff` text, never the network: a partial clone is not asked to fetch 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
 from policylint.records import NamedTuple
@@ -42,6 +43,10 @@ class Entry(NamedTuple):
     path: str
 
 
+_PATH: Final = itemgetter(2)
+"""Of an entry."""
+
+
 class Repository:
     """A repository, seen from a directory in it: a clone, a worktree, bare or shallow.
 
@@ -67,8 +72,8 @@ class Repository:
         self._wanted: dict[str, None] = {}
         self._entries: dict[str, list[Entry]] = {}
         self._index: list[Entry] | None = None
-        self._records: dict[bytes, Entry] = {}
-        self._reasons: dict[frozenset[str], dict[str, str | None]] = {}
+        self._records: dict[str, Entry] = {}
+        self._judged: dict[Hashable, dict[Entry, Any]] = {}
         self._asked: Popen[bytes] | None = None
 
     # Revisions.
@@ -164,7 +169,7 @@ class Repository:
             answer = self._git("ls-tree", "-r", "-z", "--full-tree", tree)
             if answer is None:
                 raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', '-r', tree)}")
-            known = self._entries[tree] = sorted(_tree_entries(answer, self._records), key=lambda entry: entry.path)
+            known = self._entries[tree] = sorted(_tree_entries(answer, self._records), key=_PATH)
         return known
 
     def entries_at(self, tree: str, paths: Iterable[str]) -> list[Entry]:
@@ -174,9 +179,9 @@ class Repository:
             raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', tree)}")
         return [each for each in _tree_entries(answer, {}) if each.mode != DIRECTORY]
 
-    def reasons(self, charts: frozenset[str]) -> dict[str, str | None]:
-        """Why files are no manifests, by path, as far as found out for trees with just these charts."""
-        return self._reasons.setdefault(charts, {})
+    def judged(self, circumstances: Hashable) -> dict[Entry, Any]:
+        """What was found out about entries where all else that it depends on was the same; to be filled in."""
+        return self._judged.setdefault(circumstances, {})
 
     @property
     def lacks(self) -> bool:
@@ -190,7 +195,7 @@ class Repository:
         answer = self._git("ls-files", "-s", "-z", "--full-name", at_top=True)
         if answer is None:
             raise RevisionError(f"git ls-files failed: {self._complaint('ls-files', '-s')}")
-        self._index = sorted(_index_entries(answer), key=lambda entry: entry.path)
+        self._index = sorted(_index_entries(answer), key=_PATH)
         return self._index
 
     def want(self, oids: Iterable[str]) -> None:
@@ -299,15 +304,43 @@ class Repository:
         import subprocess
 
         command = [*self._command(self.top if at_top and self.top is not None else self._directory), *arguments]
+        room = _room()
         try:
             done = subprocess.run(
-                command, input=stdin.encode(), capture_output=True, timeout=GIT_TIMEOUT, check=False, env=_environment()
+                command,
+                input=stdin.encode(),
+                stdout=subprocess.PIPE if room is None else room,
+                stderr=subprocess.PIPE,
+                timeout=GIT_TIMEOUT,
+                check=False,
+                env=_environment(),
             )
+            answer = done.stdout if room is None else _whole(room)
         except subprocess.TimeoutExpired as error:
             raise RevisionError(f"git gave no answer in {GIT_TIMEOUT:.0f} s") from error
         except OSError as error:
             raise RevisionError(f"git cannot be run: {error.strerror or error}") from error
-        return done.returncode, done.stdout, done.stderr
+        finally:
+            if room is not None:
+                os.close(room)
+        return done.returncode, answer, done.stderr
+
+
+def _room() -> int | None:
+    """A file in memory for what git prints, which comes through a pipe in thousands of pieces; None where the system
+    has no such files."""
+    make = getattr(os, "memfd_create", None)
+    try:
+        return None if make is None else int(make("git"))
+    except OSError:
+        return None
+
+
+def _whole(file: int) -> bytes:
+    """All that was written to an open file."""
+    os.lseek(file, 0, os.SEEK_SET)
+    with open(file, "rb", buffering=0, closefd=False) as opened:
+        return opened.read()
 
 
 def _environment() -> dict[str, str]:
@@ -322,16 +355,16 @@ def _ended(process: Popen[bytes]) -> None:
         process.communicate(timeout=1)
 
 
-def _tree_entries(answer: bytes, known: dict[bytes, Entry]) -> Iterator[Entry]:
+def _tree_entries(answer: bytes, known: dict[str, Entry]) -> Iterator[Entry]:
     """`100644 blob <oid>\\t<path>`, ended by NUL. Records that another tree has as well are `known`."""
-    for record in answer.split(b"\0"):
+    for record in os.fsdecode(answer).split("\0"):
         entry = known.get(record)
         if entry is None:
-            about, tab, path = record.partition(b"\t")
+            about, tab, path = record.partition("\t")
             if not tab:
                 continue
-            mode, _, oid = about.decode().split()
-            entry = known[record] = Entry(mode, oid, os.fsdecode(path))
+            mode, _, oid = about.split()
+            entry = known[record] = Entry(mode, oid, path)
         yield entry
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 from policylint.sources.git import FILE, LINK, SUBMODULE, Entry, Repository, RevisionError
@@ -29,6 +29,9 @@ _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _TEMPLATE_SUFFIXES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tftpl", ".tmpl", ".gotmpl", ".erb", ".template")
 _MOST_LINKS: Final = 16
 Exclude = Sequence[str] | Callable[[str], bool]
+Judged = SourceFile | Entry | str | None
+"""What an entry is by its path: a file to read, one to be looked at first (itself), the reason it is skipped, or none
+of the files that were asked for. Files of one repository are the same wherever they are listed."""
 
 
 class Revision:
@@ -50,8 +53,7 @@ class Revision:
         self._below = None if paths is None else [self.below(path) for path in dict.fromkeys(paths)]
         given = [os.path.relpath(self._root, self._here)] if paths is None else paths
         self._given = sorted(((self.below(path), path) for path in given), key=lambda each: -len(each[0]))
-        charts = frozenset(path for path in self._entries if path.endswith("Chart.yaml"))
-        self._reasons = repository.reasons(charts)  # nearly all files are the same on both sides of a diff
+        self._judged: dict[Entry, Judged] = repository.judged(self._circumstances())
         self._directories: set[str] | None = None
         self._paths: list[str] | None = None
         self._shown: dict[str, str] = {}
@@ -162,28 +164,61 @@ class Revision:
                     directory = directory.rpartition("/")[0]
         return place in self._directories
 
+    def _circumstances(self) -> Hashable:
+        """What `_judge` depends on beside the entry: where that is the same, so is what it says."""
+        charts = frozenset(path for path in self._entries if path.endswith("Chart.yaml"))
+        below = None if self._below is None else tuple(self._below)
+        exclude = self._exclude if callable(self._exclude) else tuple(self._exclude)
+        return charts, below, tuple(self._given), exclude, self._root, self._here
+
     def _list(self) -> Iterator[SourceFile]:
-        chosen: dict[str, Entry] = {}
+        chosen: dict[str, SourceFile] = {}
         links: list[str] = []
+        unclear: list[str] = []
         for path, entry in self._entries.items():
-            asked = self._asked_for(path)
-            if asked is None:
+            if entry in self._judged:
+                judged = self._judged[entry]
+            else:
+                judged = self._judged[entry] = self._judge(entry)
+            if judged is None:
                 continue
-            if entry.mode == SUBMODULE:
-                self._skipped.setdefault(SUBMODULES, []).append(self._show(path))
-            elif asked or self._is_manifest(path):
-                if entry.mode == LINK:
-                    links.append(path)
-                elif entry.mode.startswith(FILE):
-                    chosen[path] = entry
+            if isinstance(judged, SourceFile):
+                chosen[path] = judged
+            elif isinstance(judged, str):
+                self._skipped.setdefault(judged, []).append(self._show(path))
+            elif entry.mode == LINK:
+                links.append(path)
+            else:
+                chosen[path] = self._file(path, entry)
+                unclear.append(path)
         self._repository.want(self._entries[path].oid for path in links)
         for path in links:
             self._follow(path, chosen)
-        self._repository.want(entry.oid for path, entry in chosen.items() if path.lower().endswith(".json"))
-        for path, entry in chosen.items():
-            file = SourceFile(self._show(path), self, (path, entry))
-            if not path.lower().endswith(".json") or self._is_json_manifest(file):
-                yield file
+        unclear += [path for path in links if path in chosen and _is_json(path)]
+        self.announce([chosen[path] for path in unclear])
+        for path in unclear:
+            if not self._is_json_manifest(chosen[path]):
+                del chosen[path]
+        yield from chosen.values()
+
+    def _judge(self, entry: Entry) -> Judged:
+        mode, _, path = entry
+        asked = self._asked_for(path)
+        if asked is None:
+            return None
+        if mode == SUBMODULE:
+            return SUBMODULES
+        reason = "" if asked else self._reason(path)
+        if reason != "":
+            return reason
+        if mode == LINK:
+            return entry
+        if not mode.startswith(FILE):
+            return None
+        return entry if _is_json(path) else self._file(path, entry)
+
+    def _file(self, path: str, entry: Entry) -> SourceFile:
+        return SourceFile(self._show(path), self, (path, entry))
 
     def _asked_for(self, path: str) -> bool | None:
         """None for a file outside the paths, True for one that was named itself: it is read whatever it is called."""
@@ -195,21 +230,14 @@ class Revision:
             return False
         return None
 
-    def _is_manifest(self, path: str) -> bool:
+    def _reason(self, path: str) -> str | None:
+        """Why a file is no manifest, "" where it may be one, None where nobody would take it for one."""
         lower = path.lower()
         if lower.endswith(_SUFFIXES):
             if self._exclude and self._is_excluded(self._show(path)):
-                return False
-        elif not lower.endswith(_TEMPLATE_SUFFIXES):
-            return False
-        reasons = self._reasons
-        if path in reasons:
-            reason = reasons[path]
-        else:
-            reason = reasons[path] = reason_to_skip(path, self._is_chart)
-        if reason is not None:
-            self._skipped.setdefault(reason, []).append(self._show(path))
-        return reason is None and lower.endswith(_SUFFIXES)
+                return None
+            return reason_to_skip(path, self._is_chart) or ""
+        return reason_to_skip(path, self._is_chart) if lower.endswith(_TEMPLATE_SUFFIXES) else None
 
     def _is_chart(self, directory: str) -> bool:
         return f"{directory}/Chart.yaml".lstrip("/") in self._entries
@@ -234,7 +262,7 @@ class Revision:
 
     # Symbolic links.
 
-    def _follow(self, path: str, chosen: dict[str, Entry]) -> None:
+    def _follow(self, path: str, chosen: dict[str, SourceFile]) -> None:
         """Read what a link leads to, unless it is read anyway or is a directory."""
         shown = self._show(path)
         try:
@@ -246,7 +274,7 @@ class Revision:
             self._skipped.setdefault(OUTSIDE, []).append(shown)
         elif place in self._entries:
             if place not in chosen:
-                chosen[path] = self._entries[place]
+                chosen[path] = self._file(path, self._entries[place])
         elif not self._is_there(place):
             self._problems.append(SourceProblem(BROKEN_SYMLINK, "symbolic link to nothing", shown))
 
@@ -303,6 +331,10 @@ def at_revision(
 def staged(repository: Repository, paths: Sequence[str] | None = None, exclude: Exclude = ()) -> Revision:
     """The index as a source."""
     return Revision(repository, repository.index(), paths, exclude)
+
+
+def _is_json(path: str) -> bool:
+    return path.lower().endswith(".json")
 
 
 def _printable(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from policylint.sources import SourceError, open_source
 from policylint.sources.git import LFS_POINTER, MISSING_BLOB, Repository, RevisionError
-from policylint.sources.revision import at_revision, staged
+from policylint.sources.revision import Revision, at_revision, staged
 from tests.diff.history import MAKE, commit, run
 
 History = tuple[Path, list[str]]
@@ -49,6 +50,67 @@ def test_paths_narrow_down_and_single_files_count_whatever_their_name(inside: Pa
     assert at_revision(repository, "HEAD", ()).files() == []
     assert at_revision(repository, "HEAD").skipped == {"Helm chart metadata": ["charts/c/Chart.yaml"]}
     assert [each.path for each in at_revision(repository, "HEAD", exclude=["b"]).files()] == ["a/x.yaml"]
+
+
+def listed(source: Revision) -> Any:
+    files = [(each.path, each.relative, each.known_id(), each.read()) for each in source.files()]
+    return files, source.skipped, source.problems
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"a/x.yaml": CLASS.replace("envoy", "other")},
+        {"a/x.yaml": None},
+        {"a/y.yaml": CLASS},
+        {"a/Chart.yaml": "name: a\n"},
+        {"charts/c/Chart.yaml": None},
+        {"real/kept": CLASS.replace("envoy", "other")},
+        {"real/kept": None},
+        {"real/kept": CLASS, "b/link.yaml": CLASS},
+        {"b/one.json": "[]"},
+        {"b/two.json": '{"apiVersion": "v1", "kind": "Service"}'},
+    ],
+    ids=str,
+)
+def test_a_second_revision_is_listed_as_if_it_were_the_first(inside: Path, changed: dict[str, str | None]) -> None:
+    """Files that both have are one, but what an entry is depends on charts, links and contents of its own tree."""
+    (inside / "b").mkdir()
+    (inside / "b" / "link.yaml").symlink_to("../real/kept")
+    one, two = '{"apiVersion": "v1", "kind": "ConfigMap"}', "[]"
+    files = {"a/x.yaml": CLASS, "a/values.yaml": CLASS, "a/templates/x.yaml": CLASS, "real/kept": CLASS}
+    files |= {"charts/c/Chart.yaml": "name: c\n", "charts/c/values.yaml": CLASS, "b/one.json": one, "b/two.json": two}
+    commit(inside, files)
+    for path, content in changed.items():
+        (inside / path).unlink(missing_ok=True)
+        if content is not None:
+            (inside / path).write_text(content)
+    commit(inside, {"note.txt": "second\n"})
+    repository = Repository(".")
+    before, after = at_revision(repository, "HEAD~1"), at_revision(repository, "HEAD")
+    was, now = listed(before), listed(after)
+    assert now == listed(at_revision(Repository("."), "HEAD"))
+    assert was == listed(at_revision(Repository("."), "HEAD~1"))
+    mine, theirs = ({each.path: each for each in source.files()} for source in (before, after))
+    same_charts = not any(path.endswith("Chart.yaml") for path in changed)
+    assert (mine["a/x.yaml"] is theirs.get("a/x.yaml")) == ("a/x.yaml" not in changed and same_charts)
+
+
+@pytest.mark.parametrize("lack", ["function", "memory"])
+def test_git_is_read_through_a_pipe_where_there_are_no_files_in_memory(
+    inside: Path, monkeypatch: pytest.MonkeyPatch, lack: str
+) -> None:
+    commit(inside, {"x.yaml": CLASS, "y.yaml": "# \u00e9\n" * 50_000 + CLASS})
+    wanted = listed(at_revision(Repository("."), "HEAD"))
+
+    def fail(name: str) -> int:
+        raise OSError(28, name)
+
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    if lack == "memory":
+        monkeypatch.setattr(os, "memfd_create", fail, raising=False)
+    assert listed(at_revision(Repository("."), "HEAD")) == wanted
 
 
 def test_links_are_followed_inside_the_tree_only(inside: Path) -> None:

@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
-from policylint.model import Resource, ResourceKey, Spot
+from policylint.documents import read
+from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot
+from policylint.render.objects import resources
 from policylint.render.remembered import Remembered
 from policylint.render.shared import Shared
 from policylint.report.simulation_v1 import sections
+from policylint.sources.git import Repository
+from policylint.sources.revision import at_revision
 from policylint.workspace import Workspace, open_workspace
 from tests.checks.linting import GATEWAY, SERVICE, policy, route
+from tests.diff.history import commit
 
 CLASS = """
 apiVersion: gateway.networking.k8s.io/v1
@@ -61,26 +66,25 @@ def state(workspace: Workspace) -> tuple[Any, list[Any]]:
     ]
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {},
-        {"service": SERVICE.replace("8080", "8081")},
-        {"service": ""},
-        {"pay": SERVICE.replace("namespace: shop", "namespace: pay").replace("8080", "8081")},
-        {"grant": ""},
-        {"grant": GRANT.replace("namespace: shop", "namespace: web")},
-        {"route": route(backend="port: 8081")},
-        {"gateway": GATEWAY.replace("{from: All}", "{from: Same}")},
-        {"mine": FILES["mine"].replace("5s", "7s")},
-        {"edge": FILES["edge"].replace("1s", "2s")},
-        {"edge": FILES["edge"].replace("tcp: {connectTimeout", "http: {requestTimeout")},
-        {"edge": ""},
-        {"class": CLASS.replace("gateway.envoyproxy.io/gatewayclass-controller", "istio.io/gateway-controller")},
-        {"odd": FILES["odd"].replace("on: 1", "'on': '1'")},
-    ],
-    ids=str,
-)
+CHANGES: list[dict[str, str]] = [
+    {},
+    {"service": SERVICE.replace("8080", "8081")},
+    {"service": ""},
+    {"pay": SERVICE.replace("namespace: shop", "namespace: pay").replace("8080", "8081")},
+    {"grant": ""},
+    {"grant": GRANT.replace("namespace: shop", "namespace: web")},
+    {"route": route(backend="port: 8081")},
+    {"gateway": GATEWAY.replace("{from: All}", "{from: Same}")},
+    {"mine": FILES["mine"].replace("5s", "7s")},
+    {"edge": FILES["edge"].replace("1s", "2s")},
+    {"edge": FILES["edge"].replace("tcp: {connectTimeout", "http: {requestTimeout")},
+    {"edge": ""},
+    {"class": CLASS.replace("gateway.envoyproxy.io/gatewayclass-controller", "istio.io/gateway-controller")},
+    {"odd": FILES["odd"].replace("on: 1", "'on': '1'")},
+]
+
+
+@pytest.mark.parametrize("changed", CHANGES, ids=str)
 def test_the_later_side_is_what_it_is_by_itself(tmp_path: Path, changed: dict[str, str]) -> None:
     remembered, shared = Remembered(sharing=True), Shared()
 
@@ -97,6 +101,40 @@ def test_the_later_side_is_what_it_is_by_itself(tmp_path: Path, changed: dict[st
     mine, theirs = (each.simulations[0].world.resources for each in (before, after))
     same = {key for key, each in mine.items() if theirs.get(key) is each}
     assert len(same) == len(FILES) - len(changed)
+
+
+@pytest.mark.parametrize("changed", CHANGES, ids=str)
+def test_the_later_revision_is_what_it_is_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commit(tmp_path, {f"{name}.yaml": text for name, text in FILES.items()})
+    for name, text in changed.items():
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    commit(tmp_path, {"note.txt": "second\n"})
+    repository, remembered, shared = Repository("."), Remembered(sharing=True), Shared()
+    before, after = (
+        open_workspace(source=at_revision(repository, each), remembered=remembered, shared=shared)
+        for each in ("HEAD~1", "HEAD")
+    )
+    assert state(after) == state(open_workspace(source=at_revision(Repository("."), "HEAD")))
+    mine, theirs = (each.simulations[0].world.resources for each in (before, after))
+    assert len({key for key, each in mine.items() if theirs.get(key) is each}) == len(FILES) - len(changed)
+
+
+def test_objects_of_a_document_are_made_again_where_they_land_elsewhere() -> None:
+    shared = Shared()
+    documents = read(b"apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: one}\n", "apps/a.yaml").documents
+
+    def made(cluster_scoped: frozenset[tuple[str, str]], movable: bool) -> Resource:
+        known = shared.of_documents(cluster_scoped, movable)
+        (found,) = resources(documents, cluster_scoped=cluster_scoped, movable=movable, known=known)
+        return found
+
+    things = frozenset({("example.com", "Thing")})
+    ways = [(frozenset[tuple[str, str]](), False), (frozenset[tuple[str, str]](), True), (things, False)]
+    assert [made(*each).key.namespace for each in ways] == ["default", f"{UNKNOWN_NAMESPACE}apps", ""]
+    assert all(made(*each) is made(*each) for each in ways)
 
 
 def resource(body: dict[str, Any], name: str = "one") -> Resource:

@@ -149,9 +149,12 @@ class _Counterparts(dict[int, int]):
         self._pairing = pairing
 
     def __missing__(self, vertex: int) -> int:
-        nodes = self._pairing.path(self._before.vertices[vertex].nodes)
-        found = (each for each in self._after.vertices_of(nodes[0]) if self._after.vertices[each].nodes == nodes)
-        self[vertex] = number = next(found, -1)
+        nodes, vertices = self._pairing.path(self._before.vertices[vertex].nodes), self._after.vertices
+        if vertex < len(vertices) and vertices[vertex].nodes == nodes:  # as nearly all are that have the same number
+            number = vertex
+        else:
+            number = next((each for each in self._after.vertices_of(nodes[0]) if vertices[each].nodes == nodes), -1)
+        self[vertex] = number
         return number
 
 

@@ -44,7 +44,7 @@ class Pairing:
 
     def key(self, key: ResourceKey) -> ResourceKey:
         """An identity of before as it is after."""
-        return self.renamed.get(key, key)
+        return self.renamed.get(key, key) if self.renamed else key
 
     def was(self, key: ResourceKey) -> ResourceKey:
         """An identity of after as it was before."""
@@ -56,7 +56,10 @@ class Pairing:
         key = self.key(node.key)
         if not node.section:
             return node if key is node.key else node._replace(key=key)
-        section = self.sections(node.key).get(node.section, node.section)
+        sections = self.sections(node.key)
+        if not sections and key is node.key:
+            return node
+        section = sections.get(node.section, node.section)
         return Node(key, f"{node.section} (gone)" if section is None else section, node.role)
 
     def origin(self, node: Node) -> Node:

@@ -67,6 +67,7 @@ class Story:
         final = self.units(spec)
         standing = {unit.pointer: owners[unit.id] for unit in final if unit.id in owners}
         taken = {unit.id for unit in final}
+        standing.update((place, owner) for place, owner in owners.items() if _is_item(place) and place not in taken)
         lost = []
         for (policy, unit), by in self.lost.items():
             if owners.get(unit) == policy or (policy, unit) not in self.places:
@@ -231,7 +232,8 @@ class _Patcher:
             elif isinstance(over, list) and isinstance(value, list) and (self.append or here in self.keys):
                 result[name] = self._lists(value, over, here)
             else:
-                self._lose(value, here, over)
+                if not (self.append and value == over):  # kinds that add up: who says the same loses nothing
+                    self._lose(value, here, over)
                 self._set(result, name, over, here)
         for name, over in patch.items():
             if name not in base:
@@ -247,12 +249,17 @@ class _Patcher:
         self._keep(value, pointer, self.over)
 
     def _lists(self, base: list[Any], over: list[Any], pointer: Pointer) -> list[Any]:
-        """Join two lists: appended, or item by item where the list has a key. The list stays one unit, owned by the
-        patch."""
-        self._keep(over, pointer, self.over)
+        """Join two lists: appended, each item its policy's, or item by item where the list has a key, when it stays one
+        unit, owned by the patch."""
         key = self.keys.get(pointer)
         if key is None:
-            return [*base, *(each for each in over if each not in base)]
+            items = [(each, _owner(self.base, pointer, index)) for index, each in enumerate(base)]
+            items += [(each, _owner(self.over, pointer, index)) for index, each in enumerate(over) if each not in base]
+            self.owners.update(
+                ((*pointer, index), owner) for index, (_, owner) in enumerate(items) if owner is not None
+            )
+            return [each for each, _ in items]
+        self._keep(over, pointer, self.over)
         named = {each.get(key): each for each in over if isinstance(each, dict)}
         joined = []
         for each in base:
@@ -264,12 +271,24 @@ class _Patcher:
         for unit in _leaves_at(value, pointer):
             if unit in owners:
                 self.owners[unit] = owners[unit]
+            elif self.append:
+                self.owners.update((place, owner) for place, owner in owners.items() if place[:-1] == unit)
 
     def _lose(self, value: Any, pointer: Pointer, over: Any) -> None:
         winners = {self.over[unit] for unit in _leaves_at(over, pointer) if unit in self.over}
         for unit in _leaves_at(value, pointer):
             if unit in self.base:
                 self.story.lose(self.base[unit], unit, tuple(sorted(winners)))
+
+
+def _is_item(place: Pointer) -> bool:
+    """Whether a place is that of an item of a list that was joined."""
+    return bool(place) and isinstance(place[-1], int)
+
+
+def _owner(owners: Mapping[Pointer, ResourceKey], pointer: Pointer, index: int) -> ResourceKey | None:
+    """Whose an item of a list is: by itself where the list was joined before, else with the list."""
+    return owners.get((*pointer, index)) or owners.get(pointer)
 
 
 def _leaves_at(value: Any, pointer: Pointer) -> list[Pointer]:

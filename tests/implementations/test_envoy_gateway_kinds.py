@@ -142,6 +142,28 @@ def test_patches_do_not_conflict() -> None:
     assert told(simulation, "a") == told(simulation, "b") == {"Gateway infra/edge": ACCEPTED}
 
 
+def test_patches_add_up_in_the_order_of_their_priority() -> None:
+    """Every patch is applied, lower spec.priority first: none of them overrides another (§7)."""
+
+    def patching(name: str, *paths: str, priority: int = 0) -> str:
+        patches = ", ".join(f"{{operation: {{op: add, path: {path}}}}}" for path in paths)
+        target = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}"
+        spec = f"type: JSONPatch, priority: {priority}, jsonPatches: [{patches}]"
+        return policy("EnvoyPatchPolicy", name, "", spec, namespace="infra", field=target)
+
+    simulation = shop(
+        CLASS, gateway(), patching("last", "/x", priority=1), patching("a", "/y", "/z"), patching("b", "/w")
+    )
+    spec, sources, lost = effective(simulation, "EnvoyPatchPolicy", "Gateway infra/edge")
+    assert [each["operation"]["path"] for each in spec["jsonPatches"]] == ["/y", "/z", "/w", "/x"]
+    assert sources == ["a", "b", "last"]
+    assert lost == []
+    assert {state(simulation, name).verdict for name in sources} == {"Enforced"}
+    (group,) = simulation.groups
+    owners = {place: key.name for place, key in group.effective.owners.items() if place[0] == "jsonPatches"}
+    assert owners == {("jsonPatches", index): name for index, name in enumerate(["a", "a", "b", "last"])}
+
+
 def test_patches_of_merged_gateways_target_the_class() -> None:
     simulation = shop(MERGING, gateway(), patch("a", "GatewayClass", "any"), patch("b", "Gateway", "edge"))
     assert told(simulation, "a") == {"GatewayClass any": ACCEPTED}

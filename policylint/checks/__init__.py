@@ -27,6 +27,7 @@ RULES = {
     "GWP108": "policy_without_controller",
     "GWP109": "cluster_scope_target",
     "GWP110": "synthetic_rule_name",
+    "GWP111": "policy_refused",
     "GWP201": "parent_setting_dropped",
     "GWP202": "policy_conflict",
     "GWP203": "policy_overridden",

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
 RULE = "GWP109"
+CODE = "cluster-scope"
+"""Of a policy that is refused for it (policy/validity.py)."""
 
 
 def check(world: Simulation) -> Iterator[Finding]:
@@ -24,7 +26,7 @@ def check(world: Simulation) -> Iterator[Finding]:
             if target.key.kind == "GatewayClass" and target.problem != "kind-not-allowed":
                 yield Finding(
                     RULE,
-                    "error" if state.invalid_code == "cluster-scope" else "warning",
+                    "error" if state.invalid_code == CODE else "warning",
                     f"{state.key} is a policy of one namespace on {target.key}, which all namespaces share",
                     at(state.policy, target.pointer, "kind", "name"),
                     resources=(state.key, target.key),

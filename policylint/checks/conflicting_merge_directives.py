@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
 RULE = "GWP208"
-_CODES = {
+CODES = {
     "both-wrappers": ("chooses defaults and overrides at once", "split it into two policies"),
     "unknown-strategy": ("chooses a merge strategy that does not exist", ""),
     "bare-and-wrapped": ("has settings both inside and outside its wrapper", "move them all inside"),
@@ -21,9 +21,9 @@ _CODES = {
 
 def check(world: Simulation) -> Iterator[Finding]:
     for state in world.policies.values():
-        if state.invalid_code not in _CODES:
+        if state.invalid_code not in CODES:
             continue
-        message, fix = _CODES[state.invalid_code]
+        message, fix = CODES[state.invalid_code]
         pointer = state.invalid_pointer
         yield Finding(
             RULE,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
 RULE = "GWP107"
-_CODES = {
+CODES = {
     "both-forms": (
         "sets `targetRef` and `targetRefs`",
         "only one of the two is allowed",
@@ -27,7 +27,7 @@ _CODES = {
 
 def check(world: Simulation) -> Iterator[Finding]:
     for state in world.policies.values():
-        if state.invalid_code in _CODES:
+        if state.invalid_code in CODES:
             yield _finding(state)
         elif not state.invalid_code:
             yield from _harmless_double(state)
@@ -45,7 +45,7 @@ def check(world: Simulation) -> Iterator[Finding]:
 
 
 def _finding(state: PolicyState) -> Finding:
-    message, label, fix = _CODES[state.invalid_code]
+    message, label, fix = CODES[state.invalid_code]
     pointer = state.invalid_pointer or ("spec",)
     related: tuple[Related, ...] = ()
     location = state.policy.location(*pointer, key=state.invalid_code in ("both-forms", "no-target"))

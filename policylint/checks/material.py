@@ -57,6 +57,7 @@ _TARGETS: dict[str, Callable[[Target], bool]] = {
     "GWP110": lambda target: bool(target.section),
 }
 _STATES: dict[str, Callable[[PolicyState], bool]] = {
+    "GWP111": lambda state: state.verdict == "Invalid",
     "GWP202": lambda state: bool(state.refused),
     "GWP203": lambda state: state.verdict == "Overridden",
     "GWP204": lambda state: state.verdict == "PartiallyEnforced",

@@ -48,7 +48,7 @@ BACKEND_KINDS: frozenset[tuple[str, str]] = frozenset(
 """Kinds that a backendRef may name. Another kind counts too when an object of it is there."""
 VIRTUAL_KINDS = (("networking.istio.io", "Hostname"),)
 """Kinds that a backendRef may name though no object of them exists."""
-ROUTE_SELECTORS = (("delegation.kgateway.dev", "label"),)
+ROUTE_SELECTORS = (("delegation.kgateway.dev", "label"), ("delegation.gateway.solo.io", "label"))
 """Kinds that stand for «the routes with this label» in a backendRef."""
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
 FILTER_BACKENDS = (("requestMirror", "RequestMirror"), ("externalAuth", "ExternalAuth"))

@@ -9,13 +9,14 @@ from policylint.topology import routes as reading
 from policylint.topology.backends import BACKEND_KINDS, Backends, port_node, ports
 from policylint.topology.certificates import Certificates
 from policylint.topology.clashes import SharesHostnames, settle
-from policylint.topology.delegation import delegations, without_cycles
+from policylint.topology.delegation import apart, delegations, without_cycles
 from policylint.topology.gateways import Created, Holder, Holders, OwnClass
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
 from policylint.topology.parents import Claim, Parents
 from policylint.topology.state import (
     BackendState,
+    Delegation,
     Detached,
     GatewayState,
     ListenerSetState,
@@ -176,8 +177,13 @@ def _draw_routes(topology: Topology, rules: dict[ResourceKey, list[reading.Rule]
                 topology.link(vertices[state.route.key, backend.rule], topology.add(*nodes))
     for hand_over in without_cycles(topology.delegations):
         rule_vertex = vertices.get((hand_over.parent, hand_over.rule))
-        if rule_vertex is not None:
+        if rule_vertex is not None and not _idle(hand_over, topology):
             topology.link(rule_vertex, topology.add(whole(hand_over.child)))
+
+
+def _idle(hand_over: Delegation, topology: Topology) -> bool:
+    parent, child = topology.route(hand_over.parent), topology.route(hand_over.child)
+    return parent is not None and child is not None and apart(parent.route, hand_over.rule, child.route)
 
 
 def _backend_nodes(backend: BackendState) -> tuple[Node, ...]:
@@ -203,11 +209,18 @@ def _draw_roots(topology: Topology, holders: Holders) -> None:
             topology.detached[vertex] = Detached(not holder.refused, holder.refused or holder.unknown)
             if not holder.refused:
                 topology.root(vertex)
+    handed: dict[ResourceKey, list[Delegation]] = {}
+    for hand_over in topology.delegations:
+        handed.setdefault(hand_over.child, []).append(hand_over)
     for state in topology.routes:
         vertex = topology.add(whole(state.route.key))
         if any(parent.mesh and parent.section_found is not False for parent in state.parents):
             topology.root(vertex)
         elif not topology.parents[vertex]:
+            idle = next((each for each in handed.get(state.route.key, ()) if _idle(each, topology)), None)
+            if idle is not None and not state.parents:
+                topology.detached[vertex] = Detached(False, f"{idle.parent} hands over no request that it matches")
+                continue
             topology.detached[vertex] = why = _why(state.parents)
             if why.unknown:
                 topology.root(vertex)

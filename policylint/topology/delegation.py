@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence
-from policylint.topology.backends import is_delegation
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.topology.backends import ROUTE_SELECTORS, is_delegation
 from policylint.topology.references import parent_target
 from policylint.topology.state import Delegation, RouteState
 
-LABEL = "delegation.kgateway.dev/label"
+LABELS = tuple(f"{group}/{kind}" for group, kind in ROUTE_SELECTORS)
+INHERITING = tuple(f"{group}/inherit-parent-matcher" for group, _ in ROUTE_SELECTORS)
+"""Annotations of a child whose paths are relative to its parent's."""
 EVERY_NAMESPACE = "all"
+_ANY_PATH: Mapping[str, Any] = {"path": {"type": "PathPrefix", "value": "/"}}
+"""What a rule without matches matches."""
 
 
 class _Children:
@@ -22,18 +27,19 @@ class _Children:
     def __init__(self, world: World) -> None:
         self._world = world
         self._by_namespace: dict[str, list[Resource]] = defaultdict(list)
-        self._by_label: dict[object, list[Resource]] = defaultdict(list)
+        self._by_label: dict[tuple[str, object], list[Resource]] = defaultdict(list)
         for route in world.of_kind(GATEWAY_GROUP, "HTTPRoute"):
             self._by_namespace[route.key.namespace].append(route)
-            label = route.labels.get(LABEL)
-            if isinstance(label, str):
-                self._by_label[label].append(route)
+            for label in LABELS:
+                value = route.labels.get(label)
+                if isinstance(value, str):
+                    self._by_label[label, value].append(route)
 
     def of(self, wanted: ResourceKey) -> list[Resource]:
         """The routes that a reference stands for."""
         if wanted.kind != "HTTPRoute":
             everywhere = wanted.namespace == EVERY_NAMESPACE
-            found = self._by_label.get(wanted.name, [])
+            found = self._by_label.get((f"{wanted.group}/{wanted.kind}", wanted.name), [])
             return [each for each in found if everywhere or each.key.namespace == wanted.namespace]
         if wanted.name == "*":
             return self._by_namespace.get(wanted.namespace, [])
@@ -101,3 +107,41 @@ def _consents(child: Resource, parent: ResourceKey, by_name: bool) -> bool:
     if routes:
         return parent in routes
     return by_name or not named
+
+
+def apart(parent: Resource, rule: int, child: Resource) -> bool:
+    """Whether no request that a rule gets could be one for the route that it hands over to: no match of the one goes
+    with a match of the other, by path and method.
+
+    The controllers ask for more (all that the parent matches); where a route's paths are relative, nothing is said.
+    """
+    if any(_inherits(each) for each in (parent, child)):
+        return False
+    above = _matches(mapping(sequence(parent.spec.get("rules"))[rule]))
+    below = [each for value in sequence(child.spec.get("rules")) for each in _matches(mapping(value))]
+    return bool(below) and not any(_together(one, other) for one in above for other in below)
+
+
+def _inherits(route: Resource) -> bool:
+    return any(text(route.annotations.get(each)).lower() in ("true", "yes", "enabled") for each in INHERITING)
+
+
+def _matches(rule: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [mapping(each) for each in sequence(rule.get("matches"))] or [_ANY_PATH]
+
+
+def _together(above: Mapping[str, Any], below: Mapping[str, Any]) -> bool:
+    methods = {method for method in (text(above.get("method")), text(below.get("method"))) if method}
+    if len(methods) > 1:
+        return False
+    (type_above, wide), (type_below, narrow) = _path(above), _path(below)
+    if type_above != "PathPrefix" or type_below not in ("PathPrefix", "Exact"):
+        return True
+    if is_symbolic(wide) or is_symbolic(narrow):
+        return True
+    return narrow.startswith(wide) or (type_below == "PathPrefix" and wide.startswith(narrow))
+
+
+def _path(match: Mapping[str, Any]) -> tuple[str, str]:
+    path = mapping(match.get("path"))
+    return text(path.get("type"), "PathPrefix"), text(path.get("value"), "/")

@@ -98,7 +98,7 @@ class Resource:
         self.sources = sources
         self.spec: Mapping[str, Any] = mapping(body.get("spec"))
         self.metadata: Mapping[str, Any] = mapping(body.get("metadata"))
-        self.answers: dict[tuple[object, ...], tuple[Any, tuple[object, ...]]] | None = None
+        self.answers: dict[object, tuple[Any, tuple[object, ...]]] | None = None
 
     def once(self, ask: Callable[[Resource, *_About], _T], *about: *_About) -> _T:
         """`ask(self, *about)`, asked once where both sides of a diff have this very object (render/shared.py).
@@ -109,7 +109,7 @@ class Resource:
         answers = self.answers
         if answers is None:
             return ask(self, *about)
-        key = (ask, *map(id, about))
+        key = (ask, *map(id, about)) if about else ask
         found = answers.get(key)
         if found is None:
             found = answers[key] = ask(self, *about), about  # kept, so that the ids stay their own

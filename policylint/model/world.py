@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
+from operator import attrgetter
 from typing import Any
 
 from policylint.documents import Document, Problem
@@ -84,6 +85,7 @@ class Unseen:
         return bool(self._everywhere or self._namespaces)
 
 
+_KEY = attrgetter("key")
 UNCOMMITTED = frozenset({("", "Secret"), ("", "ConfigMap"), ("certificates.k8s.io", "ClusterTrustBundle")})
 """Kinds that trees leave out without saying so: what is secret, and what controllers fill in (CA bundles)."""
 LEFT_OUT = "nothing in the tree deploys it, and few trees hold such objects"
@@ -145,17 +147,13 @@ class World:
                 self.duplicates.append((earlier, resource))
             self.resources[resource.key] = resource
         self._names = {(key.group, key.kind, key.name): key for key in self.resources} if movable else {}
-        self._kinds: dict[tuple[str, str], list[Resource]] = defaultdict(list)
-        for key in sorted(self.resources):
-            self._kinds[key.group, key.kind].append(self.resources[key])
+        self._kinds = _by_kind(self.resources.values())
 
     def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
         """The same world with other states of some of its objects."""
         other = copy(self)
         other.resources = {key: changed.get(key, each) for key, each in self.resources.items()}
-        other._kinds = defaultdict(list)
-        for key in sorted(other.resources):
-            other._kinds[key.group, key.kind].append(other.resources[key])
+        other._kinds = _by_kind(other.resources.values())
         return other
 
     def without(self, key: ResourceKey) -> World:
@@ -224,6 +222,14 @@ class World:
             where = f" of namespace {key.namespace}" if key.namespace else ""
             return Resolution("unknown", f"no {key.kind}{where} is in the tree, so they come from elsewhere")
         return found
+
+
+def _by_kind(resources: Iterable[Resource]) -> dict[tuple[str, str], list[Resource]]:
+    """Objects by kind, sorted: within a kind files have them in order nearly always."""
+    found: dict[tuple[str, str], list[Resource]] = defaultdict(list)
+    for each in resources:
+        found[each.key[:2]].append(each)
+    return {kind: sorted(found[kind], key=_KEY) for kind in sorted(found)}
 
 
 def effective_namespace(

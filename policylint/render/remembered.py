@@ -85,7 +85,7 @@ class Reader:
         self._is_keyed = sharing or pack is not None
         self._facts: dict[tuple[str, str], Facts] | None = {} if sharing else None
         self._of_files: dict[SourceFile, Facts] = {}
-        """Of files that two sources have (of one repository): their content is the same as their paths are."""
+        """Of files with an id before they are read: such a file, which two revisions may have, never changes."""
         self._readings: dict[tuple[str, str], Reading] = {}
         self._keys: dict[str, str] = {}
         self._last: tuple[SourceFile | None, bytes] = (None, b"")
@@ -152,12 +152,7 @@ class Reader:
                 facts = error
             found.append(facts)
         kept = self._kept(waiting, keys, lines)
-        every = [next(kept) if facts is None else facts for facts in found]
-        if self._facts is not None:
-            for file, facts in zip(files, every, strict=True):
-                if not isinstance(facts, SourceError) and file not in self._of_files and file.known_id() is not None:
-                    self._of_files[file] = facts
-        return every
+        return [next(kept) if facts is None else facts for facts in found]
 
     def again(self, file: SourceFile, unread: Unread) -> Reading:
         """Parse a document that was left unread; as `documents.read_unread`.
@@ -237,7 +232,8 @@ class Reader:
             return None
 
     def _found(self, file: SourceFile, key: str, data: bytes | None) -> Facts:
-        """Parse, and keep for the next run."""
+        """Parse, and keep for the next run. `data` where the file had to be read to know its key."""
+        lasts = data is None
         data = file.read() if data is None else data
         facts = facts_of(data, file.path, self._wanted)
         if self._pack is not None and not data.startswith(_POINTER):
@@ -247,6 +243,8 @@ class Reader:
                 self._write(key, content)
         if self._facts is not None:
             self._facts[file.path, key] = facts
+            if lasts:
+                self._of_files[file] = facts
         return facts
 
     def _put(self, key: str, data: bytes, reading: Reading) -> None:
@@ -277,12 +275,14 @@ class Reader:
             self._distrust()
             for file, key in zip(files, keys, strict=True):
                 try:
-                    yield self._found(file, key, None)
+                    yield self._found(file, key, file.read())
                 except SourceError as error:
                     yield error
             return
         if self._facts is not None:
             self._facts.update(zip(zip((each.path for each in files), keys, strict=True), found, strict=True))
+            pairs = zip(files, found, strict=True)
+            self._of_files.update((file, facts) for file, facts in pairs if file.known_id() is not None)
         yield from found
 
     def _kept_reading(self, file: SourceFile, key: str) -> Reading | None:

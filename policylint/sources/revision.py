@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 from policylint.sources.git import FILE, LINK, SUBMODULE, Entry, Repository, RevisionError
-from policylint.sources.skipping import reason_to_skip
+from policylint.sources.skipping import reason_by_name, reasons_of_directory
 from policylint.sources.source import (
     BROKEN_SYMLINK,
     NOT_FOUND,
@@ -57,6 +57,7 @@ class Revision:
         self._directories: set[str] | None = None
         self._paths: list[str] | None = None
         self._shown: dict[str, str] = {}
+        self._reasons: dict[str, tuple[str | None, str | None]] = {}
         self._files: dict[str, SourceFile] | None = None
         self._problems: list[SourceProblem] = []
         self._skipped: dict[str, list[str]] = {}
@@ -176,14 +177,13 @@ class Revision:
         links: list[str] = []
         unclear: list[str] = []
         for path, entry in self._entries.items():
-            if entry in self._judged:
-                judged = self._judged[entry]
-            else:
+            judged = self._judged.get(entry)
+            if judged is None and entry not in self._judged:
                 judged = self._judged[entry] = self._judge(entry)
-            if judged is None:
-                continue
             if isinstance(judged, SourceFile):
                 chosen[path] = judged
+            elif judged is None:
+                continue
             elif isinstance(judged, str):
                 self._skipped.setdefault(judged, []).append(self._show(path))
             elif entry.mode == LINK:
@@ -236,8 +236,15 @@ class Revision:
         if lower.endswith(_SUFFIXES):
             if self._exclude and self._is_excluded(self._show(path)):
                 return None
-            return reason_to_skip(path, self._is_chart) or ""
-        return reason_to_skip(path, self._is_chart) if lower.endswith(_TEMPLATE_SUFFIXES) else None
+            return self._reason_to_skip(path) or ""
+        return self._reason_to_skip(path) if lower.endswith(_TEMPLATE_SUFFIXES) else None
+
+    def _reason_to_skip(self, path: str) -> str | None:
+        directory, _, name = path.rpartition("/")
+        reasons = self._reasons.get(directory)
+        if reasons is None:
+            reasons = self._reasons[directory] = reasons_of_directory(directory, self._is_chart)
+        return reason_by_name(name, directory, reasons, self._is_chart)
 
     def _is_chart(self, directory: str) -> bool:
         return f"{directory}/Chart.yaml".lstrip("/") in self._entries

@@ -41,17 +41,6 @@ _TOOL_DIRECTORIES: Final = frozenset({".vscode", ".devcontainer", ".idea", ".tas
 _NO_MANIFESTS: Final = _CI_DIRECTORIES - {".tekton"}
 
 
-def reason_to_skip(path: str, is_chart: Callable[[str], bool]) -> str | None:
-    """What the file at `path` (posix) is if no Kubernetes manifest; `is_chart(directory)` tells of a Chart.yaml in it.
-
-    Args:
-        path: relative to the root or as shown; directories above it may make it part of a chart.
-        is_chart: called with posix directories, the empty string for the top.
-    """
-    directory, _, name = path.rpartition("/")
-    return reason_by_name(name, directory, reasons_of_directory(directory, is_chart), is_chart)
-
-
 def reasons_of_directory(directory: str, is_chart: Callable[[str], bool]) -> tuple[str | None, str | None]:
     """What all files of a directory are by its path: whatever their names, and unless their names say otherwise."""
     directories = directory.split("/") if directory else []
@@ -73,7 +62,13 @@ def reasons_of_directory(directory: str, is_chart: Callable[[str], bool]) -> tup
 def reason_by_name(
     name: str, directory: str, reasons: tuple[str | None, str | None], is_chart: Callable[[str], bool]
 ) -> str | None:
-    """As `reason_to_skip`, of a file in a directory of which the `reasons` are known."""
+    """What a file is if no Kubernetes manifest; None where it may be one.
+
+    Args:
+        directory: posix, relative to the root or as shown: those above it may make the file part of a chart.
+        reasons: of the directory (`reasons_of_directory`).
+        is_chart: tells of a Chart.yaml in a posix directory, the empty string for the top.
+    """
     by_name = _by_name(name)
     if by_name == TEMPLATE:
         return TEMPLATE

@@ -53,10 +53,7 @@ class Paths:
         stacks = [theirs.stack_ids.get(same[:height], -1) for height in range(len(same) + 1)]
         heights = mine.stacks
 
-        def twin(state: State) -> State:
-            return counterpart[state[0]], stacks[len(heights[state[1]])]
-
-        pending = [(state, twin(state)) for state in self.states]
+        pending = [(each, (counterpart[each[0]], stacks[len(heights[each[1]])])) for each in self.states]
         if {each for _, each in pending} != set(other.states):
             return False
         seen = set(self.states)
@@ -67,10 +64,14 @@ class Paths:
                 return False
             known = others if len(others) < _FEW else set(others)
             for origin in origins:
-                counter = None if origin is None else twin(origin)
+                if origin is None:
+                    if None not in known:
+                        return False
+                    continue
+                counter = (counterpart[origin[0]], stacks[len(heights[origin[1]])])
                 if counter not in known:
                     return False
-                if origin is not None and counter is not None and origin not in seen:
+                if origin not in seen:
                     seen.add(origin)
                     pending.append((origin, counter))
         return True

@@ -5,9 +5,6 @@ request-precedence.md §3, tested in its order: selected (name, port), allowed (
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from policylint.documents import Pointer
 from policylint.model import (
     GATEWAY_GROUP,
@@ -68,14 +65,9 @@ class Parents:
     def claims(self, route: Resource) -> list[Claim]:
         """One claim per parentRef, in the order in which they are written."""
         names = hostnames(route)
-        return [
-            self._claim(route, names, index, reference)
-            for index, reference in enumerate(sequence(route.spec.get("parentRefs")))
-            if isinstance(reference, dict)
-        ]
+        return [self._claim(route, names, index, wanted) for index, wanted in route.once(_wanted)]
 
-    def _claim(self, route: Resource, names: tuple[str, ...], index: int, reference: Mapping[str, Any]) -> Claim:
-        wanted = parent_target(reference, route.key.namespace)
+    def _claim(self, route: Resource, names: tuple[str, ...], index: int, wanted: Target) -> Claim:
         claim = Claim(index, wanted, resolve(self._world, wanted.key))
         claim.holder = self._holders.by_key.get(wanted.key)
         if claim.holder is not None:
@@ -144,6 +136,15 @@ class Parents:
             found = admits(self._world, listener.allowed_namespaces, "Same", home, namespace)
             self._admissions[place] = found
         return found
+
+
+def _wanted(route: Resource) -> list[tuple[int, Target]]:
+    """What the parentRefs of a route name, by their numbers."""
+    return [
+        (index, parent_target(reference, route.key.namespace))
+        for index, reference in enumerate(sequence(route.spec.get("parentRefs")))
+        if isinstance(reference, dict)
+    ]
 
 
 def _is_gateway(wanted: Target) -> bool:

@@ -225,6 +225,13 @@ def test_a_policy_on_one_gateway_of_two_meets_what_the_route_had_by_both(tmp_pat
     assert all(each.before and each.before.spec == own for each in found.contexts)
 
 
+def test_a_route_in_the_place_of_another_one_is_not_that_one(tmp_path: Path) -> None:
+    """Both topologies have the same shape, so that vertices of the same number are different routes."""
+    orders, service = (each.replace("namespace: shop", "namespace: pay") for each in (route("orders"), SERVICE))
+    found = change(tmp_path, (*WORLD, edge_jwt), (GATEWAY, orders, service, edge_jwt))
+    assert {each.standing for each in found.contexts} == {"gone", "new"}
+
+
 def test_too_many_contexts_are_told_by_route(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contexts_module, "MOST_CONTEXTS", 1)
     found = change(tmp_path, (*WORLD, edge_jwt), WORLD)

@@ -111,7 +111,7 @@ def refused() -> Iterator[Any]:
     yield pytest.param({"path": "a", "presence": "demands"}, id="says-nothing")
 
 
-@pytest.mark.parametrize("entry", refused())
+@pytest.mark.parametrize("entry", list(refused()))
 def test_a_word_of_a_configured_kind_is_checked(entry: dict[str, Any]) -> None:
     kind = {"group": "a.io", "kind": "A", "class": "Direct", "targets": [], "merge": {"strategy": "none"}}
     assert load_catalog(configured=[kind | {"weaker": [{"path": "a", "says": "b", "presence": "demands"}]}])

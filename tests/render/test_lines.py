@@ -129,7 +129,8 @@ def shaped(facts: Facts, name: str) -> None:
         assert isinstance(problem, Problem)
     assert [type(each) for each in (facts.form, facts.idle, facts.with_variables)] == [str, int, bool]
     assert all(type(each) is str for pair in facts.referred | facts.cluster_scoped for each in pair)
-    assert all(type(number) is int and all(map(str, names)) for number, names in facts.names.items())
+    assert all(type(number) is int for number in facts.names)
+    assert all(type(each) is str for names in facts.names.values() for each in names)
 
 
 def test_lines_cannot_reach_into_each_other() -> None:

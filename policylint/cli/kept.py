@@ -113,27 +113,28 @@ class Memory:
 
     def _answer(self, content: Any) -> Answer:
         from policylint.compare.stored import restored
+        from policylint.documents.stored import number_in, text_in
         from policylint.model.coverage import Coverage
 
         comparison, counts, suppressed, files_differ, files = content
         read, documents, unread, skipped, not_rendered, resources, policies, routes, gateways = counts
         coverage = Coverage(
-            _number(read),
-            _number(documents),
-            _number(unread),
-            {_text(reason): _number(number) for reason, number in skipped.items()},
-            tuple(map(_text, not_rendered)),
-            _number(resources),
-            _number(policies),
-            _number(routes),
-            _number(gateways),
+            number_in(read),
+            number_in(documents),
+            number_in(unread),
+            {text_in(reason): number_in(number) for reason, number in skipped.items()},
+            tuple(map(text_in, not_rendered)),
+            number_in(resources),
+            number_in(policies),
+            number_in(routes),
+            number_in(gateways),
         )
-        before, after = ({_text(file): _blob(ids[side]) for file, ids in files.items()} for side in (0, 1))
+        before, after = ({text_in(file): _blob(ids[side]) for file, ids in files.items()} for side in (0, 1))
         return Answer(
             restored(comparison),
             coverage,
-            _number(suppressed),
-            _number(files_differ),
+            number_in(suppressed),
+            number_in(files_differ),
             Side(self._root, _Lines(self._repository, before, self._asked.start)),
             Side(self._root, _Lines(self._repository, after, self._asked.end)),
         )
@@ -271,23 +272,13 @@ def _decoded(line: bytes) -> Any:
     return loads(line)
 
 
-def _number(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError
-    return value
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise ValueError
-    return value
-
-
 def _blob(value: Any) -> str | None:
     """The id of a blob, which is handed to git."""
     if value is None:
         return None
-    blob = _text(value)
+    from policylint.documents.stored import text_in
+
+    blob = text_in(value)
     if len(blob) not in (40, 64) or blob.strip("0123456789abcdef"):
         raise ValueError
     return blob

@@ -29,8 +29,8 @@ from policylint.compare.change import (
     SubjectChange,
     Touched,
 )
-from policylint.documents import MAX_BYTES, Pointer, Position
-from policylint.documents.stored import StoredError, is_deep
+from policylint.documents import Pointer, Position
+from policylint.documents.stored import StoredError, is_deep, number_in, text_in
 from policylint.model import SEVERITIES, Confidence, Finding, Location, Node, PolicyKind, Related, ResourceKey
 from policylint.model.fix import Action, Change, Fix
 from policylint.model.kind_entry import kind_entry
@@ -115,8 +115,8 @@ class _Back:
     """Makes a comparison of plain values. Raises whatever comes where they have another shape."""
 
     def __init__(self, keys: Any, nodes: Any, kinds: Any, pages: Any, places: Any, effects: Any, settings: Any) -> None:
-        self._keys = [ResourceKey(*map(_text, row)) for row in _rows(keys)]
-        self._nodes = [Node(self._key(key), _text(section), _text(role)) for key, section, role in _rows(nodes)]
+        self._keys = [ResourceKey(*map(text_in, row)) for row in _rows(keys)]
+        self._nodes = [Node(self._key(key), text_in(section), text_in(role)) for key, section, role in _rows(nodes)]
         self._kinds = [_kind(*row) for row in _rows(kinds)]
         self._pages = [_page(*row) for row in _rows(pages)]
         self._places = [self._location(*row) for row in _rows(places)]
@@ -126,9 +126,9 @@ class _Back:
     def environment(self, row: Any) -> EnvironmentChange:
         name, come_or_gone, routes, contexts, subjects, policies, objects, truncated, renamed = row
         return EnvironmentChange(
-            _text(name),
+            text_in(name),
             _one_of(come_or_gone, _COME_OR_GONE),
-            _number(routes),
+            number_in(routes),
             tuple(self._context(*each) for each in _rows(contexts)),
             tuple(self._subject(*each) for each in _rows(subjects)),
             tuple(self._policy(*each) for each in _rows(policies)),
@@ -141,19 +141,19 @@ class _Back:
         (rule, severity, message, location, resources, label, related, notes, confidence, field, environments,
          fixes) = row  # fmt: skip
         return Finding(
-            _text(rule),
+            text_in(rule),
             _one_of(severity, SEVERITIES),
-            _text(message),
+            text_in(message),
             self._place(location),
             self._all_keys(resources),
-            _text(label),
-            tuple(Related(_text(said), self._place(where)) for said, where in _rows(related)),
+            text_in(label),
+            tuple(Related(text_in(said), self._place(where)) for said, where in _rows(related)),
             _texts(notes),
             _one_of(confidence, _CONFIDENCES),
-            _text(field),
+            text_in(field),
             _texts(environments),
             tuple(
-                Fix(_text(title), tuple(self._change(*each) for each in _rows(changes)), _flag(safe))
+                Fix(text_in(title), tuple(self._change(*each) for each in _rows(changes)), _flag(safe))
                 for title, changes, safe in _rows(fixes)
             ),
         )
@@ -162,17 +162,17 @@ class _Back:
         place = self._place(location)
         if action == "list":
             place._replace(key=False).at()
-        return Change(_one_of(action, _ACTIONS), place, _text(old), _text(new))
+        return Change(_one_of(action, _ACTIONS), place, text_in(old), text_in(new))
 
     def _context(self, environment: Any, kind: Any, path: Any, standing: Any, before: Any, after: Any) -> ContextChange:
         nodes = self._path(path)
         if not nodes:
             raise StoredError
-        effects = [None if each is None else self._effects[_number(each)] for each in (before, after)]
+        effects = [None if each is None else self._effects[number_in(each)] for each in (before, after)]
         # Not the real ones: writers are content with what is kept, as the tests of every format show.
         one, other = cast("list[Effective | None]", effects)
         return ContextChange(
-            _text(environment), self._kinds[_number(kind)], nodes, _one_of(standing, _STANDING), one, other
+            text_in(environment), self._kinds[number_in(kind)], nodes, _one_of(standing, _STANDING), one, other
         )
 
     def _applied(self, spec: Any, owners: Any, stack: Any) -> Applied:
@@ -181,7 +181,7 @@ class _Back:
         return Applied(
             _value(spec),
             {_pointer(pointer): self._key(owner) for pointer, owner in _rows(owners)},
-            tuple(Attached(self._key(key), self._nodes[_number(node)]) for key, node in _rows(stack)),
+            tuple(Attached(self._key(key), self._nodes[number_in(node)]) for key, node in _rows(stack)),
         )
 
     def _subject(
@@ -189,15 +189,15 @@ class _Back:
     ) -> Subject:
         reason, rules = rest
         return Subject(
-            _text(environment),
+            text_in(environment),
             self._key(key),
             _one_of(change, _OF_SUBJECTS),
             None if location is None else self._place(location),
             tuple(self._part(*each) for each in _rows(parts)),
-            tuple(Reach(*map(_text, each)) for each in _rows(reach)),
+            tuple(Reach(*map(text_in, each)) for each in _rows(reach)),
             self._key_or_none(was),
-            _text(reason),
-            _number(rules),
+            text_in(reason),
+            number_in(rules),
         )
 
     def _part(self, rules: Any, all_rules: Any, gateways: Any, settings: Any, lost: Any) -> Part:
@@ -205,22 +205,22 @@ class _Back:
             self._path(rules),
             _flag(all_rules),
             self._all_keys(gateways),
-            tuple(self._settings[_number(each)] for each in _rows(settings)),
-            tuple(self._settings[_number(each)] for each in _rows(lost)),
+            tuple(self._settings[number_in(each)] for each in _rows(settings)),
+            tuple(self._settings[number_in(each)] for each in _rows(lost)),
         )
 
     def _setting(self, kind: Any, name: Any, change: Any, before: Any, after: Any, *rest: Any) -> Setting:
         sources_before, sources_after, by, because = rest
         return Setting(
-            self._kinds[_number(kind)],
-            _text(name),
+            self._kinds[number_in(kind)],
+            text_in(name),
             _one_of(change, _OF_SETTINGS),
             _value(before),
             _value(after),
             self._responsible(sources_before),
             self._responsible(sources_after),
             self._responsible(by),
-            _text(because),
+            text_in(because),
         )
 
     def _responsible(self, rows: Any) -> tuple[Responsible, ...]:
@@ -232,15 +232,15 @@ class _Back:
     def _policy(
         self, environment: Any, policy: Any, before: Any, after: Any, by: Any, location: Any, was: Any
     ) -> PolicyChange:
-        verdicts = _text(before), _text(after)
+        verdicts = text_in(before), text_in(after)
         keys = self._all_keys(by)
         place = self._place(location)
-        return PolicyChange(_text(environment), self._key(policy), *verdicts, keys, place, self._key_or_none(was))
+        return PolicyChange(text_in(environment), self._key(policy), *verdicts, keys, place, self._key_or_none(was))
 
     def _touched(self, environment: Any, key: Any, change: Any, routes: Any, rules: Any, *rest: Any) -> Touched:
         hostnames, namespaces, was = rest
         return Touched(
-            _text(environment),
+            text_in(environment),
             self._key(key),
             _one_of(change, _OF_OBJECTS),
             self._all_keys(routes),
@@ -251,7 +251,7 @@ class _Back:
         )
 
     def _key(self, number: Any) -> ResourceKey:
-        return self._keys[_number(number)]
+        return self._keys[number_in(number)]
 
     def _key_or_none(self, number: Any) -> ResourceKey | None:
         return None if number is None else self._key(number)
@@ -260,27 +260,27 @@ class _Back:
         return tuple(map(self._key, _rows(numbers)))
 
     def _path(self, numbers: Any) -> tuple[Node, ...]:
-        return tuple(self._nodes[_number(each)] for each in _rows(numbers))
+        return tuple(self._nodes[number_in(each)] for each in _rows(numbers))
 
     def _place(self, number: Any) -> Location:
-        return self._places[_number(number)]
+        return self._places[number_in(number)]
 
     def _location(self, page: Any, pointer: Any, key: Any, line: Any, column: Any) -> Location:
-        found = Location(self._pages[_number(page)], _pointer(pointer), _flag(key))
-        cast("Page", found.document).places[found.pointer, found.key] = Position(_number(line), _number(column))
+        found = Location(self._pages[number_in(page)], _pointer(pointer), _flag(key))
+        cast("Page", found.document).places[found.pointer, found.key] = Position(number_in(line), number_in(column))
         return found
 
 
 def _page(file: Any, *label: Any) -> Page:
     if len(label) == 1:
-        return Page(_text(file), _text(label[0]))
-    number, line = map(_number, label)
-    return Page(_text(file), f"Document({file!r}, number={number}, line={line})")
+        return Page(text_in(file), text_in(label[0]))
+    number, line = map(number_in, label)
+    return Page(text_in(file), f"Document({file!r}, number={number}, line={line})")
 
 
 def _kind(entry: Any, implementation: Any, origin: Any) -> PolicyKind:
     """A kind that says of itself what was kept, and nothing else."""
-    found = policy_kind(entry, _text(implementation), _one_of(origin, _ORIGINS))
+    found = policy_kind(entry, text_in(implementation), _one_of(origin, _ORIGINS))
     if kind_entry(found) != entry or not all(type(each) is str for each in (found.group, found.kind)):
         raise StoredError
     return found
@@ -300,19 +300,7 @@ def _rows(value: Any) -> list[Any]:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(_text, _rows(value)))
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise StoredError
-    return value
-
-
-def _number(value: Any) -> int:
-    if type(value) is not int or not 0 <= value <= 2 * MAX_BYTES:
-        raise StoredError
-    return value
+    return tuple(map(text_in, _rows(value)))
 
 
 def _flag(value: Any) -> bool:
@@ -322,7 +310,7 @@ def _flag(value: Any) -> bool:
 
 
 def _pointer(value: Any) -> Pointer:
-    return tuple(each if type(each) is int else _text(each) for each in _rows(value))
+    return tuple(each if type(each) is int else text_in(each) for each in _rows(value))
 
 
 def _one_of(value: Any, words: tuple[str, ...]) -> Any:

@@ -87,7 +87,7 @@ def restored(values: Sequence[Any], files: Sequence[str]) -> list[Reading]:
         for at, each in enumerate(rest):
             if each:
                 problems, texts = each
-                parts[at] = [_text(text).encode() for text in texts]
+                parts[at] = [text_in(text).encode() for text in texts]
                 readings[at].problems = [_problem(problem, files[at]) for problem in problems]
         for reading, these, those in zip(
             readings, _documents(documents, files, parts), _unread(unread, files), strict=True
@@ -144,7 +144,7 @@ def _documents(
             found.append(Document(files[at], number, value, base, place, None, None, line))
         else:
             part, index = place
-            again = Again(parts[at][_number(part)], _number(index))
+            again = Again(parts[at][number_in(part)], number_in(index))
             found.append(Document(files[at], number, value, base, None, None, again, line - base - 1))
     return _dealt(iter(found), rows)
 
@@ -201,17 +201,27 @@ def _problem(value: Any, file: str) -> Problem:
     code, message, line, column, pointer = value
     if code not in _CODES:
         raise StoredError
-    steps = None if pointer is None else tuple(each if type(each) is int else _text(each) for each in pointer)
-    return Problem(code, _text(message), file, _number(line), _number(column), steps)
+    steps = None if pointer is None else tuple(each if type(each) is int else text_in(each) for each in pointer)
+    return Problem(code, text_in(message), file, number_in(line), number_in(column), steps)
 
 
-def _number(value: Any) -> int:
+def number_in(value: Any) -> int:
+    """The value, which must be a number that a file can have: of a line, of documents.
+
+    Raises:
+        StoredError: it is none.
+    """
     if type(value) is not int or not 0 <= value <= _MOST:
         raise StoredError
     return value
 
 
-def _text(value: Any) -> str:
+def text_in(value: Any) -> str:
+    """The value, which must be a text.
+
+    Raises:
+        StoredError: it is none.
+    """
     if type(value) is not str:
         raise StoredError
     return value

@@ -22,6 +22,13 @@ def value_at(body: object, pointer: Pointer) -> Any:
     return body
 
 
+def written(body: object, pointer: Pointer) -> Pointer:
+    """A pointer as far down as something is written."""
+    while pointer and value_at(body, pointer) is None:
+        pointer = pointer[:-1]
+    return pointer
+
+
 def entry(policy: Resource, target: Target) -> Mapping[str, Any]:
     """The reference as written."""
     return mapping(value_at(policy.body, target.pointer))

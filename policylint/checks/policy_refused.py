@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks import cluster_scope_target, conflicting_merge_directives, duplicate_target
-from policylint.checks.places import path, value_at
+from policylint.checks.places import path, written
 from policylint.model import Finding, Location
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ def _reason(state: PolicyState) -> str:
 
 def _place(state: PolicyState) -> Location:
     """The value at fault, as far down as something is written; else the name."""
-    pointer = state.invalid_pointer
-    while pointer and value_at(state.policy.body, pointer) is None:
-        pointer = pointer[:-1]
+    pointer = written(state.policy.body, state.invalid_pointer)
     if not pointer:
         return state.policy.name_location
     return state.policy.location(*pointer, key=isinstance(pointer[-1], str))

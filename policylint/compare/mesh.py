@@ -15,7 +15,7 @@ from policylint.checks.places import target_at
 from policylint.compare.contexts import identity
 from policylint.compare.permits import Permit, covers, lost, names_a_client, permits, single
 from policylint.compare.sides import Sides
-from policylint.compare.weakened import Cause, Path, Weaker
+from policylint.compare.weakened import Cause, Path, Weaker, is_unseen
 from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.state import Group
 from policylint.records import NamedTuple
@@ -102,10 +102,12 @@ def _is_same(sides: Sides, before: Group, after: Group | None) -> bool:
 
 
 def _causes(sides: Sides, before: Group, after: Group | None) -> Iterator[Cause]:
-    policies = (*_policies(before), *_policies(after))
-    if any("${" in json.dumps(each.spec, default=str) for each in policies) or _is_unseen(sides, before, after):
+    former, now = _policies(before), _policies(after)
+    if any("${" in json.dumps(each.spec, default=str) for each in (*former, *now)):
         return
-    old, new = _Stack(_policies(before)), _Stack(_policies(after))
+    if is_unseen(sides, (each.key for each in former), (each.key for each in now)):
+        return
+    old, new = _Stack(former), _Stack(now)
     refuses = bool(new.rules["DENY"] or new.policies["CUSTOM"])
     if old.policies["ALLOW"] and not new.policies["ALLOW"]:
         yield _opened(sides, old, refuses=refuses)
@@ -114,16 +116,6 @@ def _causes(sides: Sides, before: Group, after: Group | None) -> Iterator[Cause]
     if old.policies["ALLOW"] or not new.policies["ALLOW"]:
         for action in ("DENY", "CUSTOM"):
             yield from _stopped(sides, old, new, action)
-
-
-def _is_unseen(sides: Sides, before: Group, after: Group | None) -> bool:
-    """Whether a policy of before is still there, and whom it is for was not seen."""
-    reaching = {each.key for each in _policies(after)}
-    for policy in _policies(before):
-        state = sides.after.policies.get(sides.pairing.key(policy.key))
-        if state is not None and state.key not in reaching and any(each.resolution.unknown for each in state.targets):
-            return True
-    return False
 
 
 def _opened(sides: Sides, old: _Stack, *, refuses: bool) -> Cause:

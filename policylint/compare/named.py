@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from policylint.checks.places import path, value_at
+from policylint.checks.places import path, value_at, written
 from policylint.compare.sides import Sides
 from policylint.compare.weakened import Cause, Path, Weaker
 from policylint.compare.weaker import Weakened, weakened
@@ -60,8 +60,7 @@ def _cause(each: Weakened, was: Resource, now: Resource) -> Cause:
 
 
 def _nearest(resource: Resource, pointer: Pointer) -> Location:
-    while pointer and value_at(resource.body, pointer) is None:
-        pointer = pointer[:-1]
+    pointer = written(resource.body, pointer)
     return resource.location(*pointer, key=bool(pointer) and isinstance(pointer[-1], str))
 
 
@@ -71,9 +70,9 @@ def _naming(side: Simulation, key: ResourceKey) -> Iterator[Path]:
         if any(_is(each, key, namespace) for each, namespace in _references(group)):
             yield from group.contexts()
     for state in side.topology.routes:
-        written = sequence(state.route.spec.get("rules"))
+        bodies = sequence(state.route.spec.get("rules"))
         for rule in rules(state.route):
-            filters = map(mapping, sequence(mapping(written[rule.number]).get("filters")))
+            filters = map(mapping, sequence(mapping(bodies[rule.number]).get("filters")))
             if any(_is(mapping(each.get(_FIELD)), key, state.route.key.namespace) for each in filters):
                 yield (Node(state.route.key, "", state.route.key.kind), rule.node)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Literal
 
 from policylint.checks.wording import listing
@@ -47,6 +48,16 @@ class Cause(NamedTuple):
 
 Weaker = tuple[Cause, str, Path]
 """A cause, the purpose that it leaves unserved on a way, "" for none, and the way."""
+
+
+def is_unseen(sides: Sides, before: Iterable[ResourceKey], after: Iterable[ResourceKey]) -> bool:
+    """Whether one of the policies that acted before does no longer, is still there, and whom it is for was not seen."""
+    acting = set(after)
+    states = (sides.after.policies.get(sides.pairing.key(each)) for each in before)
+    return any(
+        state is not None and state.key not in acting and any(each.resolution.unknown for each in state.targets)
+        for state in states
+    )
 
 
 class Behind:

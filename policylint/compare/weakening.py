@@ -18,7 +18,7 @@ from policylint.compare.named import named_weakened
 from policylint.compare.protection import asking, purposes
 from policylint.compare.settings import settings
 from policylint.compare.sides import Sides
-from policylint.compare.weakened import Behind, Cause, Path, Reach, Weaker, finding
+from policylint.compare.weakened import Behind, Cause, Path, Reach, Weaker, finding, is_unseen
 from policylint.compare.weaker import Weakened, weakened
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence
@@ -66,7 +66,7 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
     """What is weaker between the two effective policies of a context, each with the purpose it leaves unserved."""
     before = {} if change.before is None else change.before.spec
     after = {} if change.after is None else change.after.spec
-    if _is_unseen(sides, change):
+    if is_unseen(sides, _keys(change.before), _keys(change.after)):
         return
     told: set[str] = set()
     for _, fields in purposes(change.kind):
@@ -80,14 +80,8 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
             yield _cause(sides, change, each), each.weak.opens if each.opens else ""
 
 
-def _is_unseen(sides: Sides, change: ContextChange) -> bool:
-    """Whether a policy that asked is still there, and whom it is for was not seen."""
-    reaching = {each.key for each in change.after.stack} if change.after is not None else set()
-    for each in () if change.before is None else change.before.stack:
-        state = sides.after.policies.get(sides.pairing.key(each.key))
-        if state is not None and state.key not in reaching and any(at.resolution.unknown for at in state.targets):
-            return True
-    return False
+def _keys(effective: Effective | None) -> list[ResourceKey]:
+    return [] if effective is None else [each.key for each in effective.stack]
 
 
 def _fewer(sides: Sides, change: ContextChange, gone: list[str], still: list[str]) -> Cause:

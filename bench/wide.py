@@ -11,14 +11,11 @@ from pathlib import Path
 from string import Template
 
 from changes import git
+from manifests import GATEWAY_CLASS
 
-PLATFORM = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata:
-  name: envoy
-spec:
-  controllerName: gateway.envoyproxy.io/gatewayclass-controller
+PLATFORM = (
+    GATEWAY_CLASS
+    + """\
 ---
 apiVersion: v1
 kind: Namespace
@@ -66,6 +63,7 @@ spec:
   retry:
     numRetries: 2
 """
+)
 LOGIN = """\
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: SecurityPolicy

@@ -14,6 +14,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, text
+from policylint.topology.contents import hidden
 from policylint.topology.grants import Grants
 from policylint.topology.references import resolve, target
 from policylint.topology.state import ReferenceState
@@ -119,7 +120,7 @@ def _fault(resource: Resource | None, fields: tuple[str, ...]) -> str:
     for field in fields:
         value = text(plain.get(field)) or _decoded(text(encoded.get(field)))
         whole = _is_pem(value) if field == "ca.crt" else PEM in value
-        if not (whole or is_symbolic(value) or value.startswith("ENC[")):
+        if not (whole or hidden(value)):
             return f"{resource.key} has no PEM in {field}"
     return ""
 
@@ -130,7 +131,7 @@ def _is_pem(value: str) -> bool:
 
 
 def _decoded(value: str) -> str:
-    if not value or is_symbolic(value) or value.startswith("ENC["):
+    if not value or hidden(value):
         return value
     try:
         return base64.b64decode("".join(value.split()), validate=True).decode("latin-1")

@@ -12,6 +12,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, World, text
+from policylint.topology.certificates import PEM
 from policylint.topology.contents import contents, hidden
 
 _HASH = re.compile(r"sha256:[0-9a-fA-F]{64}")
@@ -33,7 +34,6 @@ _DEFAULTS: Mapping[tuple[str, str], str] = {
 }
 """Where a reference stands -> the key that is read where the reference names none."""
 _API_KEYS = "apiKeyAuthentication"
-_PEM = "-----BEGIN "
 
 
 def secret_faults(secret: Resource, reference: Mapping[str, Any], pointer: Pointer, world: World) -> Iterator[str]:
@@ -59,7 +59,7 @@ def secret_faults(secret: Resource, reference: Mapping[str, Any], pointer: Point
 
 
 def _is_pem(value: str) -> bool:
-    return _PEM in value or hidden(value)
+    return PEM in value or hidden(value)
 
 
 def authority_faults(holder: Resource, world: World) -> Iterator[str]:

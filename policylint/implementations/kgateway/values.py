@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_interface
 from typing import Any
 
 from policylint.documents import Pointer
@@ -44,6 +43,8 @@ def _traffic(policy: Resource, world: World) -> Iterator[_Fault]:  # noqa: ARG00
 
 def _network(value: str, *, strict: bool) -> str:
     """Why a text is no network, "" if it is one; strict: no bit of its host is set."""
+    from ipaddress import ip_interface
+
     if is_symbolic(value):
         return ""
     try:

@@ -58,6 +58,7 @@ class Two:
         self.span = span
         self.sources = sources
         self._changed: dict[str, Collection[int]] = {}
+        self._contents: tuple[dict[str, str], dict[str, str]] | None = None
 
     def judged_before(
         self, simulations: list[Simulation], settings: Settings, chosen: set[str] | None
@@ -124,11 +125,13 @@ class Two:
         return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())
 
     def contents(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Of both sides, path as shown after → the id of what is there."""
-        before, after = (_contents(each) for each in self.sources)
-        if self.directories is not None:
-            before = {_moved(path, *self.directories): found for path, found in before.items()}
-        return before, after
+        """Of both sides, path as shown after → the id of what is there; files of a work tree are read for it once."""
+        if self._contents is None:
+            before, after = (_contents(each) for each in self.sources)
+            if self.directories is not None:
+                before = {_moved(path, *self.directories): found for path, found in before.items()}
+            self._contents = before, after
+        return self._contents
 
 
 class _Enlarged(Workspace):

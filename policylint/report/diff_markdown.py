@@ -21,6 +21,7 @@ from policylint.report.diff_words import (
     finding_parts,
     loses_protection,
     nothing_changes,
+    one_of,
     own_policies,
     reach_in_words,
     renamed_objects,
@@ -217,19 +218,14 @@ def _why(report: DiffReport, setting: Setting, own: frozenset[ResourceKey]) -> s
 
 def _links(report: DiffReport, responsible: Sequence[Responsible], own: frozenset[ResourceKey]) -> str:
     shown = [
-        _one_of(each, own) + (_place(report, each.location) if each.location is not None else code(each.policy.path))
+        one_of(each, own) + (_place(report, each.location) if each.location is not None else code(each.policy.path))
         for each in responsible[:3]
     ]
     return ", ".join(shown)
 
 
 def _names(responsible: Sequence[Responsible], own: frozenset[ResourceKey]) -> str:
-    return ", ".join(_one_of(each, own) + code(each.policy.path) for each in responsible)
-
-
-def _one_of(responsible: Responsible, own: frozenset[ResourceKey]) -> str:
-    """That a policy stands for those which the others of the row have."""
-    return "its own, e.g. " if responsible.policy in own else ""
+    return ", ".join(one_of(each, own) + code(each.policy.path) for each in responsible)
 
 
 def _place(report: DiffReport, location: Location, *, before: bool = False) -> str:

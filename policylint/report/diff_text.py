@@ -21,6 +21,7 @@ from policylint.report.diff_words import (
     finding_parts,
     gateways_in_words,
     nothing_changes,
+    one_of,
     own_policies,
     reach_in_words,
     renamed_objects,
@@ -225,7 +226,7 @@ def _names(
     for each in responsible[:3]:
         place = report.place(each.location) if places else None
         where = f" ({place[0].rpartition('/')[2]}:{place[1]})" if place else ""
-        found.append(one_line(f"{'its own, e.g. ' if each.policy in own else ''}{each.policy.path}{where}"))
+        found.append(one_line(f"{one_of(each, own)}{each.policy.path}{where}"))
     more = f" and {len(responsible) - 3} more" if len(responsible) > 3 else ""
     return ", ".join(found) + more if found else "the route itself"
 

@@ -223,6 +223,11 @@ def loses_protection(subject: Subject) -> bool:
     )
 
 
+def one_of(responsible: Responsible, own: frozenset[ResourceKey]) -> str:
+    """That a policy (one of `own_policies`) stands for those which the others that change alike have."""
+    return "its own, e.g. " if responsible.policy in own else ""
+
+
 class _Ways:
     """What subjects that change alike have in common; of settings that many share it is found out once."""
 

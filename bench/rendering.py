@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from policylint.documents import read
+from policylint.load.objects import cluster_scoped_kinds
+from policylint.load.reading import load
 from policylint.model import GATEWAY_GROUP, ResourceKey, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
-from policylint.render.kustomize import Kustomizer
-from policylint.render.objects import cluster_scoped_kinds
-from policylint.render.reading import load
+from policylint.render.kustomize.build import Kustomizer
 from policylint.render.tree import Tree
 from policylint.simulation import Simulation
 from policylint.sources import open_source

@@ -6,9 +6,9 @@ policy's status, whatever the others do (GEP-713 «Policy status»: one entry pe
 
 from __future__ import annotations
 
+from policylint.catalog.kinds import Catalog
 from policylint.implementations import implementation
 from policylint.model import GATEWAY_GROUP, PolicyKind, ResourceKey, text
-from policylint.model.catalog import Catalog
 from policylint.policy.state import Ancestor, Group, OrderDependence, PolicyState
 from policylint.records import NamedTuple
 from policylint.topology import GatewayState, ParentState, Topology

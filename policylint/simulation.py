@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, ResourceKey, World
-from policylint.model.catalog import Catalog
 from policylint.policy.affected import Mark
 from policylint.policy.declared import declared
 from policylint.policy.dependence import order_dependence

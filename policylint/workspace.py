@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.documents import Document, Problem
 from policylint.given import Given
+from policylint.load.cache import Remembered
+from policylint.load.definitions import Definitions
+from policylint.load.objects import cluster_scoped_kinds, patch_files, resources
+from policylint.load.reading import Loaded, load
 from policylint.model import Finding, Resource, ResourceKey, World
-from policylint.model.catalog import Catalog, CatalogError, load_catalog
 from policylint.model.coverage import Coverage
 from policylint.model.world import Unseen
-from policylint.render.definitions import Definitions
-from policylint.render.objects import cluster_scoped_kinds, patch_files, resources
-from policylint.render.reading import Loaded, load
-from policylint.render.remembered import Remembered
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
@@ -144,7 +144,7 @@ def open_workspace(
 
 def known_groups() -> frozenset[str]:
     """The API groups of the shipped catalog, without parsing it."""
-    from policylint.model.catalog import shipped_groups
+    from policylint.catalog.kinds import shipped_groups
 
     return shipped_groups()
 

@@ -101,7 +101,7 @@ def run(
         if _has_material(rule, simulation):
             findings = import_module(f"policylint.checks.{RULES[rule]}").check(simulation)
             if rule[:4] in _HANGING_ON_KINDS:
-                from policylint.checks.confidence import hedged
+                from policylint.checks.kit.confidence import hedged
 
                 findings = (hedged(each, simulation) for each in findings)
             found.extend(map(_assumed, findings) if simulation.world.movable and rule[:4] in _DEPLOYED else findings)
@@ -130,7 +130,7 @@ def expand(names: Iterable[str]) -> set[str]:
         if not found and re.fullmatch(r"(?i)GWP\d{0,3}", wanted):
             found = {rule for rule in RULES if rule.startswith(wanted.upper())}
         if not found:
-            from policylint.checks.wording import near
+            from policylint.checks.kit.wording import near
 
             guess = near(wanted.lower(), by_name)
             raise ValueError(f"unknown rule {wanted!r}" + (f" (did you mean {guess!r}?)" if guess else ""))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.mesh_policies import TELEMETRY, is_wide
-from policylint.checks.places import path
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.mesh_policies import TELEMETRY, is_wide
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.policy.state import PolicyState
 

@@ -1,6 +1,6 @@
 """GWP302: a change takes authentication, authorization or an allow-list away from a route.
 
-One state of the manifests cannot tell: `policylint diff` asks policylint/compare/authentication.py, `lint` reports
+One state of the manifests cannot tell: `policylint diff` asks policylint/compare/protection/removed.py, `lint` reports
 nothing.
 """
 

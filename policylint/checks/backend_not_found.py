@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import only_near
-from policylint.checks.nearby import Nearby
-from policylint.checks.places import at, path
-from policylint.checks.routing import graded
-from policylint.checks.wording import listing, plural
+from policylint.checks.kit.fixes import only_near
+from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.routing import graded
+from policylint.checks.kit.suggestions import Nearby
+from policylint.checks.kit.wording import listing, plural
 from policylint.model import Finding, Related, Resource, mapping, sequence
 from policylint.model.fix import Change, Fix
 

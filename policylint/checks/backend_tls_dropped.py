@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from policylint.checks.places import at, path
+from policylint.checks.kit.locations import at, path
 from policylint.model import GATEWAY_GROUP, Finding, Related, Resource, ResourceKey, mapping, sequence
 from policylint.policy.state import PolicyState, Target
 from policylint.records import NamedTuple

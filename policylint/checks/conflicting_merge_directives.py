@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.places import path
+from policylint.checks.kit.locations import path
 from policylint.model import Finding
 
 if TYPE_CHECKING:

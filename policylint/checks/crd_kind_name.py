@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.crds import policy_crds
+from policylint.checks.kit.crds import policy_crds
 from policylint.model import Finding
 
 if TYPE_CHECKING:

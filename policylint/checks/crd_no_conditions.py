@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.crds import PolicyCrd, policy_crds
+from policylint.checks.kit.crds import PolicyCrd, policy_crds
 from policylint.model import Finding, mapping
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.crds import policy_crds
+from policylint.catalog.crd_kind import POLICY_LABEL
+from policylint.checks.kit.crds import policy_crds
 from policylint.model import Finding
-from policylint.model.crd_kind import POLICY_LABEL
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

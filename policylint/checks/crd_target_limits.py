@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from policylint.checks.crds import policy_crds
-from policylint.checks.wording import listing
+from policylint.checks.kit.crds import policy_crds
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding, mapping, sequence
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.mesh_policies import AUTHORIZATION, action
+from policylint.checks.kit.mesh_policies import AUTHORIZATION, action
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, text
 from policylint.policy.state import Attachment, Group
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import into_list
-from policylint.checks.versions import SUPERSEDED, X_GROUP, Superseded
+from policylint.checks.kit.fixes import into_list
+from policylint.checks.kit.versions import SUPERSEDED, X_GROUP, Superseded
 from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping
 from policylint.model.fix import Change, Fix
 from policylint.model.policy_kind import Reference

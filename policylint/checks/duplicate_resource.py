@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.routing import graded
+from policylint.checks.kit.routing import graded
 from policylint.model import Finding, Related, is_symbolic
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.places import path, target_at
+from policylint.checks.kit.locations import path, target_at
 from policylint.model import Finding, Location, Related, mapping, sequence
 from policylint.policy.state import PolicyState
 

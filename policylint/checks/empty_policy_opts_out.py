@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.dropped import drops
-from policylint.checks.places import target_at
-from policylint.checks.wording import listing
+from policylint.checks.kit.dropped import drops
+from policylint.checks.kit.locations import target_at
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
 
 if TYPE_CHECKING:

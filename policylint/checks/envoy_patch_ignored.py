@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.envoy_patches import Patch, patches
-from policylint.checks.places import path
+from policylint.checks.kit.envoy_patches import Patch, patches
+from policylint.checks.kit.locations import path
 from policylint.model import Finding
 
 if TYPE_CHECKING:

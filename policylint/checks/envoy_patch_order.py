@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks.envoy_patch_ignored import why_ignored
-from policylint.checks.envoy_patches import Patch, patches
+from policylint.checks.kit.envoy_patches import Patch, patches
 from policylint.model import Finding
 
 if TYPE_CHECKING:

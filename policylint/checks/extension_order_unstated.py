@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from policylint.checks.mesh_policies import EXTENSIONS, extension_place
+from policylint.checks.kit.mesh_policies import EXTENSIONS, extension_place
 from policylint.model import Finding, Node, Related, ResourceKey
 from policylint.policy.order import order_stated
 

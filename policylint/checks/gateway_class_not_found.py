@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.nearby import Nearby
-from policylint.checks.routing import graded
+from policylint.checks.kit.routing import graded
+from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding
 
 if TYPE_CHECKING:

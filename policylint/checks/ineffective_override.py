@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.places import path, target_at
-from policylint.checks.wording import listing
+from policylint.checks.kit.locations import path, target_at
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
 from policylint.policy.state import Attachment, Declared, PolicyState
 

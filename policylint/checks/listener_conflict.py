@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.places import at, path
-from policylint.checks.routing import listeners
-from policylint.checks.wording import listing
+from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.routing import listeners
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Node, Related
 
 if TYPE_CHECKING:

@@ -29,13 +29,13 @@ def has_material(rule: str, simulation: Simulation) -> bool:
 
 
 def _is_broken(simulation: Simulation) -> bool:
-    from policylint.checks.schemas import broken
+    from policylint.checks.kit.schemas import broken
 
     return bool(broken(simulation))
 
 
 def _breaks(simulation: Simulation) -> bool:
-    from policylint.checks.invariants import breaches
+    from policylint.checks.kit.invariants import breaches
 
     return bool(breaches(simulation))
 

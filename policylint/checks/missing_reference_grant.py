@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import granted
-from policylint.checks.places import at, path
-from policylint.checks.routing import graded, grant, listeners
-from policylint.checks.wording import plural
+from policylint.checks.kit.fixes import granted
+from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.routing import graded, grant, listeners
+from policylint.checks.kit.wording import plural
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, ResourceKey
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.notes import of_rendering
+from policylint.checks.kit.render_notes import of_rendering
 from policylint.model import Finding
 
 if TYPE_CHECKING:

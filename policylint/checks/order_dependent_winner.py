@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.places import target_of
+from policylint.checks.kit.locations import target_of
 from policylint.model import Finding, Related
 from policylint.policy.state import OrderDependence
 

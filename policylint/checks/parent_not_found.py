@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import set_value
-from policylint.checks.nearby import Nearby
-from policylint.checks.places import at, path
-from policylint.checks.routing import graded
+from policylint.checks.kit.fixes import set_value
+from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.routing import graded
+from policylint.checks.kit.suggestions import Nearby
 from policylint.documents import Pointer
 from policylint.model import Finding, Resolution, Resource, ResourceKey
 

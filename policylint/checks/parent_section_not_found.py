@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import set_value
-from policylint.checks.places import at, path
-from policylint.checks.sections import FIELD, NOUN, section_names
-from policylint.checks.wording import did_you_mean, listing, near, quoted
+from policylint.checks.kit.fixes import set_value
+from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.sections import FIELD, NOUN, section_names
+from policylint.checks.kit.wording import did_you_mean, listing, near, quoted
 from policylint.model import Finding, Related, Resource, mapping, sequence
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.dropped import Drop, drops
-from policylint.checks.fixing import insert
-from policylint.checks.places import target_at
-from policylint.checks.wording import listing, plural
+from policylint.checks.kit.dropped import Drop, drops
+from policylint.checks.kit.fixes import insert
+from policylint.checks.kit.locations import target_at
+from policylint.checks.kit.wording import listing, plural
 from policylint.model import ROUTE_KINDS, Finding, Related, ResourceKey
 from policylint.model.fix import Fix
 

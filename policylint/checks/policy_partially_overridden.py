@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.overridden import affected, lost_fields, names, related, superseders
-from policylint.checks.places import target_at
-from policylint.checks.wording import listing
+from policylint.checks.kit.locations import target_at
+from policylint.checks.kit.overridden import affected, lost_fields, names, related, superseders
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks import cluster_scope_target, conflicting_merge_directives, duplicate_target
-from policylint.checks.places import path, written
+from policylint.checks.kit.locations import path, written
 from policylint.model import Finding, Location
 
 if TYPE_CHECKING:

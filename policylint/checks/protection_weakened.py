@@ -1,6 +1,7 @@
 """GWP304: a change leaves a protection in place and makes it ask for less.
 
-One state of the manifests cannot tell: `policylint diff` asks policylint/compare/weakening.py, `lint` reports nothing.
+One state of the manifests cannot tell: `policylint diff` asks policylint/compare/protection/settings.py, and `lint`
+reports nothing.
 """
 
 from __future__ import annotations

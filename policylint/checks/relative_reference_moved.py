@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.places import path, value_at
+from policylint.checks.kit.locations import path, value_at
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, ResourceKey
 from policylint.policy.state import Group

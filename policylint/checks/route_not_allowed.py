@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.places import at, path
-from policylint.checks.routing import graded
-from policylint.checks.wording import plural
+from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.routing import graded
+from policylint.checks.kit.wording import plural
 from policylint.model import Finding, Related, Resource
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from policylint.checks.dropped import drops
 from policylint.checks.ineffective_override import is_opt_out
-from policylint.checks.places import target_at
-from policylint.checks.wording import plural, verb
+from policylint.checks.kit.dropped import drops
+from policylint.checks.kit.locations import target_at
+from policylint.checks.kit.wording import plural, verb
 from policylint.model import Finding, Node, PolicyKind, Related, ResourceKey, mapping, sequence
 from policylint.policy.state import Group, PolicyState
 

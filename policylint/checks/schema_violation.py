@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import rename_key, set_value
-from policylint.checks.invariants import Breach, breaches
-from policylint.checks.places import path
-from policylint.checks.schemas import Broken, broken, is_surprising, written
-from policylint.checks.wording import listing, near
+from policylint.checks.kit.fixes import rename_key, set_value
+from policylint.checks.kit.invariants import Breach, breaches
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.schemas import Broken, broken, is_surprising, written
+from policylint.checks.kit.wording import listing, near
 from policylint.model import Confidence, Finding, Location, Related, Severity
 from policylint.model.fix import Fix
 from policylint.schema.known import is_experimental

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import set_value
-from policylint.checks.places import at, entry, path
-from policylint.checks.sections import NOUN, section_names
-from policylint.checks.wording import near, quoted
+from policylint.checks.kit.fixes import set_value
+from policylint.checks.kit.locations import at, entry, path
+from policylint.checks.kit.sections import NOUN, section_names
+from policylint.checks.kit.wording import near, quoted
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.policy.state import PolicyState, Target
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from policylint.checks.places import entry, path
-from policylint.checks.wording import listing
+from policylint.checks.kit.locations import entry, path
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Location, Related, Resource, mapping
 from policylint.model.selectors import matches, unmet
 from policylint.policy.state import PolicyState, Target

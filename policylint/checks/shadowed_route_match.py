@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from policylint.checks.places import at, path, value_at
+from policylint.checks.kit.locations import at, path, value_at
 from policylint.documents import Pointer
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.records import NamedTuple

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from policylint.checks.fixing import quote
-from policylint.checks.places import path
-from policylint.checks.schemas import broken, is_surprising, read_as, written
+from policylint.checks.kit.fixes import quote
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.schemas import broken, is_surprising, read_as, written
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Resource, mapping
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import granted
-from policylint.checks.places import at, path
-from policylint.checks.routing import grant
-from policylint.checks.wording import listing
+from policylint.checks.kit.fixes import granted
+from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.routing import grant
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding
 from policylint.model.fix import Fix
 from policylint.policy.state import PolicyState, Target

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.places import at, entry, path
-from policylint.checks.wording import listing
+from policylint.checks.kit.locations import at, entry, path
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding, PolicyKind, is_symbolic, text
 from policylint.model.fix import Change, Fix
 from policylint.policy.state import PolicyState, Target

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policylint.checks.fixing import set_value
-from policylint.checks.nearby import Nearby
-from policylint.checks.places import path, target_at
-from policylint.checks.wording import listing
+from policylint.checks.kit.fixes import set_value
+from policylint.checks.kit.locations import path, target_at
+from policylint.checks.kit.suggestions import Nearby
+from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
 from policylint.policy.state import PolicyState, Target
 

@@ -12,7 +12,7 @@ RULE = "GWP902"
 
 def report(suppression: Suppression, name: str, *, known: Collection[str] = (), **_: object) -> Finding:
     """The finding for one name; `known` are the names and ids of all rules."""
-    from policylint.checks.wording import near
+    from policylint.checks.kit.wording import near
 
     message = f"suppression of an unknown rule {name}" if name else "suppression without a rule"
     guess = near(name.lower(), known) if name else ""

@@ -13,7 +13,7 @@ from policylint.cli.commands import FOUND, OK, say
 
 if TYPE_CHECKING:
     from policylint.model import Finding
-    from policylint.report import Report
+    from policylint.report.findings import Report
 
 NEVER = ("GWP90", "GWP910")
 """Findings about suppressions and files that cannot be read are put right, not suppressed."""
@@ -25,7 +25,7 @@ def add_ignores(report: Report, reason: str, locked: Collection[str]) -> int:
     Raises:
         click.UsageError: the reason is none, or a file cannot be written.
     """
-    from policylint.triage.adding import add, check_reason
+    from policylint.triage.insert import add, check_reason
 
     try:
         reason = check_reason(reason)

@@ -126,7 +126,7 @@ def _abandon_stdout() -> None:
 
 def say(message: str) -> None:
     """One line for the user on stderr; what comes from file names and manifests cannot disturb the terminal."""
-    from policylint.report.display import one_line
+    from policylint.report.kit.display import one_line
 
     click.echo(f"policylint: {one_line(message)}", err=True)
 

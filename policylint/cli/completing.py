@@ -41,7 +41,7 @@ def kind_names(context: click.Context, parameter: click.Parameter, incomplete: s
 
     from click.shell_completion import CompletionItem
 
-    from policylint.model.catalog import load_catalog
+    from policylint.catalog.kinds import load_catalog
 
     kinds = [each for each in load_catalog().kinds() if each.kind != "*"]
     number = Counter(each.kind for each in kinds)

@@ -44,7 +44,7 @@ def show(directory: str | None) -> int:
     from policylint.cli import configured
     from policylint.cli.opening import enter
     from policylint.cli.streams import put
-    from policylint.config.showing import show as shown
+    from policylint.config.show import show as shown
 
     enter(directory)
     found = configured.settings()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from policylint.cli.answer import Answer
     from policylint.cli.diff_asked import Asked
     from policylint.model.coverage import Coverage
-    from policylint.report.diff_report import DiffReport
+    from policylint.report.diff.report import DiffReport
 
 SEVERITIES = ("error", "warning", "note")
 OWN_FORMATS = ("text", "concise", "json-v1", "json", "markdown", "summary", "github")
@@ -143,7 +143,7 @@ def diff(
         key=comment_key,
         show_unchanged=show == "unchanged",
     )
-    from policylint.report import Options
+    from policylint.report.findings import Options
 
     looks = Options(color=wants_color(color), width=page_width(), **plain)
     put(_written(form, report._replace(report=report.report._replace(options=looks))))
@@ -160,7 +160,7 @@ def diff(
 
 def _automatic(form: str) -> str:
     """`auto` is `github` inside GitHub Actions where that format is there, else text."""
-    from policylint.report import FORMATS as KNOWN
+    from policylint.report.findings import FORMATS as KNOWN
 
     if form == "auto":
         return "github" if os.environ.get("GITHUB_ACTIONS") == "true" and "github" in KNOWN else "text"
@@ -178,8 +178,8 @@ def _report(
     from policylint import __version__
     from policylint.cli.judging import names_of, pages_for
     from policylint.cli.opening import below_root
-    from policylint.report import Options, Report
-    from policylint.report.diff_report import DiffReport
+    from policylint.report.diff.report import DiffReport
+    from policylint.report.findings import Options, Report
 
     comparison, before, after = answer.comparison, answer.before, answer.after
     rules = {each.finding.rule for each in comparison.findings}
@@ -210,33 +210,33 @@ def _report(
 
 def _written(form: str, report: DiffReport) -> str:
     """The text of one format."""
-    from policylint.report import write
+    from policylint.report.findings import write
 
     match form:
         case "text":
-            from policylint.report import diff_text
+            from policylint.report.diff import text
 
-            return diff_text.write(report)
+            return text.write(report)
         case "concise":
-            from policylint.report import diff_concise
+            from policylint.report.diff import concise
 
-            return diff_concise.write(report)
+            return concise.write(report)
         case "json-v1" | "json":
-            from policylint.report import diff_json
+            from policylint.report.diff import json_v1
 
-            return diff_json.write(report)
+            return json_v1.write(report)
         case "markdown":
-            from policylint.report import diff_markdown
+            from policylint.report.diff import markdown
 
-            return diff_markdown.write(report)
+            return markdown.write(report)
         case "github":
-            from policylint.report import diff_github
+            from policylint.report.diff import github
 
-            return diff_github.write(report)
+            return github.write(report)
         case "summary":
-            from policylint.report import diff_markdown
+            from policylint.report.diff import markdown
 
-            return diff_markdown.summary(report)
+            return markdown.summary(report)
         case _:
             return write(form, report.report)
 

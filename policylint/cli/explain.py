@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from policylint.explain.subject import Subject
     from policylint.report.explain import Explained
-    from policylint.report.explain_radius import Radius
+    from policylint.report.explain.radius import Radius
     from policylint.workspace import Workspace
 
 ASKED = "What is asked"
@@ -91,9 +91,9 @@ def explain(
     from policylint.cli.trace_at import opened_at
     from policylint.explain.explanation import explain as explained
     from policylint.explain.subject import UnclearError, subjects
-    from policylint.report.display import Paint
     from policylint.report.explain import write
-    from policylint.report.identity import Names
+    from policylint.report.kit.display import Paint
+    from policylint.report.kit.identity import Names
 
     clock = Clock()
     workspace = opened_at(revision, paths, directory, semantics, snapshot)
@@ -126,7 +126,7 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
     from policylint.explain.deleting import without as simulated
     from policylint.explain.subject import UnclearError, subjects
     from policylint.model.spelling import spelled
-    from policylint.report.explain_radius import radius
+    from policylint.report.explain.radius import radius
 
     simulation, key, _ = subject
     if without in (None, ITSELF):

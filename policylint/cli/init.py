@@ -12,7 +12,7 @@ import click
 from policylint.cli.options import INPUT, OUTPUT, Command, option
 
 if TYPE_CHECKING:
-    from policylint.config.starting import Seen
+    from policylint.config.init_template import Seen
     from policylint.workspace import Workspace
 
 FILE = ".policylint.yaml"
@@ -43,7 +43,7 @@ def init(directory: str | None, printed: bool, force: bool) -> int:
     from policylint.cli.opening import enter, top
     from policylint.cli.streams import put, save
     from policylint.config.discovery import discover
-    from policylint.config.starting import configuration
+    from policylint.config.init_template import configuration
     from policylint.workspace import open_workspace
 
     enter(directory)
@@ -62,7 +62,7 @@ def init(directory: str | None, printed: bool, force: bool) -> int:
 
 def seen(workspace: Workspace) -> Seen:
     """What the workspace tells about the repository."""
-    from policylint.config.starting import Seen
+    from policylint.config.init_template import Seen
 
     missing: dict[str, None] = {}
     classes: dict[str, None] = {}

@@ -136,8 +136,8 @@ def fingerprints_of(workspace: Workspace, findings: Sequence[Finding]) -> list[s
     from functools import partial
 
     from policylint.cli.opening import below_root
-    from policylint.report import Report
-    from policylint.report.fingerprint import fingerprints
+    from policylint.report.findings import Report
+    from policylint.report.findings.fingerprint import fingerprints
 
     report = Report(findings, workspace.coverage, relative=partial(below_root, workspace.root))
     return fingerprints(report, findings)

@@ -113,7 +113,7 @@ class Memory:
 
     def _answer(self, content: Any) -> Answer:
         from policylint.compare.stored import restored
-        from policylint.documents.stored import number_in, text_in
+        from policylint.documents.serialize import number_in, text_in
         from policylint.model.coverage import Coverage
 
         comparison, counts, suppressed, files_differ, files = content
@@ -276,7 +276,7 @@ def _blob(value: Any) -> str | None:
     """The id of a blob, which is handed to git."""
     if value is None:
         return None
-    from policylint.documents.stored import text_in
+    from policylint.documents.serialize import text_in
 
     blob = text_in(value)
     if len(blob) not in (40, 64) or blob.strip("0123456789abcdef"):

@@ -41,7 +41,7 @@ def kinds(kind: str | None, form: str) -> None:
     KIND is a name (SecurityPolicy), or a name with its group (SecurityPolicy.gateway.envoyproxy.io) where several
     implementations use one name.
     """
-    from policylint.model.catalog import load_catalog
+    from policylint.catalog.kinds import load_catalog
 
     known = load_catalog().kinds()
     wanted = known if kind is None else _named(kind, known)
@@ -51,7 +51,7 @@ def kinds(kind: str | None, form: str) -> None:
 
             click.echo(json.dumps({"version": "kinds-v1", "kinds": _entries(wanted)}, indent=2, ensure_ascii=False))
         case "yaml":
-            from policylint.report.yaml_text import yaml_text
+            from policylint.report.kit.yaml_text import yaml_text
 
             click.echo(yaml_text({"version": "kinds-v1", "kinds": _entries(wanted)}), nl=False)
         case "markdown":
@@ -75,7 +75,7 @@ def _named(name: str, known: list[PolicyKind]) -> list[PolicyKind]:
 
 
 def _entries(wanted: Iterable[PolicyKind]) -> list[dict[str, object]]:
-    from policylint.model.kind_entry import kind_entry
+    from policylint.catalog.entry import kind_entry
 
     return [{"implementation": each.implementation, **kind_entry(each)} for each in wanted]
 
@@ -90,7 +90,7 @@ def _table(wanted: Iterable[PolicyKind]) -> str:
     import textwrap
     from itertools import groupby
 
-    from policylint.model.kind_words import in_short, targets_in_words
+    from policylint.catalog.words import in_short, targets_in_words
 
     lines = [_line("KIND", "CLASS", "MERGE", "CONFLICT", "VERIFIED", "TARGETS")]
     for (implementation, group), kinds in groupby(wanted, key=lambda each: (each.implementation, each.group)):
@@ -121,7 +121,7 @@ def _line(*cells: str) -> str:
 def _pages(wanted: Iterable[PolicyKind]) -> str:
     import textwrap
 
-    from policylint.model.kind_words import explain
+    from policylint.catalog.words import explain
 
     pages = []
     for each in wanted:
@@ -145,7 +145,7 @@ def _settings(implementation: str) -> Iterator[tuple[str, str]]:
     """What of the controller's settings changes verdicts, with the defaults."""
     import json
 
-    from policylint.model.catalog import load_catalog
+    from policylint.catalog.kinds import load_catalog
 
     known = load_catalog().known_settings(implementation)
     if known:
@@ -154,7 +154,7 @@ def _settings(implementation: str) -> Iterator[tuple[str, str]]:
 
 
 def _markdown_pages(wanted: Iterable[PolicyKind]) -> str:
-    from policylint.model.kind_words import explain
+    from policylint.catalog.words import explain
 
     return "\n".join(
         f"## {each}\n\n" + "".join(f"**{heading}.** {sentences}\n\n" for heading, sentences in explain(each))[:-1]
@@ -164,7 +164,7 @@ def _markdown_pages(wanted: Iterable[PolicyKind]) -> str:
 
 def _markdown(wanted: Iterable[PolicyKind]) -> str:
     """docs/policy-kinds.md, generated: `policylint kinds -o markdown > docs/policy-kinds.md`."""
-    from policylint.model.kind_words import (
+    from policylint.catalog.words import (
         conflicts_in_words,
         merge_in_words,
         status_in_words,

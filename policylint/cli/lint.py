@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from policylint.config import Settings
     from policylint.model import Finding
-    from policylint.report import Report
+    from policylint.report.findings import Report
     from policylint.sources import Source
     from policylint.workspace import Workspace
 
@@ -199,7 +199,7 @@ def lint(
 
     from policylint import __version__
     from policylint.cli.judging import names_of, pages_for
-    from policylint.report import Options, Report, write
+    from policylint.report.findings import Options, Report, write
 
     options: dict[str, Any] = {
         "min_severity": min_severity or settings.min_severity,
@@ -239,7 +239,7 @@ def lint(
         return add_ignores(report, add_ignore, configured.locked(settings))
     put(write("statistics" if statistics and form in PROSE else form, report))
     if statistics and form not in PROSE:
-        from policylint.report.statistics import table
+        from policylint.report.findings.statistics import table
 
         click.echo("\n".join(table(report)), err=True)
     for name, file in files:
@@ -304,7 +304,7 @@ def _split(values: Sequence[str]) -> list[str]:
 
 def _say_left_out(report: Report) -> None:
     from policylint.cli.streams import say
-    from policylint.report.sarif import MOST_RESULTS, left_out
+    from policylint.report.findings.sarif import MOST_RESULTS, left_out
 
     if number := left_out(report):
         say(f"sarif: {number} findings left out, code scanning takes the {MOST_RESULTS} worst")

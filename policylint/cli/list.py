@@ -70,8 +70,8 @@ def list_(
     from policylint.cli.opening import Clock, describe
     from policylint.cli.streams import put, say, wants_color
     from policylint.cli.trace_at import opened_at
-    from policylint.report.display import Paint
-    from policylint.report.listing import Wanted, entries, write
+    from policylint.report.kit.display import Paint
+    from policylint.report.list.listing import Wanted, entries, write
 
     clock = Clock()
     labels = _labels(selector) if selector else None

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from policylint.load.cache import Remembered
     from policylint.model.coverage import Coverage
-    from policylint.render.remembered import Remembered
     from policylint.render.shared import Shared
     from policylint.sources import Source
     from policylint.workspace import Workspace
@@ -108,7 +108,7 @@ def opened(
 def remembering(*, sharing: bool = False) -> Remembered:
     """What earlier runs know of contents, unless --no-cache or POLICYLINT_NO_CACHE says otherwise."""
     from policylint.cli import configured
-    from policylint.render.remembered import Remembered
+    from policylint.load.cache import Remembered
 
     return Remembered(cache_in_use(), sharing=sharing, jobs=click.get_current_context().meta.get(configured.JOBS))
 

@@ -10,7 +10,7 @@ from policylint.cli.options import OUTPUT, Command, option
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage
-    from policylint.report.display import Paint
+    from policylint.report.kit.display import Paint
 
 _WIDTH = 100
 
@@ -48,7 +48,7 @@ def rule(name: str | None, form: str, color: str) -> int:
     """Show what a rule means, why it matters and how to fix it. Without ID: all rules."""
     from policylint.cli.streams import put, wants_color
     from policylint.model.rule_page import all_pages, page_of
-    from policylint.report.display import Paint
+    from policylint.report.kit.display import Paint
 
     paint = Paint(wants_color(color))
     pages = all_pages() if name is None else [found for found in (page_of(name),) if found]
@@ -71,7 +71,7 @@ def _line(page: RulePage, paint: Paint) -> str:
 
 def _page(page: RulePage, paint: Paint) -> str:
     """The head, then the page: paragraphs wrapped, examples indented, headings in bold where there are colours."""
-    from policylint.report.display import wrapped
+    from policylint.report.kit.display import wrapped
 
     severity = paint(page.severity, page.severity)
     facts = [severity, page.confidence, f"since {page.since}", *(f"#{tag}" for tag in page.tags)]

@@ -66,11 +66,11 @@ def simulate(
     workspace = opened(paths, directory, semantics, snapshot, strict=strict)
     clock.lap("read and simulate")
     if what == "status":
-        from policylint.report import status
+        from policylint.report.simulate import status
 
         pieces = status.write(form, workspace.simulations)
     else:
-        from policylint.report.display import Paint
+        from policylint.report.kit.display import Paint
         from policylint.report.simulate import write
 
         pieces = write(form, workspace.simulations, Paint(wants_color(color)))

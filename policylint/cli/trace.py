@@ -107,7 +107,7 @@ def trace(
     from policylint.cli.opening import Clock, describe, enter
     from policylint.cli.streams import page_width, put, say, wants_color
     from policylint.cli.trace_at import opened_at, sides
-    from policylint.report.display import Paint
+    from policylint.report.kit.display import Paint
     from policylint.trace import RequestError
 
     clock = Clock()

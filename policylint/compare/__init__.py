@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def paired(before: Sequence[Simulation], after: Sequence[Simulation]) -> list[Sides]:
     """The environments by name, with the creation order that the change states; a missing side is an empty world."""
-    from policylint.compare.ages import with_ages
+    from policylint.compare.creation_order import with_ages
     from policylint.compare.pairing import Pairing
     from policylint.model import World
     from policylint.simulation import simulate
@@ -89,13 +89,13 @@ def removed_protections(
     found: list[Finding] = []
     for pair, environment in zip(sides, environments, strict=True):
         if "GWP302" in wanted:
-            from policylint.compare.authentication import authentication_removed
-            from policylint.compare.openings import protection_bypassed
+            from policylint.compare.protection.bypass import protection_bypassed
+            from policylint.compare.protection.removed import authentication_removed
 
             found += authentication_removed(pair, environment.contexts)
             found += protection_bypassed(pair)
         if "GWP304" in wanted:
-            from policylint.compare.weakening import protection_weakened
+            from policylint.compare.protection.settings import protection_weakened
 
             found += protection_weakened(pair, environment.contexts)
     return _folded(found)
@@ -113,7 +113,7 @@ def compared_findings(
     One cause, one finding: GWP302 and GWP304 are left out where a new GWP201 says the same, GWP301 where a new GWP302
     says more.
     """
-    from policylint.compare.ages import with_reasons
+    from policylint.compare.creation_order import with_reasons
 
     renamed = {key: new for each in environments for key, new in each.renamed.items()}
     new = frozenset(key for each in sides for key in each.pairing.added)

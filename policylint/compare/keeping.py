@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
+from policylint.catalog.entry import kind_entry
 from policylint.compare.change import (
     Comparison,
     ContextChange,
@@ -22,10 +23,9 @@ from policylint.compare.change import (
     Touched,
 )
 from policylint.documents import Document
-from policylint.documents.stored import StoredError
+from policylint.documents.serialize import StoredError
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.model.fix import Change
-from policylint.model.kind_entry import kind_entry
 from policylint.model.policy_kind import policy_kind
 from policylint.model.resource import Written
 from policylint.policy.state import Effective

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policylint.checks.places import target_at
+from policylint.checks.kit.locations import target_at
 from policylint.compare.change import Responsible, Setting, SettingChange
 from policylint.compare.contexts import same_value
 from policylint.compare.pairing import Pairing

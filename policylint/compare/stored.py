@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
+from policylint.catalog.entry import kind_entry
 from policylint.compare.change import (
     Comparison,
     ContextChange,
@@ -30,10 +31,9 @@ from policylint.compare.change import (
     Touched,
 )
 from policylint.documents import Pointer, Position
-from policylint.documents.stored import StoredError, is_deep, number_in, text_in
+from policylint.documents.serialize import StoredError, is_deep, number_in, text_in
 from policylint.model import SEVERITIES, Confidence, Finding, Location, Node, PolicyKind, Related, ResourceKey
 from policylint.model.fix import Action, Change, Fix
-from policylint.model.kind_entry import kind_entry
 from policylint.model.policy_kind import Origin, policy_kind
 from policylint.records import NamedTuple
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from policylint.compare.attachment import reach_of, rules_of
 from policylint.compare.change import ContextChange, Part, Setting, Subject, SubjectChange
-from policylint.compare.reach import reach_of, rules_of
 from policylint.compare.settings import ORDER, aims, settings, sources
 from policylint.compare.sides import Sides
 from policylint.model import Location, Node, PolicyKind, ResourceKey

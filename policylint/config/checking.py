@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from policylint.config.discovery import ConfigError
-from policylint.config.places import Places
+from policylint.config.toml_positions import Places
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

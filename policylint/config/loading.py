@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.config.discovery import PYPROJECT, ConfigError
-from policylint.config.places import Places, TomlPlaces
 from policylint.config.settings import Environment, Ignore, Settings
+from policylint.config.toml_positions import Places, TomlPlaces
 
 
 def load(file: str, data: bytes | None = None) -> Settings:

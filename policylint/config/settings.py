@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
-    from policylint.config.places import Places
+    from policylint.config.toml_positions import Places
 
 
 class Environment(NamedTuple):

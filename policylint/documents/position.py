@@ -37,8 +37,8 @@ class Spot:
 
 
 def _unpacked(text: str, value: Any) -> tuple[array[int], array[int], array[int]]:
-    """Lines, columns and spans of a value, from what the cache keeps of them (documents/stored.py); nothing where they
-    do not belong to the value."""
+    """Lines, columns and spans of a value, from what the cache keeps of them (documents/serialize.py); nothing where
+    they do not belong to the value."""
     from base64 import b64decode
 
     kind = _WIDTHS.get(text[:1], "B")

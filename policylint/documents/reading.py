@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from policylint.documents import regular
+from policylint.documents import fast
 from policylint.documents.chunks import Chunk, content_start, identity, split
 from policylint.documents.events import Binding, binding
 from policylint.documents.position import Document, Spot
@@ -41,9 +41,9 @@ class Again:
         self.number = number
 
     def __call__(self) -> Spot:
-        from policylint.documents import careful
+        from policylint.documents import exact
 
-        documents = careful.load(self.part, self.part.decode(), binding()).documents
+        documents = exact.load(self.part, self.part.decode(), binding()).documents
         return documents[self.number][1] if self.number < len(documents) else Spot(0, 0)
 
 
@@ -149,10 +149,10 @@ def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: Read
     """Add what the chunk holds to `reading`; a template's form is returned instead."""
     events = binding()
     part = data if chunk.start == 0 and chunk.end == len(data) else data[chunk.start : chunk.end]
-    if regular.is_candidate(part):
+    if fast.is_candidate(part):
         try:
-            loaded = regular.load(part, events)
-        except (regular.IrregularError, MergeKeyError, UnicodeError, events.error):
+            loaded = fast.load(part, events)
+        except (fast.IrregularError, MergeKeyError, UnicodeError, events.error):
             pass
         else:
             for value, lines, columns in loaded:
@@ -163,7 +163,7 @@ def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: Read
 
 
 def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: Reading, events: Binding) -> str | None:
-    from policylint.documents import careful, templates
+    from policylint.documents import exact, templates
 
     try:
         text = part.decode()
@@ -174,11 +174,11 @@ def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: 
         message = f"not UTF-8: byte 0x{part[error.start]:02x}"
         reading.problems.append(Problem(NOT_UTF8, message, file, line, column, None))
         return None
-    result = careful.load(part, text, events)
+    result = exact.load(part, text, events)
     if result.refused is not None and "Unicode character escape" in result.refused.message:
         part = _SURROGATES.sub(_join_surrogates, part)
         text = part.decode()
-        result = careful.load(part, text, events)
+        result = exact.load(part, text, events)
     for duplicate in result.duplicates:
         spot = duplicate.spot
         first = chunk.line + duplicate.first_line + 1
@@ -192,7 +192,7 @@ def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: 
     refused = result.refused
     if refused is None:
         return None
-    form = templates.form_of(text, refused.line, lambda rest: careful.load(rest.encode(), rest, events).refused is None)
+    form = templates.form_of(text, refused.line, lambda rest: exact.load(rest.encode(), rest, events).refused is None)
     if form is None:
         line, column = chunk.line + refused.line + 1, refused.column + 1
         message = refused.message

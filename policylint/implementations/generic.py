@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.catalog.kinds import Catalog
 from policylint.model import Node, PolicyKind, Resource, World
-from policylint.model.catalog import Catalog
 from policylint.policy import affected, merge, order, overlap, targets, verdict
 from policylint.policy.affected import Mark
 from policylint.policy.declared import Reading

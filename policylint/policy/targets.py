@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.catalog.kinds import shipped_groups
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.model.catalog import shipped_groups
 from policylint.model.keys import CLUSTER_SCOPED, is_symbolic
 from policylint.model.policy_kind import Reference, TargetKind
 from policylint.model.selectors import matches

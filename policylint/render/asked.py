@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from policylint.documents import Document
 from policylint.render.inline import Texts
-from policylint.render.trace import Trace
+from policylint.render.provenance import Trace
 
 
 class Asked(Protocol):

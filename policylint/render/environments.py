@@ -7,28 +7,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from policylint.documents import Problem
+from policylint.load.facts import is_kustomization_path
+from policylint.load.objects import is_kustomization_file, patch_files
+from policylint.load.reading import Loaded
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey
 from policylint.model.keys import CLUSTER_SCOPED
 from policylint.model.world import Note
-from policylint.render.argo import Argo
-from policylint.render.external import external
-from policylint.render.facts import is_kustomization_path
-from policylint.render.flux import Cluster, Deployed
-from policylint.render.flux_roots import cluster_roots, is_live
-from policylint.render.kustomize import Kustomizer, manifests_of
-from policylint.render.notes import Gap, Journal
-from policylint.render.objects import is_kustomization_file, patch_files
+from policylint.render.argo.applications import Argo
+from policylint.render.flux.deployment import Cluster, Deployed
+from policylint.render.flux.helm_releases import released
+from policylint.render.flux.roots import cluster_roots, is_live
+from policylint.render.journal import Gap, Journal
+from policylint.render.kustomize.build import Kustomizer, manifests_of
+from policylint.render.kustomize.external import external
 from policylint.render.overlays import overlays
-from policylint.render.reading import Loaded
-from policylint.render.releases import released
-from policylint.render.trace import Manifest
+from policylint.render.provenance import Manifest
 from policylint.render.tree import Tree, join
 from policylint.render.unresolved import unresolved
 from policylint.sources import Source
 from policylint.sources.worktree import WorkTree
 
 if TYPE_CHECKING:
-    from policylint.render.charts import Charts
+    from policylint.render.helm.charts import Charts
     from policylint.render.shared import Shared
 
 
@@ -95,7 +95,7 @@ def environments(
 
 
 def _charts(tree: Tree) -> Charts:
-    from policylint.render.charts import Charts
+    from policylint.render.helm.charts import Charts
 
     return Charts(tree)
 
@@ -113,7 +113,7 @@ def _deployed(
     found = Argo(tree, kustomizer, charts).deploy() or overlays(tree, kustomizer, patches)
     if found or charts is None:
         return found
-    from policylint.render.lone_charts import lone_charts
+    from policylint.render.helm.lone_charts import lone_charts
 
     return lone_charts(tree, charts, patches)
 

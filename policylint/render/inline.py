@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from policylint.documents import Document, Pointer, Position, read
-from policylint.render.trace import Trace
+from policylint.render.provenance import Trace
 
 
 class FileText:

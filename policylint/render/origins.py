@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from policylint.documents import Document, read
+from policylint.load.objects import objects_of
 from policylint.model import Resource, mapping, text
-from policylint.render.objects import objects_of
-from policylint.render.trace import Manifest, Trace
+from policylint.render.provenance import Manifest, Trace
 from policylint.render.tree import join
 
 ANNOTATION = "config.kubernetes.io/origin"

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from policylint.load.objects import is_kustomization_file
 from policylint.model import sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
-from policylint.render.flux import Deployed
-from policylint.render.flux_roots import ENVIRONMENT_MARKERS, cluster_name, is_live
-from policylint.render.kustomize import Built, Kustomizer, manifests_of
-from policylint.render.notes import Journal
-from policylint.render.objects import is_kustomization_file
-from policylint.render.trace import Manifest
+from policylint.render.flux.deployment import Deployed
+from policylint.render.flux.roots import ENVIRONMENT_MARKERS, cluster_name, is_live
+from policylint.render.journal import Journal
+from policylint.render.kustomize.build import Built, Kustomizer, manifests_of
+from policylint.render.provenance import Manifest
 from policylint.render.tree import Tree, join
 
 _Key = tuple[str, str, str, str]

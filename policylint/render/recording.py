@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.model import Spot
 from policylint.render.inline import FileText, Inline, Texts
-from policylint.render.kustomize import MAX_DEPTH, MAX_RUNS, NOT_BUILT_IN, Built, Kustomizer
-from policylint.render.trace import Manifest, Trace
+from policylint.render.kustomize.build import MAX_DEPTH, MAX_RUNS, NOT_BUILT_IN, Built, Kustomizer
+from policylint.render.provenance import Manifest, Trace
 
 if TYPE_CHECKING:
     from policylint.documents import Document
     from policylint.model.resource import Written
-    from policylint.render.charts import Charts
-    from policylint.render.external import External
-    from policylint.render.notes import Journal
+    from policylint.render.helm.charts import Charts
+    from policylint.render.journal import Journal
+    from policylint.render.kustomize.external import External
     from policylint.render.tree import Tree
 
 _Kustomization = tuple[dict[str, Any], Trace]

@@ -14,11 +14,11 @@ from policylint.render.inline import Texts
 
 if TYPE_CHECKING:
     from policylint.model import Resource, ResourceKey
-    from policylint.render.charts import Charts
-    from policylint.render.external import External
-    from policylint.render.kustomize import Kustomizer
+    from policylint.render.helm.charts import Charts
+    from policylint.render.kustomize.build import Kustomizer
+    from policylint.render.kustomize.external import External
+    from policylint.render.provenance import Manifest, Trace
     from policylint.render.recording import Recorded
-    from policylint.render.trace import Manifest, Trace
     from policylint.render.tree import Tree
 
     _Results = dict[tuple[int, int, bool], tuple[tuple[Any, Trace], tuple[Any, Trace]]]
@@ -74,7 +74,7 @@ class Shared:
     ) -> Kustomizer:
         """Builds the kustomizations of a tree: those of the first one are recorded, and those of another one taken from
         there where nothing that they were made of differs. Arguments as of `Kustomizer`."""
-        from policylint.render.kustomize import Kustomizer
+        from policylint.render.kustomize.build import Kustomizer
         from policylint.render.recording import Recorded, Recording, Reusing
 
         circumstances = (tree.shown(""), cluster_scoped, charts is None)
@@ -101,7 +101,7 @@ class Shared:
         with_variables: frozenset[str],
     ) -> None:
         """As `flux.complete`, which is done once with the very same body and trace and equal arguments."""
-        from policylint.render.flux import complete
+        from policylint.render.flux.deployment import complete
 
         known = self._results(common, place, variables)
         left = []
@@ -143,7 +143,7 @@ class Shared:
         Raises:
             HelmError: as there; then it is run again.
         """
-        from policylint.render.helm import template
+        from policylint.render.helm.program import template
 
         settings = list(settings)
         key = _digest(files, (chart, release, namespace, *values, settings))

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Document, read
+from policylint.load.facts import KUSTOMIZATION_FILES
+from policylint.load.reading import Loaded
 from policylint.model import mapping
 from policylint.model.keys import CLUSTER_SCOPED
-from policylint.render.facts import KUSTOMIZATION_FILES
 from policylint.render.inline import Texts
-from policylint.render.reading import Loaded
-from policylint.render.trace import Trace
+from policylint.render.provenance import Trace
 from policylint.sources import Source, SourceError
 from policylint.sources.revision import Revision
 from policylint.sources.skipping import HELM_CHART

@@ -9,7 +9,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.model import Resource
 from policylint.model.world import Note
-from policylint.render.notes import UNRESOLVED
+from policylint.render.journal import UNRESOLVED
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 

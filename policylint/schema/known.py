@@ -122,7 +122,7 @@ def is_experimental(schema: Any, pointer: Pointer) -> bool:
 
 def _defined(documents: Sequence[Document], group: str, kind: str, version: str) -> Iterator[Known]:
     for document in documents:
-        from policylint.render.objects import objects_of
+        from policylint.load.objects import objects_of
         from policylint.schema.structural import structural
 
         for body, _ in objects_of(document.value):

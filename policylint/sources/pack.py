@@ -4,7 +4,7 @@ A pack is `<key> <json>` lines, the newest first, under a last line with the dig
 whole, made by the same version for the same purpose (its stamp), or it is nothing: whatever else is found is as good as
 an empty cache. With a secret (POLICYLINT_CACHE_KEY) the digest can be made only by who knows it; without, whoever can
 write the file can make policylint see other manifests, but never make it run code or end in a crash: lines are JSON,
-bounded, and what they hold is checked like input (documents/stored.py).
+bounded, and what they hold is checked like input (documents/serialize.py).
 
 Nothing here ever fails: a cache that cannot be read or written is none.
 """

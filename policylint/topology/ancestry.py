@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policylint.catalog.kinds import Catalog
 from policylint.model import Node, ResourceKey
-from policylint.model.catalog import Catalog
 from policylint.topology.graph import Topology, whole
 
 

@@ -8,11 +8,11 @@ from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, World
 from policylint.topology import routes as reading
 from policylint.topology.backends import BACKEND_KINDS, Backends, port_node, ports
 from policylint.topology.certificates import Certificates
-from policylint.topology.clashes import SharesHostnames, settle
 from policylint.topology.delegation import apart, delegations, without_cycles
 from policylint.topology.gateways import Created, Holder, Holders, OwnClass
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
+from policylint.topology.hostname_conflicts import SharesHostnames, settle
 from policylint.topology.parents import Claim, Parents
 from policylint.topology.state import (
     BackendState,

@@ -14,9 +14,9 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, text
-from policylint.topology.contents import hidden
 from policylint.topology.grants import Grants
 from policylint.topology.references import resolve, target
+from policylint.topology.secret_data import hidden
 from policylint.topology.state import ReferenceState
 
 PEM = "-----BEGIN "

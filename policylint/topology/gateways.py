@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from policylint.model import GATEWAY_GROUP, Node, Resolution, Resource, ResourceKey, World, mapping, text
-from policylint.topology.conflicts import Conflict, conflicts
+from policylint.topology.listener_conflicts import Conflict, conflicts
 from policylint.topology.listeners import Listener, read
 from policylint.topology.namespaces import admits
 from policylint.topology.references import X_GROUP, is_listener_set, parent_target, resolve

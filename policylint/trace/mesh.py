@@ -33,7 +33,7 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         kinds = ("HTTPRoute",)
     streams = {"tcp": "TCPRoute", "tls": "TLSRoute", "udp": "UDPRoute"}
     if request.scheme in streams:
-        from policylint.trace.streams import towards
+        from policylint.trace.layer4 import towards
 
         fitting = [each for each in chosen if each.route.key.kind == streams[request.scheme]]
         fitting.sort(key=lambda each: (not each.route.created, each.route.created, each.route.key.path))

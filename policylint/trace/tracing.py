@@ -11,7 +11,7 @@ from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey
 from policylint.simulation import Simulation
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
 from policylint.topology.hostnames import specificity
-from policylint.trace import mesh, streams
+from policylint.trace import layer4, mesh
 from policylint.trace.answering import Answering
 from policylint.trace.backends import BackendTls
 from policylint.trace.hosts import may_be, serves
@@ -110,7 +110,7 @@ class Tracer:
         if chosen.listener is None or chosen.status is not None:
             return self._unheard(start, chosen, listeners)
         if chosen.listener.protocol == "TLS" or request.scheme in ("tcp", "udp", "tls"):
-            return streams.through(self, start, chosen.listener)
+            return layer4.through(self, start, chosen.listener)
         refusal = self._client_certificate(gateway, chosen.listener, request)
         if refusal:
             return start._replace(outcome=Outcome(refused=True, reason=refusal))
@@ -216,7 +216,7 @@ class Tracer:
         """Whether a listener takes only clients with a valid certificate."""
         if listener.protocol != "HTTPS" or passes_through(listener):
             return False
-        validation = streams.client_validation(gateway.gateway, listener.port)
+        validation = layer4.client_validation(gateway.gateway, listener.port)
         return bool(validation) and validation.get("mode") != _OPEN_VALIDATION
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from policylint.config.settings import Settings
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.suppression import Suppression
-from policylint.triage.sorting import Ground, Problem, Sorted, Suppressed, sort
+from policylint.triage.apply import Ground, Problem, Sorted, Suppressed, sort
 
 if TYPE_CHECKING:
     from policylint.workspace import Workspace
@@ -59,16 +59,16 @@ def suppressions_of(workspace: Workspace, settings: Settings) -> list[Suppressio
     """All suppressions: of the files that mention policylint, and of the configuration."""
     found: list[Suppression] = []
     if workspace.mentioning:
-        from policylint.triage import annotated, comments
+        from policylint.triage import annotations, comments
 
         for file in sorted(workspace.mentioning):
             found += comments.suppressions(file, workspace.source_lines(file))
         objects = (each for simulation in workspace.simulations for each in simulation.world.resources.values())
-        found += annotated.suppressions(objects, workspace.source_lines)
+        found += annotations.suppressions(objects, workspace.source_lines)
     if settings.suppressions:
-        from policylint.triage import configured
+        from policylint.triage import config_entries
 
-        found += configured.suppressions(settings)
+        found += config_entries.suppressions(settings)
     return found
 
 

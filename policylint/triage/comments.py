@@ -14,7 +14,7 @@ from typing import Any
 from policylint.model import Location, Spot
 from policylint.model.suppression import Suppression
 from policylint.records import NamedTuple
-from policylint.triage.words import expiry
+from policylint.triage.expiry import expiry
 
 WORD = "policylint: ignore"
 MARK = re.compile(r"#[ \t]*policylint:[ \t]*ignore\b(?:\[([^\]]*)\])?")

@@ -27,6 +27,8 @@ FLOORS = {
     "policy": 3,
     "topology": 2,
     "render": 2,
+    "load": 1.8,
+    "catalog": 1.5,
     "given": 2,
     "model": 1,
     "config": 1,

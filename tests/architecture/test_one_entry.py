@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 import yaml
 
+from policylint.catalog.kinds import Catalog, ShippedFile
 from policylint.checks import run
-from policylint.model.catalog import Catalog, ShippedFile
 from policylint.model.shipped import shipped, shipped_files
 from policylint.simulation import Simulation, simulate
 from tests.topology.worlds import world

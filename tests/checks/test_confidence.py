@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.checks.confidence import hedged
+from policylint.checks.kit.confidence import hedged
 from policylint.given import Given
 from policylint.model import Finding, Location
 from policylint.model.resource import Spot

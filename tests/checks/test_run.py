@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import RULES, expand, name_of, run
-from policylint.checks.wording import did_you_mean, listing, near, plural, quoted
+from policylint.checks.kit.wording import did_you_mean, listing, near, plural, quoted
 from policylint.workspace import open_workspace
 from tests.checks.linting import GATEWAY, SERVICE, policy, route
 

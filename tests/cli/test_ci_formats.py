@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from policylint.cli import main
 from policylint.model import Finding, Location, Spot
-from policylint.report import Options, write
+from policylint.report.findings import Options, write
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 from tests.report.sample import sample
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from policylint.cli import main
 from policylint.cli.streams import wants_addresses, wants_links
-from policylint.report import Options, write
+from policylint.report.findings import Options, write
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 from tests.report.sample import sample
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import run
-from policylint.compare import compare, compared_findings, protection, removed_protections
+from policylint.compare import compare, compared_findings, removed_protections
+from policylint.compare.protection import guards
 from policylint.model import Finding
 from tests.checks.linting import SERVICE, policy
 from tests.compare.test_compare import sides
@@ -187,7 +188,7 @@ def test_a_policy_that_was_not_seen_may_ask(tmp_path: Path) -> None:
 
 
 def test_too_many_contexts_say_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protection, "MOST_CONTEXTS", 0)
+    monkeypatch.setattr(guards, "MOST_CONTEXTS", 0)
     side = gateway("side")
     assert opened(tmp_path, (EDGE, side, route(), ON_EDGE), (EDGE, side, route(parents=BOTH), ON_EDGE)) == []
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from policylint.catalog.kinds import load_catalog
 from policylint.compare.change import (
     Comparison,
     ContextChange,
@@ -20,9 +21,8 @@ from policylint.compare.change import (
 from policylint.compare.keeping import plain
 from policylint.compare.stored import restored
 from policylint.documents import read
-from policylint.documents.stored import StoredError
+from policylint.documents.serialize import StoredError
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey, Spot
-from policylint.model.catalog import load_catalog
 from policylint.model.fix import Change, Fix
 from policylint.policy.state import Effective
 

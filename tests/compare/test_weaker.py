@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.compare.weaker import weakened
+from policylint.compare.protection.spec import weakened
 from policylint.model.weakness import weakness
 
 MODE = {"path": "login.mode", "order": ["Hard", ["Soft", "Mild"], "Off"]}

@@ -11,8 +11,8 @@ import pytest
 
 from policylint.compare import Sides, compare, paired
 from policylint.compare.contexts import identity
-from policylint.render.remembered import Remembered
-from policylint.report import diff_json
+from policylint.load.cache import Remembered
+from policylint.report.diff import json_v1
 from policylint.simulation import Simulation
 from policylint.sources.git import Repository
 from policylint.sources.revision import at_revision
@@ -161,7 +161,7 @@ def test_a_long_document_is_the_same_only_not_indented(history: History, monkeyp
     directory, ids = history
     command = ("diff", f"{ids[0]}..{ids[1]}", "-o", "json-v1")
     indented = run(directory, *command)[1]
-    monkeypatch.setattr(diff_json, "MOST_INDENTED", 0)
+    monkeypatch.setattr(json_v1, "MOST_INDENTED", 0)
     flat = run(directory, *command)[1]
     assert json.loads(flat) == json.loads(indented)
     assert flat.count("\n") < 30 < indented.count("\n")

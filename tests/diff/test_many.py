@@ -10,7 +10,7 @@ import pytest
 from policylint.compare.change import Part, Responsible, Setting, Subject
 from policylint.model import PolicyKind, ResourceKey
 from policylint.model.policy_kind import Merge
-from policylint.report.diff_words import alike, own_policies, whereabouts
+from policylint.report.diff.wording import alike, own_policies, whereabouts
 from tests.checks.linting import GATEWAY, SERVICE, policy
 from tests.diff.history import run
 

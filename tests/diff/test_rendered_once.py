@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from policylint.cli import diff_sides
-from policylint.render.kustomize import Kustomizer
+from policylint.load.cache import Remembered
+from policylint.render.kustomize.build import Kustomizer
+from policylint.render.provenance import Manifest, Trace
 from policylint.render.recording import Record, Reusing
-from policylint.render.remembered import Remembered
 from policylint.render.shared import Shared
-from policylint.render.trace import Manifest, Trace
 from policylint.workspace import open_workspace
 from tests.diff.history import commit, run, steady
 from tests.diff.test_trees import TREES, edited

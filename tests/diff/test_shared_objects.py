@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from policylint.documents import read
+from policylint.load.cache import Remembered
+from policylint.load.objects import resources
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot
-from policylint.render.objects import resources
-from policylint.render.remembered import Remembered
 from policylint.render.shared import Shared
-from policylint.report.simulation_v1 import sections
+from policylint.report.simulate.simulation_v1 import sections
 from policylint.sources.git import Repository
 from policylint.sources.revision import at_revision
 from policylint.workspace import Workspace, open_workspace

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from policylint.documents import MAX_BYTES, MAX_DEPTH, MAX_NODES, careful, read
+from policylint.documents import MAX_BYTES, MAX_DEPTH, MAX_NODES, exact, read
 from policylint.documents.events import binding
 from policylint.documents.problem import MAX_PROBLEMS
 
@@ -107,6 +107,6 @@ def test_without_libyaml_the_same_code_runs_over_the_pure_parser() -> None:
     pure = binding(pure=True)
     assert not pure.is_fast
     text = "a: &x {b: 'yes', c: on}\nd: *x\n"
-    result = careful.load(text.encode(), text, pure)
+    result = exact.load(text.encode(), text, pure)
     assert result.documents[0][0] == {"a": {"b": "yes", "c": True}, "d": {"b": "yes", "c": True}}
-    assert careful.load(b"a: [", "a: [", pure).refused is not None
+    assert exact.load(b"a: [", "a: [", pure).refused is not None

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policylint.documents import Document, Pointer, Problem, careful, read, regular
+from policylint.documents import Document, Pointer, Problem, exact, fast, read
 from policylint.documents.events import binding
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff"), max_size=12)
@@ -91,18 +91,18 @@ def test_the_fast_and_the_careful_loader_agree(value: Any) -> None:
     text = yaml.dump(value, Dumper=_Quoting, allow_unicode=True)
     events = binding()
     try:
-        loaded = regular.load(text.encode(), events)
-    except regular.IrregularError:
+        loaded = fast.load(text.encode(), events)
+    except fast.IrregularError:
         return
-    result = careful.load(text.encode(), text, events)
+    result = exact.load(text.encode(), text, events)
     assert [spot[0] for spot in result.documents] == [item[0] for item in loaded]
-    fast = Document("f", 1, loaded[0][0], 0, loaded[0][1], loaded[0][2])
+    quick = Document("f", 1, loaded[0][0], 0, loaded[0][1], loaded[0][2])
     root = result.documents[0][1]
     slow = Document("f", 1, loaded[0][0], 0, loaded[0][1], loaded[0][2], lambda: root)
-    if not regular.has_exotic_breaks(text.encode()):
+    if not fast.has_exotic_breaks(text.encode()):
         for pointer, _ in leaves(value):
-            assert fast.position(pointer) == slow.position(pointer)
-            assert fast.position(pointer, key=True) == slow.position(pointer, key=True)
+            assert quick.position(pointer) == slow.position(pointer)
+            assert quick.position(pointer, key=True) == slow.position(pointer, key=True)
 
 
 PIECES = st.sampled_from(

@@ -14,9 +14,9 @@ from policylint.explain.explanation import explain
 from policylint.explain.settings import settings
 from policylint.explain.subject import Subject
 from policylint.model import ResourceKey
-from policylint.report.explain_radius import radius
-from policylint.report.identity import Names
-from policylint.report.simulation_v1 import sections
+from policylint.report.explain.radius import radius
+from policylint.report.kit.identity import Names
+from policylint.report.simulate.simulation_v1 import sections
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace import Request, Tracer

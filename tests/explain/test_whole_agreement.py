@@ -21,12 +21,12 @@ from policylint.explain.subject import Subject
 from policylint.model import Finding, Node
 from policylint.policy.levels import level
 from policylint.policy.state import Group
-from policylint.report.explain_v1 import entry
+from policylint.report.explain.explain_v1 import entry
 from policylint.report.graph import Asked, Drawing, draw
-from policylint.report.graph_details import details
-from policylint.report.identity import Names
-from policylint.report.listing import Wanted, entries
-from policylint.report.trace_v1 import entry as traced
+from policylint.report.graph.details import details
+from policylint.report.kit.identity import Names
+from policylint.report.list.listing import Wanted, entries
+from policylint.report.trace.trace_v1 import entry as traced
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace import Request, Trace, Tracer

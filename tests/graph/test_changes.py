@@ -68,7 +68,7 @@ def test_the_graph_of_a_revision(change: Path) -> None:
 
 def test_each_kind_of_change_has_its_colour(change: Path) -> None:
     """In dot, svg and mermaid: green is new, red is gone, amber is not what it was; signs say it without colour."""
-    from policylint.report.graph_style import CHANGES
+    from policylint.report.graph.style import CHANGES
 
     assert len(set(CHANGES.values())) == 3
     for form in ("dot", "svg", "mermaid"):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from policylint.cli import main
 from policylint.report.graph import write
-from policylint.report.graph_mermaid import escape
+from policylint.report.graph.mermaid import escape
 from tests.conftest import Golden
 from tests.graph.worlds import FIXTURES, drawn, hostile, large, opened
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from policylint.report.graph import Asked, draw
-from policylint.report.graph_model import Graph
-from policylint.report.graph_view import folded, reduced, without_bare_rules
-from policylint.report.simulation_v1 import sections
+from policylint.report.graph.model import Graph
+from policylint.report.graph.view import folded, reduced, without_bare_rules
+from policylint.report.simulate.simulation_v1 import sections
 from tests.graph.worlds import FIXTURES, drawn, large, opened
 
 ALL = sorted(path for path in FIXTURES.iterdir() if path.is_dir())

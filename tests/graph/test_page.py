@@ -12,8 +12,8 @@ from urllib.parse import quote
 import pytest
 
 from policylint.report.graph import Drawing, write
-from policylint.report.graph_details import details
-from policylint.report.graph_html import embedded
+from policylint.report.graph.details import details
+from policylint.report.graph.html import embedded
 from tests.graph.browser import Browser, installed
 from tests.graph.worlds import FIXTURES, HOSTILE, drawn, hostile, large, opened
 
@@ -189,9 +189,9 @@ def test_five_thousand_boxes(browser: Browser, tmp_path: Path) -> None:
 
 def test_the_wheel_holds_the_page() -> None:
     """The assets lie in the package, beside the module that reads them."""
-    import policylint.report
+    import policylint.report.graph
 
-    names = {each.name for each in (Path(policylint.report.__file__).parent / "graph_assets").iterdir()}
+    names = {each.name for each in (Path(policylint.report.graph.__file__).parent / "assets").iterdir()}
     assert names == {"dagre.LICENSE.txt", "dagre.min.js", "layout.js", "page.css", "page.html", "page.js"}
 
 

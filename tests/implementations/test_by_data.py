@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.model.catalog import load_catalog
+from policylint.catalog.kinds import load_catalog
 from policylint.simulation import Simulation, simulate
 from tests.topology.worlds import gateway, route, service, world
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.catalog.kinds import load_catalog
 from policylint.model import Unseen
-from policylint.model.catalog import load_catalog
 from policylint.policy.state import Effective, PolicyState
 from policylint.simulation import Simulation, simulate
 from tests.topology.worlds import world

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.catalog.kinds import load_catalog
 from policylint.checks import run
-from policylint.model.catalog import load_catalog
 from policylint.policy.state import PolicyState
 from policylint.simulation import Simulation, simulate
 from tests.topology.worlds import gateway, route, world

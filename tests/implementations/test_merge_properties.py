@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from policylint.catalog.kinds import load_catalog
 from policylint.documents import Pointer
-from policylint.model.catalog import load_catalog
 from policylint.policy.state import Effective
 from policylint.policy.units import leaves
 from policylint.simulation import Simulation, simulate

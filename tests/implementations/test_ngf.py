@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from policylint.policy.state import Effective
-from policylint.report.status import stanzas
+from policylint.report.simulate.status import stanzas
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 

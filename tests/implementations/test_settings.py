@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from policylint.catalog.kinds import load_catalog
 from policylint.cli import main
-from policylint.implementations.istio.words import ROOT_NAMESPACE
-from policylint.model.catalog import load_catalog
+from policylint.implementations.istio.labels import ROOT_NAMESPACE
 from policylint.simulation import Simulation
 from policylint.workspace import UsageError, open_workspace
 from tests.implementations.test_istio import deployment, gateway, policy

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from policylint.catalog.entry import kind_entry
+from policylint.catalog.kinds import CatalogError, ShippedFile, load_catalog, shipped_catalog
 from policylint.cli.kinds import kinds
 from policylint.documents import read
 from policylint.model import PolicyKind, Resource, ResourceKey
-from policylint.model.catalog import CatalogError, ShippedFile, load_catalog, shipped_catalog
-from policylint.model.kind_entry import kind_entry
 from policylint.model.policy_kind import UNLIMITED, policy_kind
 from policylint.model.shipped import shipped
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
+from policylint.catalog.kinds import load_catalog
 from policylint.documents import read
 from policylint.model import PolicyKind, Resource, ResourceKey
-from policylint.model.catalog import load_catalog
 from policylint.model.policy_kind import DEFAULT_WRAPPERS, UNLIMITED, TargetKind
 
 GROUP = "paint.example.com"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from policylint.catalog.kinds import CatalogError, load_catalog
 from policylint.cli.kinds import kinds
 from policylint.model import PolicyKind, mapping, sequence
-from policylint.model.catalog import CatalogError, load_catalog
 from policylint.model.weakness import Weakness, weakness, weakness_entry
 from tests.model.test_catalog import SHARED, _crds
 

@@ -147,6 +147,6 @@ def test_a_program_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "kubectl").write_text("#!/bin/sh\nexec sleep 60\n")
     (tmp_path / "kubectl").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr("policylint.render.external.TIMEOUT", 0.2)
+    monkeypatch.setattr("policylint.render.kustomize.external.TIMEOUT", 0.2)
     found = open_workspace([str(written(tmp_path / "tree", files))])
     assert (deployed(found), codes(found)) == ({"default": ["HTTPRoute default/shop"]}, ["not-covered"])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from policylint.documents import read
-from policylint.render.app_template import Release, looks_like, objects
-from policylint.render.trace import Manifest, Trace
+from policylint.render.helm.app_template import Release, looks_like, objects
+from policylint.render.provenance import Manifest, Trace
 
 
 def made(values: str, name: str = "plex", namespace: str = "media") -> list[Manifest]:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from policylint.model import Spot
-from policylint.render.chart_places import Layer, Template, placed
-from policylint.render.trace import Trace
+from policylint.render.helm.value_places import Layer, Template, placed
+from policylint.render.provenance import Trace
 from policylint.sources.git import Repository
 from policylint.sources.revision import at_revision
 from policylint.workspace import Workspace, open_workspace

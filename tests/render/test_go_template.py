@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.render.go_template import UncertainError, filled_in
+from policylint.render.argo.go_template import UncertainError, filled_in
 
 PARAMETERS: dict[str, Any] = {
     "name": "Shop",

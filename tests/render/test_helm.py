@@ -65,7 +65,7 @@ def test_helm_is_never_called_without_asking(tmp_path: Path, monkeypatch: pytest
 
 def test_a_helm_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path / "bin", monkeypatch, "exec sleep 60")
-    monkeypatch.setattr("policylint.render.helm.TIMEOUT", 0.3)
+    monkeypatch.setattr("policylint.render.helm.program.TIMEOUT", 0.3)
     found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
     assert [each.message for each in found.simulations[0].world.notes] == [
         "chart charts/shop is not rendered: helm gave no answer in 0 s"
@@ -91,7 +91,7 @@ def test_without_helm_the_coverage_says_so(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_chart_that_prints_without_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path / "bin", monkeypatch, "head -c 2000000 /dev/zero")
-    monkeypatch.setattr("policylint.render.helm.MAX_OUTPUT", 2**20)
+    monkeypatch.setattr("policylint.render.helm.program.MAX_OUTPUT", 2**20)
     found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
     assert [each.message for each in found.simulations[0].world.notes] == [
         "chart charts/shop is not rendered: it makes more than 1 MiB"

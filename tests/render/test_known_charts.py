@@ -9,9 +9,9 @@ import pytest
 
 from policylint.documents import read
 from policylint.model import ResourceKey
-from policylint.render.app_template import Release
-from policylint.render.known_charts import routes
-from policylint.render.trace import Manifest, Trace
+from policylint.render.helm.app_template import Release
+from policylint.render.helm.known_charts import routes
+from policylint.render.provenance import Manifest, Trace
 from tests.render.test_flux import cluster, kustomization
 from tests.render.trees import deployed, place, spot, workspace, written
 

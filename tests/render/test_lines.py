@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policylint.documents import MAX_BYTES, MAX_DEPTH, Document, Problem, Unread
-from policylint.render.facts import Facts, facts_of
-from policylint.render.lines import content_of, decoded, encoder, facts_from
+from policylint.load.fact_lines import content_of, decoded, encoder, facts_from
+from policylint.load.facts import Facts, facts_of
 from tests.documents.test_properties import MANIFEST, OBJECTS, PIECES, leaves
 
 MANIFESTS = st.builds(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policylint.model import Spot
-from policylint.render.operations import PatchError, apply
-from policylint.render.strategic import merge
-from policylint.render.trace import Trace
+from policylint.render.kustomize.json_patch import PatchError, apply
+from policylint.render.kustomize.strategic_merge import merge
+from policylint.render.provenance import Trace
 
 BASE, PATCH = Trace(Spot("base")), Trace(Spot("patch"))
 LISTS = st.lists(st.integers(0, 9).map(lambda number: {"n": number}), min_size=1, max_size=6)

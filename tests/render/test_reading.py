@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.render.reading import Loaded, load
+from policylint.load.reading import Loaded, load
 from policylint.sources import open_source
 from policylint.workspace import known_groups, open_workspace
 

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policylint.render import kustomize, recording
-from policylint.render.kustomize import Built, Kustomizer
-from policylint.render.reading import load
+from policylint.load.cache import Remembered
+from policylint.load.reading import load
+from policylint.render import recording
+from policylint.render.kustomize import build
+from policylint.render.kustomize.build import Built, Kustomizer
+from policylint.render.provenance import Trace
 from policylint.render.recording import Reusing
-from policylint.render.remembered import Remembered
 from policylint.render.shared import Shared
-from policylint.render.trace import Trace
 from policylint.render.tree import Tree
 from policylint.sources import open_source
 from policylint.workspace import known_groups
@@ -127,7 +128,7 @@ def files_of(tree: tuple[dict[str, Any], Files]) -> Files:
 def bounds() -> Iterator[None]:
     """Bounds that small trees reach."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (kustomize, recording):
+        for module in (build, recording):
             patch.setattr(module, "MAX_DEPTH", 4)
             patch.setattr(module, "MAX_RUNS", 14)
         yield
@@ -272,7 +273,7 @@ def test_a_cycle_that_only_an_amendment_makes_is_found(both: Any) -> None:
 
 
 def test_bounds_on_depth_hold_for_what_is_taken_over(both: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (kustomize, recording):
+    for module in (build, recording):
         monkeypatch.setattr(module, "MAX_DEPTH", 3)
     files = {
         "a/kustomization.yaml": kinds(),
@@ -285,7 +286,7 @@ def test_bounds_on_depth_hold_for_what_is_taken_over(both: Any, monkeypatch: pyt
 
 
 def test_bounds_on_numbers_hold_for_what_is_taken_over(both: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (kustomize, recording):
+    for module in (build, recording):
         monkeypatch.setattr(module, "MAX_RUNS", 2)
     assert both(BOTH, {"a/kustomization.yaml": kinds("../b", "../c")}, "b", "a", "c") != []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.render.selecting import selector_matches
+from policylint.render.kustomize.selectors import selector_matches
 
 LABELS = {"a": "b", "on": True, "x/y": "z"}
 

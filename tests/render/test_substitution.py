@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policylint.model import is_symbolic
-from policylint.render.substitution import filled_in, substitute
+from policylint.render.flux.substitution import filled_in, substitute
 
 VALUES = {"A": "x", "EMPTY": "", "PORT": "8080", "YES": "true"}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from policylint.cli import main
-from policylint.render import workers
-from policylint.render.reading import Loaded, load
-from policylint.render.remembered import Remembered
-from policylint.render.workers import processes
+from policylint.load import workers
+from policylint.load.cache import Remembered
+from policylint.load.reading import Loaded, load
+from policylint.load.workers import processes
 from policylint.sources import open_source
 from policylint.workspace import known_groups
 from tests.render.trees import FIXTURES, TREES
@@ -47,9 +47,9 @@ def test_two_processes_find_what_one_finds(tree: Path) -> None:
 @needs_fork
 def test_what_they_found_is_in_the_cache_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = REAL[0] if REAL else WORLDS[0]
-    monkeypatch.setattr("policylint.render.remembered.FEWEST", 0)
+    monkeypatch.setattr("policylint.load.cache.FEWEST", 0)
     first = loaded(tree, 3, tmp_path)
-    monkeypatch.setattr("policylint.render.remembered.facts_of", lambda *_: pytest.fail("nothing is parsed again"))
+    monkeypatch.setattr("policylint.load.cache.facts_of", lambda *_: pytest.fail("nothing is parsed again"))
     assert said(loaded(tree, 3, tmp_path)) == said(first)
 
 

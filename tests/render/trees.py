@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from policylint.load.reading import load
 from policylint.model import Location
-from policylint.render.kustomize import Kustomizer
-from policylint.render.reading import load
-from policylint.render.trace import Manifest
+from policylint.render.kustomize.build import Kustomizer
+from policylint.render.provenance import Manifest
 from policylint.render.tree import Tree
 from policylint.sources import open_source
 from policylint.workspace import Workspace, known_groups, open_workspace

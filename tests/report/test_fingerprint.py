@@ -11,7 +11,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.report.fingerprint import fingerprint, fingerprints, line_hashes
+from policylint.report.findings.fingerprint import fingerprint, fingerprints, line_hashes
 from tests.report.sample import findings, sample
 
 MODULUS = 1 << 64

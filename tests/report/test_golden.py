@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.report import FORMATS, Options, write
+from policylint.report.findings import FORMATS, Options, write
 from tests.conftest import Golden
 from tests.report.sample import clean, sample
 

@@ -7,9 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.report import write
-from policylint.report.escape import code, escape, html, spoken
-from policylint.report.markdown import BUDGET
+from policylint.report.findings import write
+from policylint.report.findings.markdown import BUDGET
+from policylint.report.kit.escape import code, escape, html, spoken
 from tests.report.sample import findings, sample
 
 NASTY = st.text(st.sampled_from("a|`<>@#[]()*_~\\\n\r&:/ wWhHtTpPsS.!"), max_size=60)

@@ -11,8 +11,8 @@ import pytest
 
 from policylint.model import Location, Spot
 from policylint.model.suppression import Suppression
-from policylint.report import Options, Report, write
-from policylint.report.sarif import MOST_RESULTS, left_out
+from policylint.report.findings import Options, Report, write
+from policylint.report.findings.sarif import MOST_RESULTS, left_out
 from policylint.triage import Suppressed
 from tests.report.sample import CORS, at, clean, findings, sample
 

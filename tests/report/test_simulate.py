@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from policylint.model import ResourceKey
-from policylint.report.identity import Names, json_pointer
+from policylint.report.kit.identity import Names, json_pointer
 from policylint.report.simulate import write
 from policylint.workspace import open_workspace
 from tests.conftest import Golden

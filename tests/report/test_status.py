@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from policylint.cli import main
 from policylint.model import ROUTE_KINDS
 from policylint.report.simulate import write as write_simulation
-from policylint.report.status import stanzas, write
+from policylint.report.simulate.status import stanzas, write
 from policylint.workspace import open_workspace
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

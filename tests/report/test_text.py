@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policylint.model import Finding, Location, Related, Spot
-from policylint.report import Options, write
-from policylint.report.display import one_line, printable, spread, width
+from policylint.report.findings import Options, write
+from policylint.report.kit.display import one_line, printable, spread, width
 from tests.report.sample import findings, sample
 
 FILE = "a.yaml"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.report.token import token_end
+from policylint.report.kit.token import token_end
 
 
 @pytest.mark.parametrize(

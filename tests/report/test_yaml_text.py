@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policylint.documents import read
-from policylint.report.yaml_text import yaml_text
+from policylint.report.kit.yaml_text import yaml_text
 
 TEXTS = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\u2028\u2029\ufeff\x85")

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policylint.model.catalog import load_catalog
+from policylint.catalog.kinds import load_catalog
 from policylint.simulation import simulate
 from policylint.trace import Tracer, request
 from tests.topology.worlds import gateway, world

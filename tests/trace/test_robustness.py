@@ -11,10 +11,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from policylint.catalog.kinds import load_catalog
 from policylint.explain.explanation import explain
 from policylint.explain.settings import settings as rows
 from policylint.explain.subject import Subject
-from policylint.model.catalog import load_catalog
 from policylint.simulation import simulate
 from policylint.topology import whole
 from policylint.trace import RequestError, Tracer, request

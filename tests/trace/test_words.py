@@ -108,9 +108,9 @@ def test_json_is_a_list_of_one() -> None:
 
 
 def test_the_policies_are_those_of_simulate() -> None:
-    from policylint.report.identity import Names
-    from policylint.report.simulation_v1 import sections
-    from policylint.report.trace_v1 import entry
+    from policylint.report.kit.identity import Names
+    from policylint.report.simulate.simulation_v1 import sections
+    from policylint.report.trace.trace_v1 import entry
 
     workspace = open_workspace([str(SHOP)])
     simulation = workspace.simulations[0]

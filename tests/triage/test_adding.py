@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from policylint.cli import main
 from policylint.documents import read
-from policylint.triage.adding import JSON, NO_PLACE, NOT_UTF8, add
 from policylint.triage.comments import suppressions
+from policylint.triage.insert import JSON, NO_PLACE, NOT_UTF8, add
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 
 TREES = Path(__file__).parents[3] / "shared" / "trees"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from policylint.catalog.kinds import Catalog
 from policylint.implementations.agentgateway.merging import merged
 from policylint.implementations.agentgateway.places import Gateways, with_section
 from policylint.implementations.agentgateway.references import GRANTS, faults
 from policylint.implementations.generic import Implementation
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
-from policylint.model.catalog import Catalog
 from policylint.policy import merge, targets, verdict
 from policylint.policy.effective import Effects
 from policylint.policy.state import Ancestor, Attachment, Effective, Group, PolicyState, Target

@@ -13,7 +13,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.model import Resource, World, text
 from policylint.topology.certificates import PEM
-from policylint.topology.contents import contents, hidden
+from policylint.topology.secret_data import contents, hidden
 
 _HASH = re.compile(r"sha256:[0-9a-fA-F]{64}")
 _BLOCKS: Mapping[str, tuple[str, ...]] = {

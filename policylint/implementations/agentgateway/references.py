@@ -10,9 +10,9 @@ from policylint.implementations.agentgateway.credentials import api_key_faults, 
 from policylint.implementations.agentgateway.expressions import invalid_expressions, unreported
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.selectors import matches
-from policylint.topology.contents import contents
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target
+from policylint.topology.secret_data import contents
 
 BLOCKS = ("frontend", "traffic", "backend")
 _SECRETS = frozenset({"certificateRef", "clientSecretRef", "mtlsCertificateRef", "secretRef", "signingKeyRef"})

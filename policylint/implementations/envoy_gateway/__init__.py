@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from policylint.implementations.envoy_gateway import backend_tls, merging, patches, routes, scoped, selectors, switches
-from policylint.implementations.envoy_gateway.book import Book
+from policylint.catalog.kinds import Catalog
+from policylint.implementations.envoy_gateway import (
+    backend_tls,
+    feature_flags,
+    merging,
+    patches,
+    route_policy_status,
+    routes,
+    selectors,
+)
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
-from policylint.implementations.envoy_gateway.fleet import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.isolation import Isolation
+from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
+from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.implementations.generic import Implementation
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
-from policylint.model.catalog import Catalog
 from policylint.policy import merge
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
@@ -56,12 +64,12 @@ class EnvoyGateway(Implementation):
             reason, message = backend_tls.ca_fault(policy, world)
             if reason:
                 return Reading(code="no-valid-ca", reason=message, pointer=("spec", "validation", "caCertificateRefs"))
-        off = switches.switched_off(policy, self.settings)
+        off = feature_flags.switched_off(policy, self.settings)
         return off if off.code else super().validate(policy, kind, declared, world)
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
         """What hangs on the kind of the targets: mergeType is for policies of routes (§1)."""
-        if state.kind.kind in scoped.PLURALS and "mergeType" in state.policy.spec:
+        if state.kind.kind in route_policy_status.PLURALS and "mergeType" in state.policy.spec:
             for target in state.targets:
                 if target.key.kind in ("Gateway", "ListenerSet"):
                     reason = f"mergeType on a policy that targets a {target.key.kind}: only those of routes merge"
@@ -109,7 +117,7 @@ class EnvoyGateway(Implementation):
 
     def merge(self, stack: merge.Stack) -> Effective:
         """Replacement, mergeType, or on layer 4 field by field (§4, §5)."""
-        if stack.kind.kind not in scoped.PLURALS:
+        if stack.kind.kind not in route_policy_status.PLURALS:
             return super().merge(stack)
         return merging.merge(stack, self._topology)
 
@@ -130,16 +138,16 @@ class EnvoyGateway(Implementation):
                 self._books = patches.books(self._fleet, states)
             case "BackendTLSPolicy":
                 self._books = backend_tls.books(self._fleet, states)
-            case kind if kind in scoped.PLURALS:
-                self._books = scoped.books(self._fleet, states)
+            case kind if kind in route_policy_status.PLURALS:
+                self._books = route_policy_status.books(self._fleet, states)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:  # noqa: ARG002
         """What `judge` found; nothing where the target is not there or not ours (§8)."""
         book = self._books.get(state.key)
         if book is None:
             return ()
-        if state.invalid_code == switches.OFF:
-            return switches.refused(book.ancestors(), state.kind.kind, state.invalid)
+        if state.invalid_code == feature_flags.OFF:
+            return feature_flags.refused(book.ancestors(), state.kind.kind, state.invalid)
         return book.ancestors()
 
     def route_conditions(
@@ -153,7 +161,7 @@ class EnvoyGateway(Implementation):
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
         """A policy of a listener whose routes have no hostname that is its own (§2)."""
-        if state.verdict != "Accepted" or state.groups or state.kind.kind not in scoped.PLURALS:
+        if state.verdict != "Accepted" or state.groups or state.kind.kind not in route_policy_status.PLURALS:
             return None
         for target in state.targets:
             for node in target.nodes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.implementations.envoy_gateway.backend_uses import Use, uses
-from policylint.implementations.envoy_gateway.book import Book
-from policylint.implementations.envoy_gateway.fleet import Fleet, order
+from policylint.implementations.envoy_gateway.managed import Fleet, order
+from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.state import PolicyState
 from policylint.topology import Condition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from policylint.implementations.envoy_gateway.fleet import CONTROLLER, GROUP, Fleet, Scope, order, parent_scope
+from policylint.implementations.envoy_gateway.managed import CONTROLLER, GROUP, Fleet, Scope, order, parent_scope
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, mapping, sequence, text
 from policylint.records import NamedTuple
 from policylint.topology import BackendState

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from policylint.implementations.envoy_gateway.book import Book
-from policylint.implementations.envoy_gateway.fleet import Fleet, Scope, order
-from policylint.implementations.envoy_gateway.switches import OFF
+from policylint.implementations.envoy_gateway.feature_flags import OFF
+from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
+from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.model import ROUTE_KINDS, Node, Resource, ResourceKey
 from policylint.policy.state import Attachment, PolicyState, Target
 from policylint.records import NamedTuple

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from policylint.implementations.envoy_gateway.book import Book
 from policylint.implementations.envoy_gateway.claims import Claim, Ledger, conflicted, no_section
 from policylint.implementations.envoy_gateway.deprecated import warning
-from policylint.implementations.envoy_gateway.fleet import Fleet, Scope
+from policylint.implementations.envoy_gateway.managed import Fleet, Scope
+from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.model import Node, ResourceKey
 from policylint.topology import Condition, ListenerState
 

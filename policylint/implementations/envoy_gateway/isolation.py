@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from policylint.implementations.envoy_gateway.dump import lacks_namespace
+from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.model import Node
 from policylint.topology import Candidate, ListenerState, Topology, whole
 from policylint.topology.hostnames import EVERY

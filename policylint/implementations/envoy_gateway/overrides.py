@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from policylint.implementations.envoy_gateway.fleet import Fleet, Scope
+from policylint.implementations.envoy_gateway.managed import Fleet, Scope
 from policylint.model import ResourceKey
 from policylint.topology import Condition
 

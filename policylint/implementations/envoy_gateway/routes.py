@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from policylint.implementations.envoy_gateway.dump import lacks_namespace
+from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
+from policylint.implementations.envoy_gateway.feature_flags import backend_off
 from policylint.implementations.envoy_gateway.isolation import Isolation
-from policylint.implementations.envoy_gateway.switches import backend_off
 from policylint.model import Resource, sequence
 from policylint.topology import BackendState, Condition, ParentState, RouteState
 from policylint.topology.backends import ports

@@ -20,11 +20,7 @@ from policylint.implementations.generic import Implementation
 from policylint.implementations.istio import additive, backends, conditions, inheriting, routes
 from policylint.implementations.istio import targets as naming
 from policylint.implementations.istio.contexts import Contexts
-from policylint.implementations.istio.idle import idle
-from policylint.implementations.istio.mesh import Mesh
-from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
-from policylint.implementations.istio.validation import faults
-from policylint.implementations.istio.words import (
+from policylint.implementations.istio.labels import (
     AUTHORIZATION,
     BACKEND_TRAFFIC,
     ENVOY_FILTER,
@@ -36,6 +32,10 @@ from policylint.implementations.istio.words import (
     TRAFFIC_EXTENSION,
     WASM,
 )
+from policylint.implementations.istio.mesh import Mesh
+from policylint.implementations.istio.no_effect import idle
+from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
+from policylint.implementations.istio.validation import faults
 from policylint.model import Node, PolicyKind, Resource, World, mapping, text
 from policylint.policy import merge
 from policylint.policy.declared import Reading

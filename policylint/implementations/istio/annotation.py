@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer, read
-from policylint.implementations.istio.words import PROXY_ANNOTATION
+from policylint.implementations.istio.labels import PROXY_ANNOTATION
 from policylint.model import Resource, mapping
 from policylint.policy.state import Attachment, Declared, Target
 from policylint.topology import whole

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.documents import Pointer
-from policylint.implementations.istio.words import (
+from policylint.implementations.istio.labels import (
     BACKEND_TLS,
     BACKEND_TRAFFIC,
     GATEWAY_CONTROLLER,

@@ -7,8 +7,7 @@ one condition of them.
 from __future__ import annotations
 
 from policylint.implementations.istio import ztunnel
-from policylint.implementations.istio.mesh import Mesh
-from policylint.implementations.istio.words import (
+from policylint.implementations.istio.labels import (
     AUTHORIZATION,
     GATEWAY,
     GATEWAY_CLASS,
@@ -18,6 +17,7 @@ from policylint.implementations.istio.words import (
     SERVICE_ENTRY,
     has_references,
 )
+from policylint.implementations.istio.mesh import Mesh
 from policylint.model import Resource, ResourceKey, World, text
 from policylint.policy.state import Ancestor, PolicyState, Target
 from policylint.topology import Condition, whole

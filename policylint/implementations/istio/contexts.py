@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from policylint.implementations.istio import ztunnel
 from policylint.implementations.istio.annotation import is_own
-from policylint.implementations.istio.mesh import Mesh, Proxy
-from policylint.implementations.istio.words import (
+from policylint.implementations.istio.labels import (
     AUTHORIZATION,
     GATEWAY_CLASS,
     PEER_AUTHENTICATION,
@@ -21,6 +20,7 @@ from policylint.implementations.istio.words import (
     is_wide,
     namespace_node,
 )
+from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy.order import age
 from policylint.policy.state import Attachment, Effective, Group

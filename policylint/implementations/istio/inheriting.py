@@ -6,8 +6,8 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.istio.annotation import is_own
+from policylint.implementations.istio.labels import is_wide
 from policylint.implementations.istio.provenance import Ledger, nested, singletons, sorted_lost
-from policylint.implementations.istio.words import is_wide
 from policylint.model import PolicyKind, ResourceKey, mapping, text
 from policylint.policy import merge
 from policylint.policy.state import Attachment, Effective

@@ -10,8 +10,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.istio.annotation import own_settings
-from policylint.implementations.istio.waypoints import Waypoints
-from policylint.implementations.istio.words import (
+from policylint.implementations.istio.labels import (
     DATAPLANE_MODE,
     GATEWAY,
     GATEWAY_CLASS,
@@ -24,6 +23,7 @@ from policylint.implementations.istio.words import (
     OWN_CLASSES,
     REVISION,
 )
+from policylint.implementations.istio.waypoints import Waypoints
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.state import Attachment
 from policylint.records import NamedTuple

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.istio.words import is_wide
+from policylint.implementations.istio.labels import is_wide
 from policylint.model import ResourceKey
 from policylint.policy import units
 from policylint.policy.state import Attachment, Effective, Lost

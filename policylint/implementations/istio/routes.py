@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policylint.implementations.istio.words import SERVICE, SERVICE_ENTRY
+from policylint.implementations.istio.labels import SERVICE, SERVICE_ENTRY
 from policylint.model import ResourceKey, World, is_symbolic, mapping, sequence
 from policylint.topology import BackendState, Candidate, Condition, ParentState, RouteState, Topology
 from policylint.topology.hostnames import narrowed

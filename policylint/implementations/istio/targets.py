@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policylint.documents import Pointer
-from policylint.implementations.istio.mesh import Mesh, Proxy
-from policylint.implementations.istio.words import (
+from policylint.implementations.istio.labels import (
     ENVOY_FILTER,
     GATEWAY_CLASS,
     OWN_CLASSES,
@@ -17,6 +16,7 @@ from policylint.implementations.istio.words import (
     match_labels,
     namespace_node,
 )
+from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic
 from policylint.model.selectors import matches
 from policylint.policy.state import Target

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from policylint.documents import Pointer
-from policylint.implementations.istio.words import (
+from policylint.implementations.istio.labels import (
     AUTHORIZATION,
     ENVOY_FILTER,
     PEER_AUTHENTICATION,

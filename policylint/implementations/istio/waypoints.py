@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from policylint.implementations.istio.words import (
+from policylint.implementations.istio.labels import (
     GATEWAY_CLASS,
     MANAGED,
     SERVICE,

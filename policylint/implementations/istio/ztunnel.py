@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.implementations.istio.words import is_dry_run
+from policylint.implementations.istio.labels import is_dry_run
 from policylint.model import Resource, mapping, sequence, text
 from policylint.records import NamedTuple
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
+from policylint.implementations.kgateway.attachment_points import TLS_PROTOCOLS, Outcome, Sites, outcomes
 from policylint.implementations.kgateway.fields import with_ports
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.settings import broken_template, everywhere
-from policylint.implementations.kgateway.sites import TLS_PROTOCOLS, Outcome, Sites, outcomes
-from policylint.implementations.kgateway.values import refused_value
+from policylint.implementations.kgateway.validation import refused_value
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
-from policylint.model.catalog import Catalog
 from policylint.policy import merge, verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects

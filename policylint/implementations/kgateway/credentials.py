@@ -10,7 +10,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
-from policylint.topology.contents import contents, hidden
+from policylint.topology.secret_data import contents, hidden
 
 _USERS = ".htpasswd"
 """The entry of a Secret that basicAuth reads where none is named."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
-from policylint.topology.contents import contents
+from policylint.topology.secret_data import contents
 
 TYPES: Mapping[tuple[str, ...], str] = {
     ("extAuth",): "extAuth",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.nginx_gateway_fabric.inheritance import inherit
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without
@@ -10,7 +11,6 @@ from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Over
 from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED, NOT_SET, Status, room
 from policylint.implementations.nginx_gateway_fabric.values import fault
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
-from policylint.model.catalog import Catalog
 from policylint.policy import merge, targets, verdict
 from policylint.policy.affected import Mark
 from policylint.policy.declared import Reading

@@ -1,0 +1,78 @@
+"""Policy CRDs of the input, as the rules on CRDs read them (semantics.md (a1) 16-24)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from policylint.catalog.crd_kind import POLICY_LABEL
+from policylint.model import Location, PolicyKind, Resource, mapping, sequence, text
+from policylint.records import NamedTuple
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+
+class PolicyCrd(NamedTuple):
+    """A CRD that declares a policy kind.
+
+    Args:
+        kind: what the catalog makes of it.
+        label: the value of the policy label, None without one.
+        version: index of the version whose schema is read (the stored one), and that schema.
+    """
+
+    crd: Resource
+    kind: PolicyKind
+    label: str | None
+    version: int
+    schema: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return text(mapping(self.crd.spec.get("names")).get("kind"))
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """The schema of `spec`, by field."""
+        return mapping(mapping(mapping(self.schema.get("properties")).get("spec")).get("properties"))
+
+    def in_schema(self, *steps: str | int, key: bool = True) -> Location:
+        """A place below the schema that is read."""
+        return self.crd.location("spec", "versions", self.version, "schema", "openAPIV3Schema", *steps, key=key)
+
+    def in_spec(self, field: str, *steps: str | int) -> Location:
+        return self.in_schema("properties", "spec", "properties", field, *steps)
+
+    @property
+    def kind_location(self) -> Location:
+        return self.crd.location("spec", "names", "kind")
+
+    @property
+    def label_location(self) -> Location:
+        """The label's value, else where labels are or should be."""
+        if self.label is None:
+            return self.crd.location("metadata", "labels", key=True) if self.crd.labels else self.crd.name_location
+        name = next(each for each in self.crd.labels if each.lower() == POLICY_LABEL)
+        return self.crd.location("metadata", "labels", name)
+
+
+def policy_crds(simulation: Simulation) -> Iterator[PolicyCrd]:
+    """Every CRD of the input that makes a policy kind: it has the label, or the catalog takes it for one."""
+    for crd in simulation.world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition"):
+        names = mapping(crd.spec.get("names"))
+        kind = simulation.catalog.get(text(crd.spec.get("group")), text(names.get("kind")))
+        if kind is None or kind.policy_class == "Other":
+            continue
+        label = next((str(value) for name, value in crd.labels.items() if name.lower() == POLICY_LABEL), None)
+        version, schema = _stored(crd)
+        yield PolicyCrd(crd, kind, label, version, schema)
+
+
+def _stored(crd: Resource) -> tuple[int, Mapping[str, Any]]:
+    versions = [mapping(each) for each in sequence(crd.spec.get("versions"))]
+    for number in sorted(range(len(versions)), key=lambda each: versions[each].get("storage") is not True):
+        schema = mapping(mapping(versions[number].get("schema")).get("openAPIV3Schema"))
+        if schema:
+            return number, schema
+    return 0, {}

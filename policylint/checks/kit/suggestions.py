@@ -1,0 +1,89 @@
+"""What a wrong name may have meant: objects of the same kind in the same namespace, or of that name elsewhere."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from policylint.checks.kit.wording import listing, near
+from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, World
+
+_MOST_GUESSES = 200
+"""Names that are looked for; where more are wrong than that, no spelling mistake is behind it."""
+
+
+class Nearby:
+    """The names of one world, indexed when first asked for."""
+
+    __slots__ = ("_guesses", "_homes", "_names", "_world")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._guesses: dict[ResourceKey, str] = {}
+        self._names: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._homes: dict[tuple[str, str], dict[str, list[str]]] = {}
+
+    def name(self, key: ResourceKey) -> str:
+        """The name of an object of that kind in that namespace that is nearly the same, "" without one."""
+        if key not in self._guesses:
+            if len(self._guesses) >= _MOST_GUESSES:
+                return ""
+            self._index(key)
+            self._guesses[key] = near(key.name, self._names[key.group, key.kind].get(key.namespace, ()))
+        return self._guesses[key]
+
+    def names(self, key: ResourceKey) -> list[str]:
+        """The names of all objects of that kind in that namespace."""
+        self._index(key)
+        return self._names[key.group, key.kind].get(key.namespace, [])
+
+    def namespaces(self, key: ResourceKey) -> list[str]:
+        """Other namespaces that have an object of that kind and name."""
+        self._index(key)
+        homes = self._homes[key.group, key.kind].get(key.name, [])
+        return [each for each in homes if each != key.namespace and each[:1] != UNKNOWN_NAMESPACE]
+
+    def orphan(self, key: ResourceKey) -> Resource | None:
+        """The object in a file that nothing deploys: the one meant by name, and by namespace where it has one."""
+        orphans = self._world.orphans
+        if key in orphans:
+            return orphans[key]
+        same = (each for each in sorted(orphans) if each[:2] == key[:2] and each.name == key.name and each.unplaced)
+        found = next(same, None)
+        return None if found is None else orphans[found]
+
+    def elsewhere(self, key: ResourceKey) -> str:
+        """Why a missing object probably comes from somewhere else than this tree; "" when its place is here.
+
+        A tree without any object of a kind of Gateway API leaves them to another repository, and so does one without
+        any Service (or the like) in a namespace (field-notes.md 1).
+        """
+        if self.orphan(key) is not None:
+            return ""
+        self._index(key)
+        kind = (key.group, key.kind)
+        if key.group == GATEWAY_GROUP:
+            return "" if self._names[kind] else f"no {key.kind} is in the tree, so they come from elsewhere"
+        if self._names[kind].get(key.namespace) or self.namespaces(key):
+            return ""
+        return f"no {key.kind} of namespace {key.namespace} is in the tree, so they come from elsewhere"
+
+    def describe(self, key: ResourceKey) -> str:
+        """`no HTTPRoute "chekout" in namespace shop (did you mean "checkout"?)`."""
+        where = f" in namespace {key.namespace}" if key.namespace and not key.unplaced else ""
+        guess, homes = self.name(key), self.namespaces(key)
+        if homes:
+            hint = f" (there is one in {listing(homes, most=3)})"
+        else:
+            hint = f' (did you mean "{guess}"?)' if guess else ""
+        return f'no {key.kind} "{key.name}"{where}{hint}'
+
+    def _index(self, key: ResourceKey) -> None:
+        kind = (key.group, key.kind)
+        if kind in self._names:
+            return
+        names: dict[str, list[str]] = defaultdict(list)
+        homes: dict[str, list[str]] = defaultdict(list)
+        for each in self._world.of_kind(*kind):
+            names[each.key.namespace].append(each.key.name)
+            homes[each.key.name].append(each.key.namespace)
+        self._names[kind], self._homes[kind] = names, homes

@@ -1,0 +1,3 @@
+"""What Flux deploys: clusters, Kustomizations, HelmReleases, ResourceSets and their substitutions."""
+
+from __future__ import annotations

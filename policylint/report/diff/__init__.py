@@ -1,0 +1,3 @@
+"""Writers of a diff, one module per format."""
+
+from __future__ import annotations

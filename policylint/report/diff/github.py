@@ -1,0 +1,15 @@
+"""A diff in the log of GitHub Actions: annotations of what is new, notes too, and the changes as plain lines."""
+
+from __future__ import annotations
+
+from policylint.report.diff import concise
+from policylint.report.diff.report import DiffReport
+from policylint.report.findings.github import commands, plain
+
+
+def write(report: DiffReport) -> str:
+    """The workflow commands, then one line per changed route and the verdict, ending in a newline."""
+    listed = report.listed("new")
+    again = f"{report.again} -o text"
+    lines = [*commands(report.report, listed, again), *map(plain, concise.changes(report))]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,75 @@
+"""An explanation as GitHub Markdown, for tickets and reviews."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.explain.explanation import Explanation
+from policylint.explain.settings import Setting, settings, summary
+from policylint.explain.wording import all_rules, chains, level_of, where
+from policylint.report.explain.radius import Radius
+from policylint.report.explain.text import location, place
+from policylint.report.kit.escape import escape
+from policylint.report.kit.identity import Names
+
+
+def page(explanation: Explanation, radius: Radius | None, names: Names, field: str) -> Iterator[str]:
+    """The lines of the page, each with its newline."""
+    subject = explanation.subject
+    yield f"### {escape(names.node(subject.node))}\n\n"
+    if explanation.resource is not None:
+        yield f"`{location(explanation.resource.name_location)}`\n\n"
+    for fact in explanation.facts:
+        yield f"- {fact.name}: {escape(fact.words)}\n"
+    if explanation.state is not None:
+        yield from _policy(explanation, names)
+    paths = explanation.answers.paths
+    for answer in explanation.answers.listed:
+        rows = [(group, each) for group in answer.groups for each in settings(group, field)]
+        told = where(answer, paths, subject.node) or all_rules(answer.paths, subject.node)
+        yield f"\n**Effective policy{f': {escape(told)}' if told else ''}**\n\n"
+        if not rows:
+            yield "No policy acts here.\n"
+            continue
+        yield "| Kind | Setting | Value | From | How |\n|---|---|---|---|---|\n"
+        for group, each in rows:
+            yield f"| {escape(names.kind(group.kind.group, group.kind.kind))} | {_cells(each)} |\n"
+    for missing in explanation.unattached:
+        why = f"{escape(missing.why)} (`{place(missing.location)}`)"
+        yield f"\n- {escape(names.key(missing.policy))}: {why}\n"
+    for number, chain in enumerate(chains(paths, subject.node)[:6]):
+        yield ("\n" if not number else "") + f"- {escape(chain)}\n"
+    if radius is not None:
+        total = len(subject.simulation.topology.routes)
+        yield f"\n**Without {escape(names.key(radius.policy))}** (simulated): {escape(radius.headline(total))}\n"
+        for fold in radius.folds:
+            yield f"\n{escape(', '.join(map(names.key, fold.keys)))}\n\n```diff\n"
+            for line in fold.lines:
+                yield f"{'!' if line.sign == '~' else line.sign} {line.name}  {line.words}\n".replace("`", "'")
+            yield "```\n"
+
+
+def _cells(setting: Setting) -> str:
+    value = escape(summary(setting.value, 80)) if setting.state == "applies" else "-"
+    from_ = escape(setting.policy.path)
+    if setting.location is not None:
+        from_ += f" `{place(setting.location)}`"
+    level = level_of(setting.node)
+    by = ", ".join(key.path for key in setting.by)
+    how = "applies" if setting.state == "applies" else f"{setting.state} by {by}" if by else setting.state
+    return f"`{setting.field}` | {value} | {from_}{f' ({level})' if level else ''} | {escape(how)}"
+
+
+def _policy(explanation: Explanation, names: Names) -> Iterator[str]:
+    state, reach = explanation.state, explanation.reach
+    assert state is not None and reach is not None
+    by = f" by {', '.join(names.keys(state.by))}" if state.by else ""
+    yield f"- verdict: {escape(state.verdict + by)}\n"
+    for target in state.targets:
+        problem = target.detail or target.problem or target.resolution.state
+        yield f"- target: {escape(names.target(target))}: {escape(problem)}\n"
+    yield "\n| Object | Acts | Lost | To |\n|---|---|---|---|\n"
+    for each in reach.objects:
+        who = ", ".join(names.keys(each.by))
+        extent = {"whole": "yes", "part": "in part", "none": "no"}[each.extent]
+        yield f"| {escape(names.key(each.key))} | {extent} | {escape(', '.join(each.lost))} | {escape(who)} |\n"

@@ -1,0 +1,62 @@
+"""Annotations of GitHub Actions: `::error file=…,line=…,title=…::message`, then the summary as plain log lines.
+
+A step shows 10 annotations per level (actions/toolkit#734): the worst ones come first, the others are counted. Only the
+first line of a place is given: regions that end at the end of a file do not render (zizmor, `github.rs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from policylint.model import SEVERITIES, Finding
+from policylint.report.findings.report import Report
+from policylint.report.findings.text import summary
+from policylint.report.kit.display import Paint, one_line
+from policylint.report.kit.wording import count
+
+MOST = 10
+"""Annotations of one level that a step shows."""
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def write(report: Report) -> str:
+    """The workflow commands and the summary, ending in a newline."""
+    lines = commands(report, report.listed("warning"), "policylint lint -o text")
+    return "\n".join([*lines, *map(plain, summary(report, Paint(False)))]) + "\n"
+
+
+def commands(report: Report, listed: Sequence[Finding], again: str) -> Iterator[str]:
+    """The workflow commands, the worst first, and how many have no room; `again` is the command that lists all."""
+    hidden = 0
+    for severity in SEVERITIES:
+        findings = [each for each in listed if each.severity == severity]
+        yield from (_command(report, each) for each in findings[:MOST])
+        hidden += max(0, len(findings) - MOST)
+    if hidden:
+        more = f"{count(hidden, 'more finding')}: GitHub shows {MOST} per level, `{again}` all"
+        yield f"::notice::{_text(more)}"
+
+
+def _command(report: Report, finding: Finding) -> str:
+    file = report.relative(finding.location.file)
+    where = [f"file={_property(file)}", f"line={finding.location.at()[0]}"] if file else []
+    title = " ".join(part for part in (finding.rule, report.name_of(finding.rule)) if part)
+    said = [finding.message, *([finding.label] if finding.label else []), *finding.help]
+    if not file:
+        said.insert(0, f"{finding.location.file}:{finding.location.at()[0]}")
+    message = "%0A".join(_text(one_line(each)) for each in said)
+    return f"::{_COMMANDS[finding.severity]} {','.join([*where, f'title={_property(title)}'])}::{message}"
+
+
+def _text(text: str) -> str:
+    """Nothing in a message can end the command or begin another."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _text(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def plain(line: str) -> str:
+    """A log line that is no workflow command, whatever a file is called."""
+    return f" {line}" if line.lstrip().startswith(("::", "##[")) else line

@@ -1,0 +1,254 @@
+"""From a Simulation to its Graph: the vertices that matter, the policies, what is named and not there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from policylint.model import Node, Resource, ResourceKey
+from policylint.policy.levels import level
+from policylint.policy.state import Group, PolicyState, Refusal, Target
+from policylint.report.graph.model import Effect, Graph, GraphEdge, GraphNode
+from policylint.report.kit.identity import Names
+from policylint.simulation import Simulation
+from policylint.topology import RouteState, whole
+from policylint.topology.routes import rules
+
+_MOST_FIELDS = 4
+_GONE = {"kind-not-allowed", "section-not-allowed", "other-namespace", "not-granted", "malformed"}
+
+
+def build(simulation: Simulation, names: Names) -> Graph:
+    """The whole graph of one environment."""
+    return _Drawing(simulation, names).graph()
+
+
+class _Drawing:
+    """Boxes by what they stand for, lines in the order in which they are found."""
+
+    def __init__(self, simulation: Simulation, names: Names) -> None:
+        self.simulation = simulation
+        self.topology = simulation.topology
+        self.names = names
+        self.nodes: list[GraphNode] = []
+        self.edges: dict[tuple[int, int, str], GraphEdge] = {}
+        self.of_vertex: dict[int, int] = {}
+        self.alone: dict[Node, int] = {}
+        self.absent: dict[str, int] = {}
+        self.of_policy: dict[ResourceKey, int] = {}
+        self.attached = {
+            node for state in simulation.policies.values() for target in state.targets for node in target.nodes
+        }
+        self.effects = _Effects(simulation.groups)
+
+    def graph(self) -> Graph:
+        self._vertices()
+        self._policies()
+        self._targets()
+        self._namespaces()
+        for state in self.topology.routes:
+            self._parents(state)
+            self._backends(state)
+        edges = sorted(self.edges.values(), key=lambda each: (each.start, each.end, each.effect))
+        return Graph(tuple(self.nodes), tuple(edges))
+
+    # What there is.
+
+    def _vertices(self) -> None:
+        """Every vertex but Services that nothing names and no policy touches or reaches."""
+        topology = self.topology
+        reached = {node for group in self.simulation.groups if group.effective.owners for node in group.nodes}
+        for number, vertex in enumerate(topology.vertices):
+            idle = not topology.children[number] and not topology.parents[number]
+            if idle and level(vertex.nodes) in ("service", "workload"):
+                if not self.attached.isdisjoint(vertex.nodes) or not reached.isdisjoint(vertex.nodes):
+                    self.of_vertex[number] = self._add(vertex.nodes)
+                continue
+            self.of_vertex[number] = self._add(vertex.nodes)
+        for parent, children in enumerate(topology.children):
+            for child in children:
+                if parent in self.of_vertex and child in self.of_vertex:
+                    self._line(self.of_vertex[parent], self.of_vertex[child])
+
+    def _policies(self) -> None:
+        for key, state in self.simulation.policies.items():
+            self.of_policy[key] = len(self.nodes)
+            box = self._box((whole(key),), self.simulation.policies[key].policy)
+            self.nodes.append(box._replace(role="policy", level="policy", state=state.verdict))
+
+    def _add(self, nodes: tuple[Node, ...]) -> int:
+        self.nodes.append(self._box(nodes, self.simulation.world.resources.get(nodes[0].key)))
+        return len(self.nodes) - 1
+
+    def _box(self, nodes: tuple[Node, ...], resource: Resource | None) -> GraphNode:
+        node = nodes[-1]
+        key = node.key
+        label = self.names.node(node)
+        kind, title = self.names.kind(key.group, key.kind), key.path
+        if node.section:
+            kind, title = node.role or key.kind, f"{key.path}#{node.section}"
+        stands = "namespace" if key.kind == "Namespace" and not key.group else level(nodes)
+        place = ""
+        if resource is not None:
+            location = resource.name_location
+            place = f"{location.file}:{location.at()[0]}"
+        namespace = "?" if key.unplaced else key.namespace
+        return GraphNode(label, kind, title, namespace, self.environment, "object", stands, "", place, nodes)
+
+    @property
+    def environment(self) -> str:
+        return self.simulation.world.name
+
+    # What policies name.
+
+    def _targets(self) -> None:
+        for state in self.simulation.policies.values():
+            refused = {refusal.attachment.node: refusal for refusal in state.refused}
+            for target in state.targets:
+                for node in target.nodes:
+                    for box in self._boxes_of(node):
+                        self._attach(state, node, box, refused.get(node))
+                if not target.nodes:
+                    self._astray(state, target)
+
+    def _boxes_of(self, node: Node) -> list[int]:
+        """The boxes of a node: a Service may have one per port."""
+        found = [self.of_vertex[each] for each in self.topology.vertices_of(node) if each in self.of_vertex]
+        if found:
+            return found
+        if node not in self.alone:
+            self.alone[node] = self._add((node,))
+        return [self.alone[node]]
+
+    def _attach(self, state: PolicyState, node: Node, box: int, refusal: Refusal | None) -> None:
+        start = self.of_policy[state.key]
+        if state.invalid_code:
+            self._line(start, box, "refused", "invalid", state.invalid)
+        elif refusal is not None:
+            by = self.names.key(refusal.by)
+            self._line(start, box, "refused", "conflicted", f"{refusal.reason}: {by} claimed it first")
+        else:
+            effect, label = self.effects.of(state.key, node)
+            by = ", ".join(self.names.keys(state.by)) if effect in ("partial", "overridden") else ""
+            self._line(start, box, effect, label, f"by {by}" if by else "")
+
+    def _astray(self, state: PolicyState, target: Target) -> None:
+        """A reference that attaches to nothing."""
+        start = self.of_policy[state.key]
+        if target.resolution.found or target.problem in _GONE:
+            node = self.topology.node_for(target.key, target.section) or whole(target.key)
+            if target.resolution.found and target.key in self.simulation.world.resources:
+                for box in self._boxes_of(node):
+                    self._line(start, box, "refused", target.problem.replace("-", " "), target.detail)
+                return
+        unknown = target.resolution.unknown
+        label = self.names.target(target)
+        box = self._ghost(label, target.key, "unknown" if unknown else "missing")
+        why = target.detail or target.resolution.reason
+        self._line(start, box, "unknown" if unknown else "dangling", "not known" if unknown else "not found", why)
+
+    def _ghost(self, label: str, key: ResourceKey, state: str) -> int:
+        if label not in self.absent:
+            self.absent[label] = len(self.nodes)
+            namespace = "?" if key.unplaced else key.namespace
+            kind, _, title = label.partition(" ")
+            stands = level((whole(key),))
+            self.nodes.append(
+                GraphNode(label, kind, title or label, namespace, self.environment, "absent", stands, state)
+            )
+        return self.absent[label]
+
+    def _namespaces(self) -> None:
+        """A Namespace with policies stands above the highest objects in it."""
+        for node, box in sorted(self.alone.items()):
+            if node.key.kind != "Namespace" or node.key.group:
+                continue
+            inside = {number for number in self.of_vertex if self.topology.vertices[number].namespace == node.key.name}
+            for number in sorted(inside):
+                if inside.isdisjoint(self.topology.parents[number]):
+                    self._line(box, self.of_vertex[number], "namespace")
+
+    # What routes name in vain.
+
+    def _parents(self, state: RouteState) -> None:
+        end = self._boxes_of(whole(state.route.key))[0]
+        for parent in state.parents:
+            if parent.resolution.missing or parent.resolution.unknown:
+                unknown = parent.resolution.unknown
+                ghost = self._ghost(self.names.parent(parent), parent.wanted, "unknown" if unknown else "missing")
+                said = "not known" if unknown else "not found"
+                self._line(ghost, end, "unknown" if unknown else "dangling", said, parent.resolution.reason)
+            elif parent.mesh or parent.attached:
+                continue
+            elif parent.candidates:
+                for each in parent.candidates[:_MOST_FIELDS]:
+                    for box in self._boxes_of(each.node)[:1]:
+                        self._line(box, end, "refused", _spaced(each.failure), each.message)
+            elif parent.section_found is False and self.topology.vertices_of(whole(parent.wanted)):
+                holder = self._boxes_of(whole(parent.wanted))[0]
+                self._line(holder, end, "dangling", "no such listener", parent.text)
+
+    def _backends(self, state: RouteState) -> None:
+        of_rule = {rule.number: rule.node for rule in rules(state.route)}
+        for backend in state.backends:
+            if backend.role != "backend" or backend.rule not in of_rule:
+                continue
+            start = self._boxes_of(of_rule[backend.rule])[0]
+            if backend.resolution.found:
+                if backend.granted is False:
+                    for end in self._boxes_of(whole(backend.wanted))[:1]:
+                        self._line(start, end, "refused", "no ReferenceGrant", backend.message)
+            elif backend.reason != "InvalidKind":
+                unknown = backend.resolution.unknown
+                ghost = self._ghost(self.names.key(backend.wanted), backend.wanted, "unknown" if unknown else "missing")
+                said = "not known" if unknown else "not found"
+                self._line(start, ghost, "unknown" if unknown else "dangling", said, backend.resolution.reason)
+
+    def _line(self, start: int, end: int, effect: Effect = "link", label: str = "", why: str = "") -> None:
+        self.edges.setdefault((start, end, effect), GraphEdge(start, end, effect, label, why))
+
+
+class _Effects:
+    """What each attachment comes to, over all contexts that it takes part in."""
+
+    def __init__(self, groups: Iterable[Group]) -> None:
+        self.kept: dict[tuple[ResourceKey, Node], set[str]] = defaultdict(set)
+        self.lost: dict[tuple[ResourceKey, Node], set[str]] = defaultdict(set)
+        self.seen: set[tuple[ResourceKey, Node]] = set()
+        for group in groups:
+            owned: dict[ResourceKey, set[str]] = defaultdict(set)
+            for pointer, owner in group.effective.owners.items():
+                owned[owner].add(str(pointer[0]) if pointer else "")
+            gone: dict[ResourceKey, set[str]] = defaultdict(set)
+            for lost in group.effective.lost:
+                gone[lost.policy].add(str(lost.pointer[0]) if lost.pointer else "")
+            for attachment in group.effective.stack:
+                place = (attachment.key, attachment.node)
+                self.seen.add(place)
+                self.kept[place] |= owned.get(attachment.key, set())
+                self.lost[place] |= gone.get(attachment.key, set())
+
+    def of(self, policy: ResourceKey, node: Node) -> tuple[Effect, str]:
+        """The effect of a policy on what it is attached to, and which settings are concerned."""
+        place = (policy, node)
+        kept, lost = self.kept.get(place, set()), self.lost.get(place, set())
+        if not kept and not lost:
+            return "attached", ""
+        if not lost:
+            return "effective", _fields(kept)
+        if not kept:
+            return "overridden", f"{_fields(lost)} lost"
+        parts = [_fields(kept - lost), f"{_fields(kept & lost)} in part" if kept & lost else ""]
+        parts.append(f"{_fields(lost - kept)} lost" if lost - kept else "")
+        return "partial", "; ".join(each for each in parts if each)
+
+
+def _fields(names: Iterable[str]) -> str:
+    listed = sorted(each for each in names if each)
+    more = f" +{len(listed) - _MOST_FIELDS}" if len(listed) > _MOST_FIELDS else ""
+    return ", ".join(listed[:_MOST_FIELDS]) + more
+
+
+def _spaced(reason: str) -> str:
+    """`NoMatchingListenerHostname` as `no matching listener hostname`."""
+    return "".join(f" {each.lower()}" if each.isupper() else each for each in reason).strip()

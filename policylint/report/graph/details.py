@@ -1,0 +1,176 @@
+"""What the html page knows of each box: effective policies setting by setting, where policies act, findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from policylint.explain.concerned import concerned
+from policylint.explain.settings import settings, summary
+from policylint.model import Location, Node, ResourceKey
+from policylint.policy.state import Group
+from policylint.report.graph.model import EFFECTS, Graph
+from policylint.report.graph.style import DASHES, STATES
+from policylint.report.graph.view import look_alikes
+from policylint.report.kit.identity import Names
+from policylint.topology.routes import rules
+
+if TYPE_CHECKING:
+    from policylint.report.graph import Drawing
+    from policylint.simulation import Simulation
+
+VERSION = "graph-page-v1"
+_MOST_RESULTS = 40
+_MOST_ROUTES = 4
+_ROOM = 240
+Entry = dict[str, Any]
+
+
+def details(drawing: Drawing) -> Entry:
+    """The data of the page, sorted as the graph is."""
+    graph, names = drawing.graph, drawing.names
+    of_node, of_key = _places(graph)
+    own: dict[tuple[str, Node], list[int]] = defaultdict(list)
+    for number, each in enumerate(graph.nodes):
+        if each.nodes:
+            own[each.environment, each.nodes[-1]].append(number)
+    results: list[Entry] = []
+    through: dict[int, list[int]] = defaultdict(list)
+    acting: dict[int, set[int]] = defaultdict(set)
+    beaten: dict[int, set[int]] = defaultdict(set)
+    for simulation in drawing.simulations:
+        environment = simulation.world.name
+        for group in simulation.groups:
+            if not group.effective.owners and not group.effective.lost:
+                continue
+            boxes = sorted({box for node in concerned(simulation, group) for box in own.get((environment, node), ())})
+            owners = {box for key in group.effective.sources for box in of_key.get((environment, key), ())}
+            for box in boxes:
+                acting[box] |= owners
+            if any(len(through[box]) < _MOST_RESULTS for box in boxes):
+                for box in boxes:
+                    through[box].append(len(results))
+                results.append(_result(group, names, simulation, of_key))
+        for node, keys in simulation.affected().items():
+            policies = {box for key in keys for box in of_key.get((environment, key), ())}
+            for box in of_node.get((environment, node), ()):
+                acting[box] |= policies
+        for key, state in simulation.policies.items():
+            for box in of_key.get((environment, key), ()):
+                beaten[box] |= {each for rival in state.by for each in of_key.get((environment, rival), ())}
+    found, about = _findings(drawing, of_key)
+    alike = look_alikes(graph)
+    return {
+        "version": VERSION,
+        "title": drawing.title,
+        "environments": graph.environments,
+        "leftOut": list(graph.left_out),
+        "effects": EFFECTS,
+        "dashes": DASHES,
+        "states": STATES,
+        "focus": sorted(graph.focus),
+        "nodes": [
+            {
+                "label": box.label,
+                "kind": box.kind,
+                "title": box.title,
+                "namespace": box.namespace,
+                "environment": box.environment,
+                "role": box.role,
+                "level": box.level,
+                "state": box.state,
+                "place": box.place,
+                "change": box.change,
+                "alike": alike[number],
+                "results": through.get(number, [])[:_MOST_RESULTS],
+                "many": len(through.get(number, [])),
+                "acting": sorted(acting.get(number, ())),
+                "by": sorted(beaten.get(number, ())),
+                "findings": about.get(number, []),
+            }
+            for number, box in enumerate(graph.nodes)
+        ],
+        "edges": [[each.start, each.end, each.effect, each.label, each.why, each.change] for each in graph.edges],
+        "results": results,
+        "findings": found,
+    }
+
+
+def _places(graph: Graph) -> tuple[dict[tuple[str, Node], list[int]], dict[tuple[str, ResourceKey], list[int]]]:
+    """Boxes by node and by object, per environment; sections are no objects."""
+    of_node: dict[tuple[str, Node], list[int]] = defaultdict(list)
+    of_key: dict[tuple[str, ResourceKey], list[int]] = defaultdict(list)
+    for number, box in enumerate(graph.nodes):
+        for node in box.nodes:
+            of_node[box.environment, node].append(number)
+        if box.nodes and not box.nodes[0].section:
+            of_key[box.environment, box.nodes[0].key].append(number)
+    return of_node, of_key
+
+
+def _result(
+    group: Group, names: Names, simulation: Simulation, of_key: dict[tuple[str, ResourceKey], list[int]]
+) -> Entry:
+    """One effective policy, as `explain` tells it."""
+    environment = simulation.world.name
+    routes = [each for key in group.routes() for each in _towards(group, key, simulation, names)]
+    rows = [
+        {
+            "field": each.field,
+            "value": summary(each.value, _ROOM),
+            "policy": names.key(each.policy),
+            "box": next(iter(of_key.get((environment, each.policy), ())), -1),
+            "place": _place(each.location),
+            "at": "" if each.node is None else names.node(each.node),
+            "state": each.state,
+            "by": ", ".join(names.keys(each.by)),
+        }
+        for each in settings(group)
+    ]
+    return {
+        "kind": names.kind(group.kind.group, group.kind.kind),
+        "routes": routes[:_MOST_ROUTES],
+        "more": max(0, len(routes) - _MOST_ROUTES),
+        "rows": rows,
+    }
+
+
+def _towards(group: Group, key: ResourceKey, simulation: Simulation, names: Names) -> list[str]:
+    """A route, or those of its rules that a result is for where it is not for all of them."""
+    state = simulation.topology.route(key)
+    listed = [] if state is None else [each.node for each in rules(state.route)]
+    mine = [each for each in listed if each in group.nodes]
+    return [names.node(each) for each in mine] if 0 < len(mine) < len(listed) else [names.key(key)]
+
+
+def _place(location: Location | None) -> str:
+    return "" if location is None else f"{location.file}:{location.at()[0]}"
+
+
+def _findings(
+    drawing: Drawing, of_key: dict[tuple[str, ResourceKey], list[int]]
+) -> tuple[list[Entry], dict[int, list[int]]]:
+    """Findings, and which of them are about which box."""
+    found: list[Entry] = []
+    about: dict[int, list[int]] = defaultdict(list)
+    for finding in drawing.findings:
+        boxes = {
+            box
+            for environment in finding.environments or drawing.graph.environments
+            for key in finding.resources
+            for box in of_key.get((environment, key), ())
+        }
+        if not boxes:
+            continue
+        for box in sorted(boxes):
+            about[box].append(len(found))
+        found.append(
+            {
+                "rule": finding.rule,
+                "severity": finding.severity,
+                "message": finding.message,
+                "place": _place(finding.location),
+                "help": list(finding.help),
+            }
+        )
+    return found, about

@@ -1,0 +1,211 @@
+"""A graph as one SVG picture that follows the viewer's dark or light theme; made without browser, node or Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import accumulate
+
+from policylint.report.graph.layers import Box, columns, placed
+from policylint.report.graph.model import EFFECTS, MARKS, Graph, GraphEdge, GraphNode
+from policylint.report.graph.style import CHANGES, COLORS, DASHES, STATES
+from policylint.report.graph.view import reduced, without_bare_rules
+
+MOST_BOXES, MOST_LINES = 600, 1_500
+_MARGIN, _BETWEEN, _PORT = 24, 14, 15
+_NARROW, _LETTER, _SMALL = 96, 6.9, 5.7
+_LONGEST = 34
+_Ports = dict[int, list[list[int]]]
+_Point = tuple[float, float]
+_Bends = list[tuple[float, float, float]]
+_STYLE = """
+svg{background:#fff;color:#1f2328;font:12px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
+text{fill:currentColor}.k{font-size:10px;opacity:.72}.l{font-size:10px;paint-order:stroke;stroke:#fff;stroke-width:3px}
+rect{fill:#f6f8fa;stroke:#8c959f}.p rect{fill:#fff;stroke-width:1.6}.a rect{fill:none;stroke-dasharray:5 4}
+.f rect{stroke-width:3.5}path{fill:none;stroke-width:1.4}.t{font-size:13px;font-weight:600}
+@media(prefers-color-scheme:dark){svg{background:#0d1117;color:#e6edf3}.l{stroke:#0d1117}rect{fill:#161b22;stroke:#6e7681}
+.p rect{fill:#0d1117}path,.p rect,.a rect,.l,.s{filter:brightness(1.45)}}
+"""
+
+
+def write(graph: Graph) -> str:
+    """The picture with its legend."""
+    graph = reduced(without_bare_rules(graph), MOST_BOXES, MOST_LINES)
+    ports = _ports(graph)
+    sizes = [_size(box, len(ports.get(number, ()))) for number, box in enumerate(graph.nodes)]
+    boxes, bends = placed(graph, sizes, _gaps(graph), _BETWEEN)
+    ends = _arrivals(graph, ports, boxes, bends)
+    bottom = max((each.y + each.height for each in boxes), default=0.0)
+    notes = _legend(graph, bottom + 44)
+    width = max((each.x + each.width for each in boxes), default=0.0)
+    width = max(width, 760.0) + 2 * _MARGIN
+    height = bottom + 44 + 18 * len(notes) + 2 * _MARGIN
+    view = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {view} role="img">',
+        "<title>policylint graph</title>",
+        f"<style>{_STYLE}</style>",
+        f'<g transform="translate({_MARGIN} {_MARGIN})">',
+        *(
+            _line(graph, number, boxes[edge.start], ends[number], bends.get(number, []))
+            for number, edge in enumerate(graph.edges)
+        ),
+        *(
+            _box(each, box, number in graph.focus)
+            for number, (each, box) in enumerate(zip(graph.nodes, boxes, strict=True))
+        ),
+        *(_words(edge, ends[number]) for number, edge in enumerate(graph.edges) if _label(edge)),
+        *notes,
+        "</g></svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _size(box: GraphNode, ports: int) -> tuple[float, float]:
+    letters = max(len(_short(box.title)) * _LETTER, len(_kind(box)) * _SMALL)
+    return max(_NARROW, letters + 20), max(40, ports * _PORT + 8)
+
+
+def _ports(graph: Graph) -> dict[int, list[list[int]]]:
+    """Per box where lines with words arrive, each below the other; those without words share one place."""
+    found: dict[int, list[list[int]]] = {}
+    plain: dict[int, list[int]] = {}
+    for number, edge in enumerate(graph.edges):
+        if _label(edge):
+            found.setdefault(edge.end, []).append([number])
+        else:
+            plain.setdefault(edge.end, []).append(number)
+    for end, numbers in plain.items():
+        found.setdefault(end, []).append(numbers)
+    return found
+
+
+def _gaps(graph: Graph) -> list[float]:
+    """Room for the words on the lines that end in the next column."""
+    order = columns(graph)
+    column_of = {each: number for number, column in enumerate(order) for each in column}
+    gaps = [52.0] * max(len(order), 1)
+    for edge in graph.edges:
+        if _label(edge) and column_of[edge.end]:
+            before = column_of[edge.end] - 1
+            gaps[before] = max(gaps[before], 34 + len(_short(_label(edge))) * _SMALL)
+    return gaps
+
+
+def _arrivals(graph: Graph, ports: _Ports, boxes: list[Box], bends: Mapping[int, _Bends]) -> dict[int, _Point]:
+    """Where each line ends: sorted by where the lines come from."""
+
+    def height(number: int) -> float:
+        if number in bends:
+            return bends[number][-1][2]
+        start = boxes[graph.edges[number].start]
+        return start.y + start.height / 2
+
+    found = {}
+    for end, groups in ports.items():
+        box = boxes[end]
+        first = box.y + box.height / 2 - (len(groups) - 1) * _PORT / 2
+        ordered = sorted(groups, key=lambda group: (sum(map(height, group)) / len(group), group))
+        for row, group in enumerate(ordered):
+            found.update(dict.fromkeys(group, (box.x, first + row * _PORT)))
+    return found
+
+
+def _line(graph: Graph, number: int, start: Box, end: _Point, bends: _Bends) -> str:
+    edge = graph.edges[number]
+    here = (start.x + start.width, start.y + start.height / 2)
+    x, y = end
+    steps = [f"M{here[0]:.1f} {here[1]:.1f}"]
+    for left, right, level in bends:
+        steps += [_curve(here, (left, level)), f"H{right:.1f}"]
+        here = (right, level)
+    steps.append(_curve(here, (x, y)))
+    color, dash = CHANGES.get(edge.change) or COLORS[edge.effect], DASHES.get(edge.effect, "")
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    tip = f"M{x - 6:.1f} {y - 3.5:.1f}L{x:.1f} {y:.1f}L{x - 6:.1f} {y + 3.5:.1f}"
+    return (
+        f'<g><title>{escape(_spoken(graph, edge))}</title><path stroke="{color}"{dashed} d="{"".join(steps)}"/>'
+        f'<path stroke="{color}" d="{tip}"/></g>'
+    )
+
+
+def _curve(start: tuple[float, float], end: tuple[float, float]) -> str:
+    bend = max(16.0, min((end[0] - start[0]) / 2, 60))
+    return f"C{start[0] + bend:.1f} {start[1]:.1f} {end[0] - bend:.1f} {end[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
+
+
+def _words(edge: GraphEdge, end: _Point) -> str:
+    x, y = end
+    return (
+        f'<text class="l" x="{x - 10:.1f}" y="{y - 3:.1f}" text-anchor="end" '
+        f'style="fill:{CHANGES.get(edge.change) or COLORS[edge.effect]}">{escape(_short(_label(edge)))}</text>'
+    )
+
+
+def _label(edge: GraphEdge) -> str:
+    return (MARKS[edge.change] + edge.label).strip()
+
+
+def _spoken(graph: Graph, edge: GraphEdge) -> str:
+    said = f"{graph.nodes[edge.start].label} → {graph.nodes[edge.end].label}"
+    more = [each for each in (EFFECTS.get(edge.effect, ""), edge.label, edge.why) if each]
+    return ": ".join([said, "; ".join(more)]) if more else said
+
+
+def _box(node: GraphNode, box: Box, focus: bool) -> str:
+    name = {"policy": "p", "absent": "a", "object": "o"}[node.role] + (" f" if focus else "")
+    color = COLORS.get(STATES.get(node.state, ""), "") if node.role != "object" else ""
+    color = CHANGES.get(node.change, color)
+    stroke = f' style="stroke:{color}{";stroke-width:2.5" if node.change else ""}"' if color else ""
+    round_off = 14 if node.role == "policy" else 4
+    middle = box.y + box.height / 2
+    return (
+        f'<g class="{name}"><title>{escape(" · ".join(x for x in (node.label, node.state, node.place) if x))}</title>'
+        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
+        f'rx="{round_off}"{stroke}/>'
+        f'<text class="k" x="{box.x + 10:.1f}" y="{middle - 5:.1f}">{escape(_kind(node))}</text>'
+        f'<text x="{box.x + 10:.1f}" y="{middle + 11:.1f}">{escape(_short(node.title))}</text></g>'
+    )
+
+
+def _kind(node: GraphNode) -> str:
+    """What stands above the name; the environment too where it is not the only one."""
+    return MARKS[node.change] + (f"{node.kind} · {node.state}" if node.state else node.kind)
+
+
+def _legend(graph: Graph, y: float) -> list[str]:
+    used = {each.effect for each in graph.edges}
+    entries = [(effect, text) for effect, text in EFFECTS.items() if effect in used]
+    widths = [46 + len(text) * 6.4 for _, text in entries]
+    starts = [0.0, *accumulate(widths)]
+    pieces = []
+    for (effect, text), x in zip(entries, starts, strict=False):
+        dash = f' stroke-dasharray="{DASHES[effect]}"' if effect in DASHES else ""
+        pieces.append(
+            f'<path stroke="{COLORS[effect]}"{dash} d="M{x:.1f} {y - 4:.1f}h26"/>'
+            f'<text class="k" x="{x + 32:.1f}" y="{y:.1f}">{text}</text>'
+        )
+    said = [f"left out: {each}" for each in graph.left_out]
+    if any(each.change for each in graph.nodes + graph.edges):
+        said.append("+ added, - removed, ~ changed")
+    notes = ["".join(pieces)] if pieces else []
+    return notes + [
+        f'<text class="k" x="0" y="{y + 18 * (row + 1):.1f}">{escape(each)}</text>' for row, each in enumerate(said)
+    ]
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST // 2]}…{flat[-_LONGEST // 2 + 1 :]}"
+
+
+def escape(text: str) -> str:
+    """Text inside an element or attribute; characters that XML does not have become U+FFFD."""
+    flat = " ".join(text.split())
+    clean = "".join(each if each.isprintable() else "\ufffd" for each in flat)
+    return (
+        clean.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace('"', "&quot;")
+        .replace("'", "&#39;")
+    )

@@ -1,0 +1,3 @@
+"""The tables of `list`."""
+
+from __future__ import annotations

@@ -59,12 +59,12 @@ def suppressions_of(workspace: Workspace, settings: Settings) -> list[Suppressio
     """All suppressions: of the files that mention policylint, and of the configuration."""
     found: list[Suppression] = []
     if workspace.mentioning:
-        from policylint.triage import annotations, comments
+        from policylint.triage import annotation_suppressions, comments
 
         for file in sorted(workspace.mentioning):
             found += comments.suppressions(file, workspace.source_lines(file))
         objects = (each for simulation in workspace.simulations for each in simulation.world.resources.values())
-        found += annotations.suppressions(objects, workspace.source_lines)
+        found += annotation_suppressions.suppressions(objects, workspace.source_lines)
     if settings.suppressions:
         from policylint.triage import config_entries
 

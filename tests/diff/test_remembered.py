@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from policylint.cli import kept
 from policylint.documents import Document, read
 from policylint.documents.serialize import StoredError, plain, restored
-from policylint.load import cache
+from policylint.load import cache as cache_module
 from policylint.load import facts as facts_module
 from policylint.load.cache import Remembered
 from policylint.load.reading import Loaded, load
@@ -38,7 +38,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were parsed, as shown, and documents that were parsed after all. However small the tree, there is
     a pack; and a diff is made anew however often it is asked for."""
     found: list[str] = []
-    of_file, of_unread = facts_module.facts_of, cache.read_unread
+    of_file, of_unread = facts_module.facts_of, cache_module.read_unread
 
     def counted(data: bytes, file: str, wanted: Any) -> Any:
         found.append(file)
@@ -48,9 +48,9 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(f"{unread.file}#{unread.number}")
         return of_unread(data, unread)
 
-    monkeypatch.setattr(cache, "facts_of", counted)
-    monkeypatch.setattr(cache, "read_unread", counted_unread)
-    monkeypatch.setattr(cache, "FEWEST", 0)
+    monkeypatch.setattr(cache_module, "facts_of", counted)
+    monkeypatch.setattr(cache_module, "read_unread", counted_unread)
+    monkeypatch.setattr(cache_module, "FEWEST", 0)
     monkeypatch.setattr(kept, "memory", lambda *_: None)
     return found
 
@@ -239,7 +239,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What an honest run keeps of a tree."""
     cache = tmp_path_factory.mktemp("honest")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cache, "FEWEST", 0)
+        patch.setattr(cache_module, "FEWEST", 0)
         loaded(SAMPLE, cache)
     (place,) = [Path(path) for _, _, path in packs(str(cache))]
     records = [line.split(" ", 1) for line in place.read_text(encoding="utf-8").splitlines()[:-1]]
@@ -295,7 +295,7 @@ def test_whatever_a_forged_pack_holds_the_run_goes_on(
         records[key] = json.dumps(changed(json.loads(lines[key]), steps, data.draw(JSON)))
     cache = tmp_path_factory.mktemp("forged")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cache, "FEWEST", 0)
+        patch.setattr(cache_module, "FEWEST", 0)
         forged(cache, records)
         code, _, said = run(SAMPLE, "lint", ".", "--cache-dir", str(cache), "-o", "json")
     assert code in (0, 1), said
@@ -309,7 +309,7 @@ def test_a_pack_of_which_one_byte_is_another_counts_for_nothing(
 ) -> None:
     cache = tmp_path_factory.mktemp("damaged")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cache, "FEWEST", 0)
+        patch.setattr(cache_module, "FEWEST", 0)
         forged(cache, lines)
         (place,) = [Path(path) for _, _, path in packs(str(cache))]
         whole = bytearray(place.read_bytes())
@@ -339,7 +339,7 @@ NOT_FACTS: dict[str, Callable[[Any], str]] = {
 def test_one_line_that_is_none_of_ours_and_the_pack_counts_for_nothing(
     lines: dict[str, str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "FEWEST", 0)
+    monkeypatch.setattr(cache_module, "FEWEST", 0)
     key = next(each for each, line in lines.items() if '"HTTPRoute"' in line and "#" not in each)
     forged(tmp_path, {**lines, key: NOT_FACTS[name](json.loads(lines[key]))})
     assert repr(summary(loaded(SAMPLE, tmp_path))) == repr(summary(loaded(SAMPLE, None)))

@@ -7,10 +7,10 @@ from collections import defaultdict
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, ResourceKey, World
-from policylint.policy.affected import Mark
 from policylint.policy.declared import declared
-from policylint.policy.dependence import order_dependence
-from policylint.policy.state import Attachment, Group, OrderDependence, PolicyState
+from policylint.policy.order_dependence import order_dependence
+from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
+from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.validity import edition, structural
 from policylint.serving import Judgement, Serving
 from policylint.topology import RouteState, Topology, build
@@ -27,10 +27,10 @@ class Simulation:
         policies: every policy of a kind with an evaluator, by key, sorted.
         groups: the effective policies: contexts with one stack share one result.
         order_dependent: results that hang on an order that is not stated.
-        marks: conditions that controllers write on what policies target.
+        target_conditions: conditions that controllers write on what policies target.
     """
 
-    __slots__ = ("catalog", "groups", "marks", "order_dependent", "policies", "topology", "world")
+    __slots__ = ("catalog", "groups", "order_dependent", "policies", "target_conditions", "topology", "world")
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Simulation:
         policies: dict[ResourceKey, PolicyState],
         groups: list[Group],
         order_dependent: list[OrderDependence],
-        marks: list[Mark],
+        target_conditions: list[TargetCondition],
     ) -> None:
         self.world = world
         self.catalog = catalog
@@ -48,7 +48,7 @@ class Simulation:
         self.policies = policies
         self.groups = groups
         self.order_dependent = order_dependent
-        self.marks = marks
+        self.target_conditions = target_conditions
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
         """Per node at or below a target the policies that own something in a context through it."""
@@ -72,7 +72,7 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
     states: dict[ResourceKey, PolicyState] = {}
     groups: list[Group] = []
     dependent: list[OrderDependence] = []
-    marks: list[Mark] = []
+    target_conditions: list[TargetCondition] = []
     for group, name in world.kinds():
         kind = catalog.get(group, name)
         if kind is None or (kind.policy_class == "Other" and not kind.extension_ref):
@@ -81,18 +81,18 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
         for judge in serving.judges(kind):
             judgement, written = _judged(kind, judge, topology, grants, catalog)
             judgements.append(judgement)
-            marks += written
+            target_conditions += written
         joined = serving.joined(judgements)
         states.update((state.key, state) for state in joined.states)
         groups += joined.groups
         dependent += joined.dependent
     topology.revise(_reported(topology, catalog, serving))
-    return Simulation(world, catalog, topology, dict(sorted(states.items())), groups, dependent, marks)
+    return Simulation(world, catalog, topology, dict(sorted(states.items())), groups, dependent, target_conditions)
 
 
 def _judged(
     kind: PolicyKind, judge: str, topology: Topology, grants: Grants, catalog: Catalog
-) -> tuple[Judgement, list[Mark]]:
+) -> tuple[Judgement, list[TargetCondition]]:
     """What one implementation makes of all policies of a kind, and the conditions it writes on their targets."""
     behaviour = implementation(judge, catalog.settings(judge))
     behaviour.begin(kind, topology, catalog)
@@ -104,8 +104,8 @@ def _judged(
         state.ancestors = behaviour.ancestors(state, topology)
         state.conditions = behaviour.conditions(state, topology)
         state.stanza = behaviour.stanza(state)
-    marks = behaviour.marks(states, topology) if kind.target_condition else []
-    return Judgement(judge, states, groups, dependent), marks
+    target_conditions = behaviour.target_conditions(states, topology) if kind.target_condition else []
+    return Judgement(judge, states, groups, dependent), target_conditions
 
 
 def _reported(topology: Topology, catalog: Catalog, serving: Serving) -> list[RouteState]:

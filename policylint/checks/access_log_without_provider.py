@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.mesh_policies import TELEMETRY, is_wide
 from policylint.model import Finding, Resource, mapping, sequence, text
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

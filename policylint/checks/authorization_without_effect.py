@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.mesh_policies import AUTHORIZATION, action, matches_all
 from policylint.model import Finding, Related, Resource, ResourceKey, sequence
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

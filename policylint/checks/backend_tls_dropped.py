@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.checks.kit.locations import at, path
 from policylint.model import GATEWAY_GROUP, Finding, Related, Resource, ResourceKey, mapping, sequence
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 from policylint.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.mesh_policies import AUTHORIZATION, action
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, text
-from policylint.policy.state import Attachment, Group
+from policylint.policy.results import Attachment, Group
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -10,7 +10,7 @@ from policylint.checks.kit.versions import SUPERSEDED, X_GROUP, Superseded
 from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping
 from policylint.model.fix import Change, Fix
 from policylint.model.policy_kind import Reference
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

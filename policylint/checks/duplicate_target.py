@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, target_at
 from policylint.model import Finding, Location, Related, mapping, sequence
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.locations import path, target_at
 from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
-from policylint.policy.state import Attachment, Declared, PolicyState
+from policylint.policy.results import Attachment, Declared, PolicyState
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from policylint.policy.state import PolicyState, Target
+    from policylint.policy.results import PolicyState, Target
     from policylint.simulation import Simulation
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, target_at, target_of
 from policylint.model import Finding, Node
-from policylint.policy.state import Idle, PolicyState
+from policylint.policy.results import Idle, PolicyState
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

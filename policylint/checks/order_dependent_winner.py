@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import target_of
 from policylint.model import Finding, Related
-from policylint.policy.state import OrderDependence
+from policylint.policy.results import OrderDependence
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

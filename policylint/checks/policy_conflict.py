@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, target_at, target_of
 from policylint.model import Finding, Related, ResourceKey
-from policylint.policy.state import PolicyState, Refusal
+from policylint.policy.results import PolicyState, Refusal
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -10,7 +10,7 @@ from policylint.checks.kit.locations import path, written
 from policylint.model import Finding, Location
 
 if TYPE_CHECKING:
-    from policylint.policy.state import PolicyState
+    from policylint.policy.results import PolicyState
     from policylint.simulation import Simulation
 
 RULE = "GWP111"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.locations import path, target_at
 from policylint.checks.kit.wording import listing
 from policylint.model import ROUTE_KINDS, Finding, Node, Related
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.locations import path, value_at
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, ResourceKey
-from policylint.policy.state import Group
+from policylint.policy.results import Group
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

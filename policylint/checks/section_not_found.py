@@ -11,7 +11,7 @@ from policylint.checks.kit.locations import at, entry, path
 from policylint.checks.kit.sections import NOUN, section_names
 from policylint.checks.kit.wording import near, quoted
 from policylint.model import Finding, Resource, mapping, sequence, text
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

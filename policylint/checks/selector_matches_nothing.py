@@ -9,7 +9,7 @@ from policylint.checks.kit.locations import entry, path
 from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Location, Related, Resource, mapping
 from policylint.model.selectors import matches, unmet
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 from policylint.topology.workloads import is_workload, pod_labels
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from policylint.checks.kit.routing import grant
 from policylint.checks.kit.wording import listing
 from policylint.model import Finding
 from policylint.model.fix import Fix
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -9,7 +9,7 @@ from policylint.checks.kit.locations import at, entry, path
 from policylint.checks.kit.wording import listing
 from policylint.model import Finding, PolicyKind, is_symbolic, text
 from policylint.model.fix import Change, Fix
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -10,7 +10,7 @@ from policylint.checks.kit.locations import path, target_at
 from policylint.checks.kit.suggestions import Nearby
 from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -9,7 +9,7 @@ from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
-    from policylint.policy.state import Effective
+    from policylint.policy.results import Effective
 
 SettingChange = Literal["added", "removed", "changed", "moved", "unchanged"]
 SubjectChange = Literal["added", "removed", "renamed", "changed", "unknown"]

@@ -28,7 +28,7 @@ from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.model.fix import Change
 from policylint.model.policy_kind import policy_kind
 from policylint.model.resource import Written
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 
 _SCALARS: Final = (str, int, float, bool, type(None))
 

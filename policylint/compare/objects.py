@@ -14,7 +14,7 @@ from policylint.compare.pairing import differs
 from policylint.compare.sides import Sides
 from policylint.compare.subjects import subject_of
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 
 
 class _Radius:

@@ -9,7 +9,7 @@ from policylint.compare.change import Responsible, Setting, SettingChange
 from policylint.compare.contexts import same_value
 from policylint.compare.pairing import Pairing
 from policylint.model import PolicyKind, ResourceKey
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 from policylint.simulation import Simulation
 
 ORDER: tuple[SettingChange, ...] = ("removed", "changed", "added", "moved", "unchanged")

@@ -38,7 +38,7 @@ from policylint.model.policy_kind import Origin, policy_kind
 from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
-    from policylint.policy.state import Effective
+    from policylint.policy.results import Effective
 
 _STANDING: Final = ("both", "gone", "new")
 _COME_OR_GONE: Final = ("", "added", "removed")
@@ -52,7 +52,7 @@ _ORIGINS: Final = get_args(Origin)
 
 
 class Applied(NamedTuple):
-    """An effective policy as far as it is kept (policy.state.Effective)."""
+    """An effective policy as far as it is kept (policy.results.Effective)."""
 
     spec: Mapping[str, Any]
     owners: Mapping[Pointer, ResourceKey]
@@ -65,7 +65,7 @@ class Applied(NamedTuple):
 
 
 class Attached(NamedTuple):
-    """A policy of a stack, and where it is attached (policy.state.Attachment)."""
+    """A policy of a stack, and where it is attached (policy.results.Attachment)."""
 
     key: ResourceKey
     node: Node

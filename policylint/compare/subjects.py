@@ -11,7 +11,7 @@ from policylint.compare.change import ContextChange, Part, Setting, Subject, Sub
 from policylint.compare.settings import ORDER, aims, settings, sources
 from policylint.compare.sides import Sides
 from policylint.model import Location, Node, PolicyKind, ResourceKey
-from policylint.policy.state import Effective, Group
+from policylint.policy.results import Effective, Group
 from policylint.records import NamedTuple
 
 MOST_UNCHANGED = 12

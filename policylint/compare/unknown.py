@@ -8,7 +8,7 @@ from policylint.compare.change import Subject
 from policylint.compare.pairing import differs
 from policylint.compare.sides import Sides
 from policylint.model import Resource, ResourceKey
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 
 from policylint.explain.contexts import MOST_PATHS, leads_down
 from policylint.model import Node
-from policylint.policy.state import Group
+from policylint.policy.results import Group
 from policylint.simulation import Simulation
 
 

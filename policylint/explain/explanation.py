@@ -9,7 +9,7 @@ from policylint.explain.reach import Reach, reach
 from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
 from policylint.model import Finding, Resource, mapping, sequence, text
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.records import NamedTuple
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.backends import ports

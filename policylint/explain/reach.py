@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import Literal
 
 from policylint.model import Node, ResourceKey
-from policylint.policy.levels import level
-from policylint.policy.state import Group, PolicyState
+from policylint.policy.level import level
+from policylint.policy.results import Group, PolicyState
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import Topology

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policylint.model import Location, Node, ResourceKey, mapping, sequence
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from policylint.explain.contexts import Answer, Path, leads_down
 from policylint.model import Node, PolicyKind
-from policylint.policy.levels import level
+from policylint.policy.level import level
 
 _STRATEGIES = {
     "none": "policies of this kind do not combine",

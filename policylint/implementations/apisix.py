@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from policylint.implementations.generic import Implementation
 from policylint.model import Node, PolicyKind, ResourceKey
-from policylint.policy.state import Attachment, Refusal
+from policylint.policy.results import Attachment, Refusal
 
 
 class Apisix(Implementation):

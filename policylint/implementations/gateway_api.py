@@ -5,7 +5,7 @@ from __future__ import annotations
 from policylint.implementations.generic import Implementation
 from policylint.model import PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
-from policylint.policy.state import Ancestor, Declared, PolicyState
+from policylint.policy.results import Ancestor, Declared, PolicyState
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.certificates import authority_fault

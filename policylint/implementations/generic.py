@@ -7,11 +7,11 @@ from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.model import Node, PolicyKind, Resource, World
-from policylint.policy import affected, merge, order, overlap, targets, verdict
-from policylint.policy.affected import Mark
+from policylint.policy import merge, order, overlap, target_conditions, targets, verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
-from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, ParentState, RouteState, Topology
 from policylint.topology.grants import Grants
 
@@ -94,10 +94,10 @@ class Implementation:
         """The status of controllers whose status has a shape of its own; by default none."""
         return {}
 
-    def marks(self, states: list[PolicyState], topology: Topology) -> list[Mark]:  # noqa: ARG002
+    def target_conditions(self, states: list[PolicyState], topology: Topology) -> list[TargetCondition]:  # noqa: ARG002
         """The conditions that the controller writes on what the policies of one kind target; by default one per object
         and kind where the catalog names a `targetCondition`."""
-        return list(affected.marks(states))
+        return list(target_conditions.of_targets(states))
 
     def route_conditions(
         self,

@@ -11,10 +11,10 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.policy.affected import Mark
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
-from policylint.policy.state import Attachment, Declared, Group, Idle, PolicyState
+from policylint.policy.results import Attachment, Declared, Group, Idle, PolicyState
+from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
 
 CONTROLLER = "kuadrant.io/policy-controller"
@@ -129,7 +129,7 @@ class Kuadrant(Implementation):
         accepted = Condition("Accepted", "True", "Accepted", f"{kind} has been accepted")
         return (accepted, _enforced(state)) if "Enforced" in state.kind.conditions else (accepted,)
 
-    def marks(self, states: list[PolicyState], topology: Topology) -> list[Mark]:
+    def target_conditions(self, states: list[PolicyState], topology: Topology) -> list[TargetCondition]:
         """`<Kind>Affected` says what is attached on the way, not what prevails: on Gateways what targets them, on
         listeners that too, on routes what targets them, their listeners and Gateways (accepted policies only)."""
         attached: dict[Node, set[ResourceKey]] = {}
@@ -141,19 +141,19 @@ class Kuadrant(Implementation):
         if not attached:
             return []
         kind = states[0].kind
-        found: list[Mark] = []
+        found: list[TargetCondition] = []
         for gateway in topology.gateways:
             key = gateway.gateway.key
             for node in (whole(key), *(each.node for each in gateway.listeners)):
-                found += _mark(kind, node, (whole(key), node), attached)
+                found += _written_on(kind, node, (whole(key), node), attached)
         for route in topology.routes:
             gateways = {each.gateway for each in route.parents if each.gateway is not None}
             listeners = {each.node for parent in route.parents for each in parent.candidates}
             node = whole(route.route.key)
             path = (node, *listeners, *map(whole, gateways))
             for key in sorted(gateways):
-                marks = _mark(kind, node, path, attached)
-                found += [each._replace(controller=CONTROLLER, gateway=key) for each in marks]
+                target_conditions = _written_on(kind, node, path, attached)
+                found += [each._replace(controller=CONTROLLER, gateway=key) for each in target_conditions]
         return found
 
 
@@ -253,11 +253,13 @@ def _is_plain(node: Node, topology: Topology) -> bool:
     return listener is not None and listener.protocol not in _WITH_TLS
 
 
-def _mark(kind: PolicyKind, node: Node, path: Iterable[Node], attached: dict[Node, set[ResourceKey]]) -> Iterator[Mark]:
+def _written_on(
+    kind: PolicyKind, node: Node, path: Iterable[Node], attached: dict[Node, set[ResourceKey]]
+) -> Iterator[TargetCondition]:
     keys = sorted({key for each in path for key in attached.get(each, ())})
     if keys:
         message = f"Object affected by {kind.kind} {_paths(keys)}"
-        yield Mark(node, Condition(kind.target_condition, "True", "Accepted", message), tuple(keys))
+        yield TargetCondition(node, Condition(kind.target_condition, "True", "Accepted", message), tuple(keys))
 
 
 def _enforced(state: PolicyState) -> Condition:

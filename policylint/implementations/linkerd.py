@@ -13,7 +13,7 @@ from policylint.implementations.generic import Implementation
 from policylint.model import PolicyKind, Resolution, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy import merge
 from policylint.policy.declared import Reading
-from policylint.policy.state import Declared, Effective, PolicyState, Target
+from policylint.policy.results import Declared, Effective, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import same_namespace

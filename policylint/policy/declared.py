@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, Resource, mapping
-from policylint.policy.state import Declared
+from policylint.policy.results import Declared
 from policylint.records import NamedTuple
 
 _GRANULARITY = {

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from policylint.model import Node, PolicyKind, ResourceKey
-from policylint.policy.levels import level
+from policylint.policy.level import level
 from policylint.policy.merge import Merger, Stack
 from policylint.policy.paths import Fixed, Paths, State
-from policylint.policy.state import Attachment, Group
+from policylint.policy.results import Attachment, Group
 from policylint.policy.units import leaves
 from policylint.records import NamedTuple
 from policylint.topology import Topology, whole

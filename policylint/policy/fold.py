@@ -13,7 +13,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.model import ResourceKey
 from policylint.policy import units
-from policylint.policy.state import Attachment, Effective, Lost
+from policylint.policy.results import Attachment, Effective, Lost
 
 
 class Fold:

@@ -14,7 +14,7 @@ from policylint.documents import Pointer
 from policylint.model import Location, PolicyKind, ResourceKey
 from policylint.policy import units
 from policylint.policy.declared import is_empty
-from policylint.policy.state import Attachment, Declared, Effective, Lost
+from policylint.policy.results import Attachment, Declared, Effective, Lost
 from policylint.policy.units import Unit
 from policylint.records import NamedTuple
 

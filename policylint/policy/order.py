@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.model import Node, PolicyKind, Resource
-from policylint.policy.state import Attachment, Refusal
+from policylint.policy.results import Attachment, Refusal
 
 _NEVER = "9999"
 NEW = "new in this change"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.order import by_age, order_stated
-from policylint.policy.state import Attachment, Refusal, holds
+from policylint.policy.results import Attachment, Refusal, holds
 
 
 def overlap_claims(

@@ -11,7 +11,7 @@ from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey
 from policylint.model.keys import CLUSTER_SCOPED, is_symbolic
 from policylint.model.policy_kind import Reference, TargetKind
 from policylint.model.selectors import matches
-from policylint.policy.state import Target, TargetProblem
+from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology, whole
 from policylint.topology.grants import Grants
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policylint.model import PolicyKind, Resource, mapping, sequence
 from policylint.policy.declared import Reading
-from policylint.policy.state import Target
+from policylint.policy.results import Target
 
 
 def structural(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) -> Reading:

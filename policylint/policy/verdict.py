@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policylint.model import ResourceKey
-from policylint.policy.state import PolicyState, Verdict
+from policylint.policy.results import PolicyState, Verdict
 
 _REFUSING = {"kind-not-allowed", "section-not-allowed", "other-namespace", "not-granted", "malformed"}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, mapping, sequence, text
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from policylint.model import Node, ResourceKey
-from policylint.policy.levels import level
-from policylint.policy.state import Group
+from policylint.policy.level import level
+from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace.result import Met, Share

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey
-from policylint.policy.state import Group
+from policylint.policy.results import Group
 from policylint.records import NamedTuple
 from policylint.topology import ListenerState
 from policylint.trace.filters import Redirect, Step

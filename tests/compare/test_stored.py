@@ -24,7 +24,7 @@ from policylint.documents import read
 from policylint.documents.serialize import StoredError
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey, Spot
 from policylint.model.fix import Change, Fix
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 
 EVERY_KIND = load_catalog().kinds()
 DOCUMENT = read(b"# first\nspec:\n  targetRef: {name: a}\n", "a.yaml").documents[0]

@@ -19,8 +19,8 @@ from policylint.explain.explanation import explain
 from policylint.explain.settings import at, summary
 from policylint.explain.subject import Subject
 from policylint.model import Finding, Node
-from policylint.policy.levels import level
-from policylint.policy.state import Group
+from policylint.policy.level import level
+from policylint.policy.results import Group
 from policylint.report.explain.explain_v1 import entry
 from policylint.report.graph import Asked, Drawing, draw
 from policylint.report.graph.details import details

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.policy.cel import is_expression
-from policylint.policy.state import Effective, PolicyState
+from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.policy.state import holds
+from policylint.policy.results import holds
 from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, shop, state, told
 from tests.topology.worlds import gateway, listener_set, route, service
 

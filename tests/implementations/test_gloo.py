@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 from policylint.report.simulate.status import stanzas
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace

@@ -6,7 +6,7 @@ import pytest
 
 from policylint.catalog.kinds import load_catalog
 from policylint.model import Unseen
-from policylint.policy.state import Effective, PolicyState
+from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation, simulate
 from tests.topology.worlds import world
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 from tests.implementations.test_istio import (
     NAMESPACE,
     contexts,

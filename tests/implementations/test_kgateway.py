@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from policylint.checks.synthetic_rule_name import check
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 

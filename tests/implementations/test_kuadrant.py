@@ -6,7 +6,7 @@ import pytest
 
 from policylint.catalog.kinds import load_catalog
 from policylint.checks import run
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation, simulate
 from tests.topology.worlds import gateway, route, world
 

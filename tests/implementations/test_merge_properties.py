@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from policylint.catalog.kinds import load_catalog
 from policylint.documents import Pointer
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 from policylint.policy.units import leaves
 from policylint.simulation import Simulation, simulate
 from tests.topology.worlds import world

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 from policylint.report.simulate.status import stanzas
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
@@ -291,7 +291,7 @@ def test_a_status_that_others_have_filled_leaves_no_room(tmp_path: Path, others:
     (state,) = simulation.policies.values()
     assert state.verdict == ("Enforced" if attached else "Accepted")
     assert [str(each.ancestor) for each in state.ancestors] == ["HTTPRoute default/shop"] * attached
-    said = {(str(each.node), each.condition.type, each.condition.reason) for each in simulation.marks}
+    said = {(str(each.node), each.condition.type, each.condition.reason) for each in simulation.target_conditions}
     assert (("HTTPRoute default/shop", "Accepted", "AncestorLimitReached") in said) is not attached
     (written,) = (each["status"] for each in stanzas(simulation) if each["kind"] == "HTTPRoute")
     accepted = [each["status"] for each in written["parents"][0]["conditions"] if each["type"] == "Accepted"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from policylint.catalog.kinds import load_catalog
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation, simulate
 from tests.topology.worlds import world
 

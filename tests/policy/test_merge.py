@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, Spot
 from policylint.model.policy_kind import Directive, Merge, TargetKind
 from policylint.policy.merge import Stack, merge
-from policylint.policy.state import Attachment, Declared, Effective, Target
+from policylint.policy.results import Attachment, Declared, Effective, Target
 from policylint.policy.units import leaves
 
 VALUES = st.recursive(

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, mapping
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 
 
 def value_at(body: object, pointer: Pointer) -> Any:

@@ -8,7 +8,7 @@ from policylint.checks.kit.dropped import drops
 from policylint.checks.kit.locations import target_at
 from policylint.checks.kit.wording import listing
 from policylint.model import Node, Related, ResourceKey
-from policylint.policy.state import Group, PolicyState
+from policylint.policy.results import Group, PolicyState
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

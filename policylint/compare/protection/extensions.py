@@ -14,7 +14,7 @@ from policylint.compare.protection.spec import Weakened, weakened
 from policylint.compare.sides import Sides
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
-from policylint.policy.state import Group
+from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.checks.ineffective_override import is_opt_out
 from policylint.model import Node, PolicyKind, ResourceKey, mapping, sequence
-from policylint.policy.state import Effective, Group
+from policylint.policy.results import Effective, Group
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import RouteState

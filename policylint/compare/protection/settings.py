@@ -22,7 +22,7 @@ from policylint.compare.settings import settings
 from policylint.compare.sides import Sides
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence
-from policylint.policy.state import Attachment, Effective, holds
+from policylint.policy.results import Attachment, Effective, holds
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
 

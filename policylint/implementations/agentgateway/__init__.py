@@ -10,7 +10,7 @@ from policylint.implementations.generic import Implementation
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy import merge, targets, verdict
 from policylint.policy.effective import Effects
-from policylint.policy.state import Ancestor, Attachment, Effective, Group, PolicyState, Target
+from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants

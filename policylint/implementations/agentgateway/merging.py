@@ -13,7 +13,7 @@ from policylint.documents import Pointer
 from policylint.model import mapping
 from policylint.policy.fold import Fold
 from policylint.policy.merge import Stack
-from policylint.policy.state import Attachment, Effective
+from policylint.policy.results import Attachment, Effective
 
 BLOCKS = ("frontend", "traffic", "backend")
 _IN_PARTS: frozenset[Pointer] = frozenset({("backend", "mcp"), ("traffic", "rateLimit")})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policylint.model import Node, Resolution, Resource, ResourceKey, mapping, sequence, text
-from policylint.policy.state import PolicyState, Target
+from policylint.policy.results import PolicyState, Target
 from policylint.topology import Topology, whole
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.backends import port_node, ports

@@ -25,7 +25,17 @@ from policylint.policy import merge
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.order import order_stated
-from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, Idle, PolicyState, Refusal, Target
+from policylint.policy.results import (
+    Ancestor,
+    Attachment,
+    Declared,
+    Effective,
+    Group,
+    Idle,
+    PolicyState,
+    Refusal,
+    Target,
+)
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants

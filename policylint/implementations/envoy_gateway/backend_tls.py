@@ -8,7 +8,7 @@ from policylint.implementations.envoy_gateway.backend_uses import Use, uses
 from policylint.implementations.envoy_gateway.managed import Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.topology import Condition
 
 CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}

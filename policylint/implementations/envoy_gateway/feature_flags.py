@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.model import Resource, text
 from policylint.policy.declared import Reading
-from policylint.policy.state import Ancestor
+from policylint.policy.results import Ancestor
 from policylint.topology import BackendState, Condition
 
 OFF = "switched-off"

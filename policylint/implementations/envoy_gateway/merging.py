@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey
 from policylint.policy import units
 from policylint.policy.merge import Stack
-from policylint.policy.state import Attachment, Declared, Effective, Lost
+from policylint.policy.results import Attachment, Declared, Effective, Lost
 from policylint.records import NamedTuple
 from policylint.topology import Topology
 

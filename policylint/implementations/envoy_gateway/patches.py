@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
 from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping, text
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.topology import Condition
 
 

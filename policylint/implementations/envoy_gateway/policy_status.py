@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policylint.model import Node
-from policylint.policy.state import Ancestor
+from policylint.policy.results import Ancestor
 from policylint.topology import Condition
 
 MOST_ANCESTORS = 16

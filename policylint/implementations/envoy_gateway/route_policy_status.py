@@ -12,7 +12,7 @@ from policylint.implementations.envoy_gateway.managed import Fleet, Scope, paren
 from policylint.implementations.envoy_gateway.overrides import Overrides, overridden
 from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.model import Node, ResourceKey
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.topology import Condition, ParentState
 
 PLURALS: Mapping[str, str] = {

@@ -19,7 +19,7 @@ from policylint.model import (
 )
 from policylint.model.selectors import matches
 from policylint.policy.order import age
-from policylint.policy.state import Target
+from policylint.policy.results import Target
 from policylint.policy.targets import targets as by_name
 from policylint.topology import Topology, whole
 from policylint.topology.grants import Grants

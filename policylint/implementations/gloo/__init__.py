@@ -11,7 +11,7 @@ from policylint.implementations.gloo.merging import FIRST_ONLY, merged, options
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, text
 from policylint.policy import merge, verdict
 from policylint.policy.effective import Effects
-from policylint.policy.state import Attachment, Effective, Group, Idle, PolicyState
+from policylint.policy.results import Attachment, Effective, Group, Idle, PolicyState
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.routes import extension_refs, rules
 

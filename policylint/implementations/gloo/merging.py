@@ -14,7 +14,7 @@ from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, mapping
 from policylint.policy.fold import Fold
 from policylint.policy.merge import Stack
-from policylint.policy.state import Attachment, Effective
+from policylint.policy.results import Attachment, Effective
 
 OVERRIDES = "delegation.gateway.solo.io/enable-policy-overrides"
 FIRST_ONLY = frozenset({"ListenerOption", "HttpListenerOption"})

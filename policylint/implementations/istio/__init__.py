@@ -40,7 +40,7 @@ from policylint.model import Node, PolicyKind, Resource, World, mapping, text
 from policylint.policy import merge
 from policylint.policy.declared import Reading
 from policylint.policy.order import by_age
-from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology
 from policylint.topology.grants import Grants
 

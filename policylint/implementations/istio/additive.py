@@ -7,7 +7,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.istio.provenance import listing
 from policylint.model import ResourceKey, mapping, sequence, text
-from policylint.policy.state import Attachment, Effective
+from policylint.policy.results import Attachment, Effective
 
 _ACTIONS = ("CUSTOM", "DENY", "ALLOW", "AUDIT")
 """In the order in which a request meets them; AUDIT only marks (istio.md §1)."""

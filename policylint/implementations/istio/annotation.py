@@ -11,7 +11,7 @@ from typing import Any
 from policylint.documents import Pointer, read
 from policylint.implementations.istio.labels import PROXY_ANNOTATION
 from policylint.model import Resource, mapping
-from policylint.policy.state import Attachment, Declared, Target
+from policylint.policy.results import Attachment, Declared, Target
 from policylint.topology import whole
 
 _FIELDS = {"concurrency": "concurrency", "image": "image", "proxyMetadata": "environmentVariables"}

@@ -24,7 +24,7 @@ from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey
 from policylint.policy.declared import Reading
 from policylint.policy.fold import Fold
 from policylint.policy.merge import Stack
-from policylint.policy.state import Ancestor, Effective, PolicyState, Target
+from policylint.policy.results import Ancestor, Effective, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 
 _KINDS = {BACKEND_TLS: (SERVICE, SERVICE_ENTRY), BACKEND_TRAFFIC: (SERVICE,)}

@@ -19,7 +19,7 @@ from policylint.implementations.istio.labels import (
 )
 from policylint.implementations.istio.mesh import Mesh
 from policylint.model import Resource, ResourceKey, World, text
-from policylint.policy.state import Ancestor, PolicyState, Target
+from policylint.policy.results import Ancestor, PolicyState, Target
 from policylint.topology import Condition, whole
 
 _WAYPOINT = "WaypointAccepted"

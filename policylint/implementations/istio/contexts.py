@@ -23,7 +23,7 @@ from policylint.implementations.istio.labels import (
 from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy.order import age
-from policylint.policy.state import Attachment, Effective, Group
+from policylint.policy.results import Attachment, Effective, Group
 from policylint.records import NamedTuple
 from policylint.topology import whole
 

@@ -10,7 +10,7 @@ from policylint.implementations.istio.labels import is_wide
 from policylint.implementations.istio.provenance import Ledger, nested, singletons, sorted_lost
 from policylint.model import PolicyKind, ResourceKey, mapping, text
 from policylint.policy import merge
-from policylint.policy.state import Attachment, Effective
+from policylint.policy.results import Attachment, Effective
 
 _MODE = ("mtls", "mode")
 _PERMISSIVE = "PERMISSIVE"

@@ -25,7 +25,7 @@ from policylint.implementations.istio.labels import (
 )
 from policylint.implementations.istio.waypoints import Waypoints
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
-from policylint.policy.state import Attachment
+from policylint.policy.results import Attachment
 from policylint.records import NamedTuple
 from policylint.topology import whole
 

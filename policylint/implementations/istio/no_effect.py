@@ -16,7 +16,7 @@ from policylint.implementations.istio.labels import (
 )
 from policylint.implementations.istio.mesh import Mesh
 from policylint.model import World
-from policylint.policy.state import Idle, PolicyState, Target
+from policylint.policy.results import Idle, PolicyState, Target
 
 
 def idle(state: PolicyState, mesh: Mesh, world: World, root: str) -> Idle | None:

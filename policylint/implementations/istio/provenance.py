@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.implementations.istio.labels import is_wide
 from policylint.model import ResourceKey
 from policylint.policy import units
-from policylint.policy.state import Attachment, Effective, Lost
+from policylint.policy.results import Attachment, Effective, Lost
 
 Slot = tuple[str, ...]
 """A place in the effective spec; the policies write the same thing at places of their own."""

@@ -19,7 +19,7 @@ from policylint.implementations.istio.labels import (
 from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic
 from policylint.model.selectors import matches
-from policylint.policy.state import Target
+from policylint.policy.results import Target
 from policylint.topology import whole
 
 _OWN_NAMESPACE_ONLY = frozenset({PEER_AUTHENTICATION, PROXY_CONFIG, TELEMETRY})

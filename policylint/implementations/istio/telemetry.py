@@ -12,7 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.istio.provenance import Ledger, Slot, nested, singletons
 from policylint.model import ResourceKey, mapping, sequence, text
-from policylint.policy.state import Attachment, Effective
+from policylint.policy.results import Attachment, Effective
 
 _TRACING = (
     "customTags",

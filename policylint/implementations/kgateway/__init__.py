@@ -17,7 +17,7 @@ from policylint.policy import merge, verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.fold import Fold
-from policylint.policy.state import Ancestor, Attachment, Effective, Group, PolicyState, Target
+from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
 from policylint.topology import Condition, Topology
 from policylint.topology.ancestry import foreign, gateways_above
 from policylint.topology.grants import Grants

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 
 _IN_PARTS = {
     ("TrafficPolicy", "rateLimit"): ("local", "global"),

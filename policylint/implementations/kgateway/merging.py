@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, acl_conflict, fields
 from policylint.model import Resource, mapping
 from policylint.policy.fold import Fold
-from policylint.policy.state import Attachment
+from policylint.policy.results import Attachment
 from policylint.records import NamedTuple
 
 WEIGHT = "kgateway.dev/policy-weight"

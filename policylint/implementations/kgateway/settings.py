@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.model import Resolution, Resource
 from policylint.model.selectors import matches
 from policylint.policy.declared import Reading
-from policylint.policy.state import Target
+from policylint.policy.results import Target
 from policylint.topology import Topology, whole
 
 _PAIRS = (("{{", "}}"), ("{%", "%}"), ("{#", "#}"))

@@ -12,10 +12,10 @@ from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED
 from policylint.implementations.nginx_gateway_fabric.values import fault
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import merge, targets, verdict
-from policylint.policy.affected import Mark
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
-from policylint.policy.state import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import above, foreign
 from policylint.topology.grants import Grants
@@ -72,12 +72,12 @@ class NginxGatewayFabric(Implementation):
         kept, refused = super().claims(kind, attached)
         return {node: [each for each in of if not _beyond(each)] for node, of in kept.items()}, refused
 
-    def marks(self, states: list[PolicyState], topology: Topology) -> list[Mark]:
+    def target_conditions(self, states: list[PolicyState], topology: Topology) -> list[TargetCondition]:
         """As everywhere; and on targets that a policy has no room to report on, that it is not applied there."""
-        found = super().marks(states, topology)
+        found = super().target_conditions(states, topology)
         for state in states:
             nodes = [node for target in state.targets for node in target.nodes if node.key.kind != "Service"]
-            found += [Mark(node, LIMIT_REACHED, (state.key,)) for node in nodes[room(state.policy) :]]
+            found += [TargetCondition(node, LIMIT_REACHED, (state.key,)) for node in nodes[room(state.policy) :]]
         return found
 
     def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from policylint.documents import Pointer
 from policylint.policy.fold import Fold
 from policylint.policy.merge import Stack, by_node
-from policylint.policy.state import Effective
+from policylint.policy.results import Effective
 from policylint.policy.units import leaves
 
 ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})

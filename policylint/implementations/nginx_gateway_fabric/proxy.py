@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.model import ResourceKey, mapping, sequence, text
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.topology import Topology
 from policylint.topology.ancestry import gateways_above
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from policylint.documents import Pointer
 from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.policy.declared import Reading
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.topology import Topology
 from policylint.topology.backends import ports
 from policylint.topology.grants import Grants

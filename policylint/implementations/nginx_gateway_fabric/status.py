@@ -6,7 +6,7 @@ from policylint.implementations.nginx_gateway_fabric.proxy import lacks
 from policylint.implementations.nginx_gateway_fabric.references import NOT_PERMITTED
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
 from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
-from policylint.policy.state import Ancestor, PolicyState
+from policylint.policy.results import Ancestor, PolicyState
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import gateways_above
 

@@ -12,7 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, is_symbolic, mapping
 from policylint.policy.declared import Reading
-from policylint.policy.state import Declared
+from policylint.policy.results import Declared
 from policylint.policy.units import leaves
 
 SIZE = re.compile(r"\d{1,4}[kmg]?")

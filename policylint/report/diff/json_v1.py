@@ -16,7 +16,7 @@ from policylint.report.kit.identity import Names
 
 if TYPE_CHECKING:
     from policylint.compare.change import ContextChange, EnvironmentChange, PolicyChange, Subject, Touched
-    from policylint.policy.state import Effective
+    from policylint.policy.results import Effective
 
 Entry = dict[str, Any]
 MOST_INDENTED = 5_000

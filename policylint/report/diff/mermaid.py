@@ -15,7 +15,7 @@ from policylint.report.diff.wording import own_policies
 
 if TYPE_CHECKING:
     from policylint.compare.change import ContextChange, EnvironmentChange, Subject
-    from policylint.policy.state import Effective
+    from policylint.policy.results import Effective
 
 MOST_EDGES = 60
 """GitHub's limit is 500; nobody reads more than this."""

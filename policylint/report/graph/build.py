@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from policylint.model import Node, Resource, ResourceKey
-from policylint.policy.levels import level
-from policylint.policy.state import Group, PolicyState, Refusal, Target
+from policylint.policy.level import level
+from policylint.policy.results import Group, PolicyState, Refusal, Target
 from policylint.report.graph.model import Effect, Graph, GraphEdge, GraphNode
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation

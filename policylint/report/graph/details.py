@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.explain.concerned import concerned
 from policylint.explain.settings import settings, summary
 from policylint.model import Location, Node, ResourceKey
-from policylint.policy.state import Group
+from policylint.policy.results import Group
 from policylint.report.graph.model import EFFECTS, Graph
 from policylint.report.graph.style import DASHES, STATES
 from policylint.report.graph.view import look_alikes

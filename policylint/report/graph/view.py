@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable
 
 from policylint.model import Node, ResourceKey
-from policylint.policy.state import Group
+from policylint.policy.results import Group
 from policylint.report.graph.model import Effect, Graph, GraphEdge, GraphNode
 from policylint.report.kit.wording import count
 

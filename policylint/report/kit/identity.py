@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.model import Node, ResourceKey
 
 if TYPE_CHECKING:
-    from policylint.policy.state import Target
+    from policylint.policy.results import Target
     from policylint.topology import ParentState
 
 

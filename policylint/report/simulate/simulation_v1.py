@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from policylint.policy.state import Group, PolicyState
+from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.identity import Names, json_pointer
 from policylint.simulation import Simulation
 from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ParentState, RouteState

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping
-from policylint.policy.affected import Mark
-from policylint.policy.state import Ancestor, PolicyState
+from policylint.policy.results import Ancestor, PolicyState
+from policylint.policy.target_conditions import TargetCondition
 from policylint.report.kit.yaml_text import yaml_text
 from policylint.simulation import Simulation
 from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ParentState, RouteState
@@ -40,19 +40,19 @@ def stanzas(simulation: Simulation) -> Iterator[Entry]:
     """One object per manifest of which a status is written, sorted by kind, namespace and name."""
     found: dict[ResourceKey, tuple[Resource, Entry]] = {}
     topology = simulation.topology
-    marks = _Marks(simulation.marks)
+    target_conditions = _TargetConditions(simulation.target_conditions)
     for gateway in topology.gateways:
-        found[gateway.gateway.key] = gateway.gateway, _gateway(gateway, marks)
+        found[gateway.gateway.key] = gateway.gateway, _gateway(gateway, target_conditions)
     for listener_set in topology.listener_sets:
-        found[listener_set.listener_set.key] = listener_set.listener_set, _listener_set(listener_set, marks)
+        found[listener_set.listener_set.key] = listener_set.listener_set, _listener_set(listener_set, target_conditions)
     for route in topology.routes:
-        found[route.route.key] = route.route, _route(route, marks)
+        found[route.route.key] = route.route, _route(route, target_conditions)
     for state in simulation.policies.values():
         found[state.key] = state.policy, _policy(state)
-    for key in marks.objects - found.keys():
+    for key in target_conditions.objects - found.keys():
         resource = simulation.world.get(key)
         if resource is not None:
-            found[key] = resource, {"conditions": _conditions(marks.on(key))}
+            found[key] = resource, {"conditions": _conditions(target_conditions.on(key))}
     for _, (resource, status) in sorted(found.items(), key=lambda each: _order(each[0])):
         filled = {name: value for name, value in status.items() if value not in ([], None)}
         if filled:
@@ -83,25 +83,25 @@ def _conditions(states: Iterable[Condition]) -> list[Entry]:
     ]
 
 
-class _Marks:
+class _TargetConditions:
     """`<Kind>Affected` conditions by where they go."""
 
-    def __init__(self, marks: Iterable[Mark]) -> None:
-        self._marks: dict[tuple[ResourceKey, str], list[Mark]] = {}
-        for each in marks:
-            self._marks.setdefault((each.node.key, each.node.section), []).append(each)
+    def __init__(self, target_conditions: Iterable[TargetCondition]) -> None:
+        self._by_node: dict[tuple[ResourceKey, str], list[TargetCondition]] = {}
+        for each in target_conditions:
+            self._by_node.setdefault((each.node.key, each.node.section), []).append(each)
 
     @property
     def objects(self) -> set[ResourceKey]:
-        return {key for key, section in self._marks if not section}
+        return {key for key, section in self._by_node if not section}
 
     def on(self, key: ResourceKey, section: str = "") -> list[Condition]:
-        return [each.condition for each in self._marks.get((key, section), ()) if not each.controller]
+        return [each.condition for each in self._by_node.get((key, section), ()) if not each.controller]
 
     def entries(self, key: ResourceKey) -> dict[tuple[str, ResourceKey], list[Condition]]:
         """The entries of status.parents that a policy controller adds to a route, by controller and Gateway."""
         found: dict[tuple[str, ResourceKey], list[Condition]] = {}
-        for each in self._marks.get((key, ""), ()):
+        for each in self._by_node.get((key, ""), ()):
             if each.gateway is not None:
                 found.setdefault((each.controller, each.gateway), []).append(each.condition)
         return dict(sorted(found.items()))
@@ -141,10 +141,10 @@ def _controlled(controller: str) -> Entry:
     return {"controllerName": controller} if controller else {}
 
 
-def _route(state: RouteState, marks: _Marks) -> Entry:
-    added = marks.on(state.route.key)
+def _route(state: RouteState, target_conditions: _TargetConditions) -> Entry:
+    added = target_conditions.on(state.route.key)
     parents = [_parent(state.route, each, added) for each in state.parents if each.conditions or added]
-    for (controller, gateway), conditions in marks.entries(state.route.key).items():
+    for (controller, gateway), conditions in target_conditions.entries(state.route.key).items():
         reference = {"kind": gateway.kind, "name": gateway.name, "namespace": gateway.namespace}
         if gateway.unplaced:
             del reference["namespace"]
@@ -165,30 +165,30 @@ def _parent(route: Resource, state: ParentState, added: Sequence[Condition]) -> 
     }
 
 
-def _gateway(state: GatewayState, marks: _Marks) -> Entry:
+def _gateway(state: GatewayState, target_conditions: _TargetConditions) -> Entry:
     key = state.gateway.key
     return {
         "attachedListenerSets": state.attached_listener_sets or None,
-        "conditions": _conditions((*state.conditions, *marks.on(key))),
-        "listeners": _listeners(key, state.listeners, marks),
+        "conditions": _conditions((*state.conditions, *target_conditions.on(key))),
+        "listeners": _listeners(key, state.listeners, target_conditions),
     }
 
 
-def _listener_set(state: ListenerSetState, marks: _Marks) -> Entry:
+def _listener_set(state: ListenerSetState, target_conditions: _TargetConditions) -> Entry:
     key = state.listener_set.key
     return {
-        "conditions": _conditions((*state.conditions, *marks.on(key))),
-        "listeners": _listeners(key, state.listeners, marks),
+        "conditions": _conditions((*state.conditions, *target_conditions.on(key))),
+        "listeners": _listeners(key, state.listeners, target_conditions),
     }
 
 
-def _listeners(key: ResourceKey, states: Iterable[ListenerState], marks: _Marks) -> list[Entry]:
+def _listeners(key: ResourceKey, states: Iterable[ListenerState], target_conditions: _TargetConditions) -> list[Entry]:
     entries: list[Entry] = [
         {
             "name": each.name,
             "attachedRoutes": each.attached_routes,
             "supportedKinds": [{"group": GATEWAY_GROUP, "kind": kind} for kind in each.supported_kinds],
-            "conditions": _conditions((*each.conditions, *marks.on(key, each.name))),
+            "conditions": _conditions((*each.conditions, *target_conditions.on(key, each.name))),
         }
         for each in states
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from policylint.model import Node
-from policylint.policy.state import Group, PolicyState
+from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.display import Paint, one_line, width
 from policylint.report.kit.identity import Names, json_pointer
 from policylint.report.kit.wording import count

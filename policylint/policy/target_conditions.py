@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.model import Node, ResourceKey
-from policylint.policy.state import PolicyState
+from policylint.policy.results import PolicyState
 from policylint.records import NamedTuple
 from policylint.topology import Condition, whole
 
 
-class Mark(NamedTuple):
+class TargetCondition(NamedTuple):
     """One condition on an object that policies act on.
 
     Args:
@@ -28,7 +28,7 @@ class Mark(NamedTuple):
     gateway: ResourceKey | None = None
 
 
-def marks(states: Iterable[PolicyState]) -> Iterator[Mark]:
+def of_targets(states: Iterable[PolicyState]) -> Iterator[TargetCondition]:
     """What every policy of one kind is attached to gets the kind's condition once, whatever became of the policy.
 
     As NGINX Gateway Fabric does, which loops over all policies whose targets it has (kgateway-nginx-gloo.md §1.6).
@@ -44,4 +44,4 @@ def marks(states: Iterable[PolicyState]) -> Iterator[Mark]:
     if name:
         condition = Condition(name, "True", "PolicyAffected", f"The {kind} is applied to the resource")
         for node, keys in sorted(targeted.items()):
-            yield Mark(node, condition, tuple(sorted(keys)))
+            yield TargetCondition(node, condition, tuple(sorted(keys)))

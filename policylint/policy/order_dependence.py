@@ -8,7 +8,7 @@ from itertools import pairwise
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.merge import Merger, Stack
 from policylint.policy.order import order_stated
-from policylint.policy.state import Attachment, Effective, OrderDependence
+from policylint.policy.results import Attachment, Effective, OrderDependence
 
 
 def order_dependence(kind: PolicyKind, kept: Mapping[Node, list[Attachment]], merger: Merger) -> list[OrderDependence]:

@@ -108,7 +108,7 @@ def open_workspace(
         stated: environments of the configuration: name → directories at which it begins.
         render: how to find out what is deployed where (RENDERERS); `off` takes the files as they are.
         remembered: what is known of contents from another workspace or an earlier run.
-        shared: what was rendered for another workspace; where nothing differs it is not rendered again.
+        shared: what was read and rendered for another workspace, taken over where it is the same.
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
             win over those of `given`.
 

@@ -78,8 +78,7 @@ def environments(
     unread = frozenset((each.api_version.rpartition("/")[0], each.kind) for each in loaded.unread)
     own = external(source.root) if programs and isinstance(source, WorkTree) else None
     charts = _charts(tree) if helm else None
-    make = Kustomizer if shared is None else shared.kustomizer
-    kustomizer = make(tree, cluster_scoped, unread, own, charts)
+    kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents)
     deployed = _stated(tree, kustomizer, stated) if stated else _deployed(tree, kustomizer, charts, patches)
     if not deployed:

@@ -1,21 +1,16 @@
-"""`diff` renders anew only what differs, and says what it would say if it rendered everything twice."""
+"""What the sides of a diff share of rendering changes nothing of what it says; helm is run once for equal input."""
 
 from __future__ import annotations
 
 import shutil
 import stat
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from policylint.cli import diff_sides
 from policylint.load.cache import Remembered
-from policylint.render.kustomize.build import Kustomizer
-from policylint.render.provenance import Manifest, Trace
-from policylint.render.recording import Record, Reusing
 from policylint.render.shared import Shared
 from policylint.workspace import open_workspace
 from tests.diff.history import commit, run, steady
@@ -36,70 +31,11 @@ def told(directory: Path, out: Path, *arguments: str) -> dict[str, str]:
 
 
 def assert_same(directory: Path, out: Path, *arguments: str) -> None:
-    """The same in every format with and without sharing; and nothing that is shared changes after it was recorded."""
+    """Hold a diff whose sides share what was rendered against one whose sides share nothing, in every format."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(diff_sides, "Shared", lambda: None)
-        without = told(directory, out, *arguments)
-    states: list[Any] = []
-    begun = Shared.kustomizer
-
-    class Watched(Shared):
-        def __init__(self) -> None:
-            super().__init__()
-            self.tree: Any = None
-            states.append((self, []))
-
-        def kustomizer(self, tree: Any, *args: Any) -> Kustomizer:
-            if tree is not self.tree:  # of the second side: what is recorded is as the first one left it
-                states[-1][1].append(state(self))
-                self.tree = tree
-            return begun(self, tree, *args)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(diff_sides, "Shared", Watched)
-        assert told(directory, out, *arguments) == without
-    for shared, seen in states:
-        if len(seen) == 2:
-            last = state(shared)
-            assert {key: last[key] for key in seen[1]} == seen[1]
-
-
-def state(shared: Shared) -> dict[Any, Any]:
-    """All that is recorded, to the last value."""
-    recorded = shared._recorded
-    if recorded is None:
-        return {}
-    records = [*recorded.bases.values(), *(each for known in recorded.roots.values() for each in known)]
-    seen: dict[int, Any] = {}
-    found: dict[Any, Any] = {id(each): shown(each, seen) for each in records}
-    for candidates in shared._completed.values():
-        for _, _, results in candidates:
-            for key, (made, _) in results.items():
-                found[id(results), key] = (once(made[0], repr, seen), once(made[1], traced, seen))
-    return found
-
-
-def shown(record: Record, seen: dict[int, Any]) -> Any:
-    built = record.built
-    journal = built.journal
-    manifests = [manifest(each, seen) for each in built.manifests]
-    return manifests, repr(journal.notes), journal.gaps, sorted(built.reached)
-
-
-def manifest(each: Manifest, seen: dict[int, Any]) -> Any:
-    return once(each.body, repr, seen), once(each.trace, traced, seen), each.names, each.hashed
-
-
-def once(value: Any, look: Callable[[Any], Any], seen: dict[int, Any]) -> int:
-    """A hash of what a look at a value shows; bases and roots share most of theirs."""
-    if id(value) not in seen:
-        seen[id(value)] = hash(repr(look(value)))
-    found: int = seen[id(value)]
-    return found
-
-
-def traced(trace: Trace) -> Any:
-    return id(trace.document), trace.pointer, {step: traced(each) for step, each in trace.children.items()}
+        alone = told(directory, out, *arguments)
+    assert told(directory, out, *arguments) == alone
 
 
 def repository(place: Path, world: Path) -> list[str]:
@@ -133,21 +69,6 @@ def test_it_says_the_same_of_every_commit_of_the_history(history: tuple[Path, li
         assert_same(directory, tmp_path / "out", f"{one}..{other}")
 
 
-@pytest.fixture
-def anew(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The directories that were built on the second side."""
-    found: list[str] = []
-    build = Kustomizer._run
-
-    def counted(self: Kustomizer, directory: str, *arguments: Any) -> Any:
-        if isinstance(self, Reusing):
-            found.append(directory)
-        return build(self, directory, *arguments)
-
-    monkeypatch.setattr(Kustomizer, "_run", counted)
-    return found
-
-
 ROUTE = """
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -172,30 +93,6 @@ FLUX: dict[str, str | None] = {
     for name in ("one", "two")
     for place, text in ((f"apps/{name}", ROUTE), ("clusters/prod", KUSTOMIZATION))
 }
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"README.md": "text\n"}, []),
-        ({"apps/one/one.yaml": ROUTE.replace("NAME", "other")}, ["apps/one"]),
-        ({"apps/two/more.yaml": ROUTE.replace("NAME", "more")}, ["apps/two"]),
-        ({"apps/two/two.yaml": None, "apps/two/renamed.yaml": ROUTE.replace("NAME", "two")}, ["apps/two"]),
-        (
-            {"clusters/prod/one.yaml": KUSTOMIZATION.replace("targetNamespace: NAME", "").replace("NAME", "one")},
-            ["clusters/prod", "apps/one"],
-        ),
-    ],
-    ids=["nothing", "a file", "a new file", "a file moved", "a Kustomization"],
-)
-def test_only_roots_that_differ_are_rendered_again(
-    tmp_path: Path, anew: list[str], changes: dict[str, str | None], expected: list[str]
-) -> None:
-    directory = tmp_path / "repository"
-    first, second = commit(directory, FLUX), commit(directory, changes)
-    assert run(directory, "diff", f"{first}..{second}")[0] == 0
-    assert list(dict.fromkeys(anew)) == expected  # what a cluster syncs is asked for twice
-    assert_same(directory, tmp_path / "out", f"{first}..{second}")
 
 
 @pytest.mark.parametrize(

@@ -210,11 +210,7 @@ class Cluster:
         common = mapping(spec.get("commonMetadata"))
         place = owner.trace.at(("spec", "commonMetadata"))
         variables = self._variables(owner, mapping(spec.get("postBuild")))
-        with_variables, shared = self._tree.with_variables, self._tree.shared
-        if shared is None:
-            complete(manifests, common, place, variables, with_variables)
-        elif common or variables:
-            shared.complete(manifests, common, place, variables, with_variables)
+        complete(manifests, common, place, variables, self._tree.with_variables)
 
     def _variables(self, owner: Manifest, post_build: Any) -> dict[str, str]:
         """The values of `substitute` over those of the ConfigMaps of `substituteFrom`; Secrets are not seen."""

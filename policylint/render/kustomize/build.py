@@ -7,7 +7,7 @@ real kustomize would stop: a finding each, and as much of the picture as there i
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policylint.documents import Document, read
@@ -23,10 +23,9 @@ from policylint.render.kustomize.patches import apply_patch, patches
 from policylint.render.kustomize.replacements import ReplacementError, replace
 from policylint.render.origins import rendered
 from policylint.render.provenance import Manifest, Trace
-from policylint.render.tree import join, metadata
+from policylint.render.tree import Tree, join, metadata
 
 if TYPE_CHECKING:
-    from policylint.render.asked import Asked
     from policylint.render.helm.charts import Charts
 
 MAX_DEPTH = 60
@@ -38,7 +37,7 @@ MAX_RUNS = 20_000
 _REMOTE = re.compile(
     r"^(?:[a-z+]+://|git@|git::|github\.com/|gitlab\.com/|bitbucket\.org/)|[?&]ref=|^[\w-]+\.[\w.-]+/.+//"
 )
-NOT_BUILT_IN = ("transformers", "generators", "validators", "vars", "helmChartInflationGenerator")
+_NOT_BUILT_IN = ("transformers", "generators", "validators", "vars", "helmChartInflationGenerator")
 _ONLY_CRDS = re.compile(r"crds?\b|standard-install|experimental-install", re.IGNORECASE)
 
 
@@ -68,7 +67,7 @@ class Kustomizer:
 
     def __init__(
         self,
-        tree: Asked,
+        tree: Tree,
         cluster_scoped: frozenset[tuple[str, str]] = frozenset(),
         unread: frozenset[tuple[str, str]] = frozenset(),
         external: External | None = None,
@@ -79,7 +78,7 @@ class Kustomizer:
         self._charts = charts
         self._runs = 0
         self.cluster_scoped = cluster_scoped
-        self._unread: Container[tuple[str, str]] = unread
+        self._unread = unread
         self._built: dict[str, Built] = {}
         self._references: dict[str, list[NameReference]] = {}
 
@@ -133,7 +132,7 @@ class Kustomizer:
         Its output says nothing of where a value comes from: one that the object has here, too, is located as it is
         here, and a new one at the field that asks for what made it.
         """
-        field = next((each for each in NOT_BUILT_IN if body.get(each)), None)
+        field = next((each for each in _NOT_BUILT_IN if body.get(each)), None)
         output = self._external(directory) if self._external is not None and field is not None else None
         if output is None or field is None:
             return built
@@ -161,7 +160,7 @@ class Kustomizer:
         self._generate(directory, body, trace, manifests, journal)
         self._configurations(directory, body, trace, journal)
         manifests = [*manifests, *inflated(directory, body, trace, self._charts, journal)]
-        for name in NOT_BUILT_IN:
+        for name in _NOT_BUILT_IN:
             if body.get(name):
                 journal.note(f"`{name}` are not rendered by policylint itself", trace.child(name), code="not-covered")
                 unseen = True

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policylint.model import mapping, sequence, text
 from policylint.render.inline import FileText
 from policylint.render.provenance import Manifest, Trace
-from policylint.render.tree import join
-
-if TYPE_CHECKING:
-    from policylint.render.asked import Asked
+from policylint.render.tree import Tree, join
 
 UNKNOWN_HASH = "${hash}"
 """Ends the name of a map one of whose files is not there: a symbolic text, so that no reference to it is missing."""
 
 
 def generated(
-    directory: str, body: dict[str, Any], trace: Trace, tree: Asked, missing: Callable[[str, Trace], None]
+    directory: str, body: dict[str, Any], trace: Trace, tree: Tree, missing: Callable[[str, Trace], None]
 ) -> list[tuple[Manifest, str]]:
     """What `configMapGenerator` and `secretGenerator` make, each with its behaviour (create, merge, replace).
 
@@ -43,7 +40,7 @@ def _generate(
     entry: dict[str, Any],
     source: Trace,
     shared: Any,
-    tree: Asked,
+    tree: Tree,
     missing: Callable[[str, Trace], None],
 ) -> Manifest:
     options = {**shared, **mapping(entry.get("options"))}
@@ -73,7 +70,7 @@ def _generate(
 
 
 def _data(
-    directory: str, entry: dict[str, Any], source: Trace, tree: Asked, missing: Callable[[str, Trace], None]
+    directory: str, entry: dict[str, Any], source: Trace, tree: Tree, missing: Callable[[str, Trace], None]
 ) -> tuple[dict[str, Any], dict[str | int, Trace], bool]:
     """Keys and texts, where the texts are, and whether every file was there."""
     data: dict[str, Any] = {}

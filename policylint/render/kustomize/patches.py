@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policylint.model import mapping, sequence, text
 from policylint.records import NamedTuple
@@ -12,10 +12,7 @@ from policylint.render.kustomize.json_patch import PatchError, apply
 from policylint.render.kustomize.selectors import selects
 from policylint.render.kustomize.strategic_merge import DELETED, is_core, merge
 from policylint.render.provenance import Manifest, Trace
-from policylint.render.tree import join
-
-if TYPE_CHECKING:
-    from policylint.render.asked import Asked
+from policylint.render.tree import Tree, join
 
 _IDENTITY = frozenset({"apiVersion", "kind"})
 
@@ -39,7 +36,7 @@ class Patch(NamedTuple):
 
 
 def patches(
-    directory: str, body: dict[str, Any], trace: Trace, fields: tuple[str, ...], tree: Asked, journal: Journal
+    directory: str, body: dict[str, Any], trace: Trace, fields: tuple[str, ...], tree: Tree, journal: Journal
 ) -> Iterator[Patch]:
     """The patches of some fields of a kustomization, in their order; what cannot be read is noted."""
     for field in fields:
@@ -60,7 +57,7 @@ def patches(
 
 
 def _contents(
-    directory: str, entry: dict[str, Any], place: Trace, tree: Asked, journal: Journal
+    directory: str, entry: dict[str, Any], place: Trace, tree: Tree, journal: Journal
 ) -> Iterator[tuple[Any, Trace]]:
     path, inline = text(entry.get("path")), text(entry.get("patch"))
     if path:

@@ -6,4 +6,8 @@
 # runner GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_ACTOR, GITHUB_OUTPUT.
 set -euo pipefail
 
-exec "$RUNNER_TEMP/policylint/bin/python" "$ACTION_PATH/.github/action/comment.py"
+. "$ACTION_PATH/.github/action/isolated.sh"
+
+needed+=("${network[@]}" GH_TOKEN PL_COMMENT PL_COMMENT_KEY PL_COMMENT_FILE PL_CONTENT PL_PR PL_FORK)
+needed+=(GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY GITHUB_ACTOR GITHUB_RUN_ID GITHUB_OUTPUT)
+alone "$RUNNER_TEMP/policylint/bin/python" -I "$ACTION_PATH/.github/action/comment.py"

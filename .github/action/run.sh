@@ -6,11 +6,15 @@
 # Reads PL_PATH, PL_BASE, PL_CONFIG, PL_FAIL_ON, PL_SARIF, PL_COMMENT_KEY, PL_HEAD_SHA and PL_PR, what the runner says of the
 # event (GITHUB_*), and writes below RUNNER_TEMP, GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
 set -euo pipefail
+. "$ACTION_PATH/.github/action/isolated.sh"
 
 readonly summary_budget=$((900 * 1024)) # the runner drops a summary of more than 1 MiB
 
-bin=$RUNNER_TEMP/policylint/bin
-tool=$bin/policylint
+needed+=("${!POLICYLINT_@}")
+# Programs that read the tree of a stranger beside a token that may write: never, whatever the workflow asks for.
+if [ "${GITHUB_EVENT_NAME:-}" = pull_request_target ]; then unset POLICYLINT_RENDER; fi
+python=$RUNNER_TEMP/policylint/bin/python
+git=$(type -P git || true)
 sarif=$RUNNER_TEMP/policylint.sarif
 folder=$RUNNER_TEMP/policylint-report # what the second workflow for forks needs, and nothing else
 report=$folder/comment.md
@@ -20,6 +24,12 @@ annotations=$RUNNER_TEMP/policylint.log
 rm -rf "$folder"
 rm -f "$sarif" "$summary" "$data" "$annotations"
 mkdir -p "$folder"
+
+# known REVISION: whether this clone has it.
+known() {
+  test -n "$git" && alone "$git" -c core.fsmonitor= -c core.hooksPath=/dev/null -C "$checkout" \
+    rev-parse --verify --quiet --end-of-options "$1^{commit}" >/dev/null
+}
 
 paths=()
 read -r -d '' -a paths <<<"${PL_PATH:-.}" || true # on whitespace, without expanding wildcards
@@ -34,7 +44,7 @@ if [ -z "$base" ]; then
 fi
 # A branch that is new, or whose old tip is not in this clone, has nothing to be compared with: it is linted.
 if [ "${GITHUB_EVENT_NAME:-}" = push ] && [ -z "${PL_BASE:-}" ] && [ -n "$base" ]; then
-  if [[ $base =~ ^0+$ ]] || ! git rev-parse --verify --quiet --end-of-options "$base^{commit}" >/dev/null; then base=; fi
+  if [[ $base =~ ^0+$ ]] || ! known "$base"; then base=; fi
 fi
 
 common=(--fail-on "${PL_FAIL_ON:-error}")
@@ -42,19 +52,24 @@ if [ "${PL_SARIF:-true}" = true ]; then common+=(--output "sarif=$sarif"); fi
 if [ -n "${PL_CONFIG:-}" ]; then common+=(--config "$PL_CONFIG"); fi
 if [ -n "$base" ]; then
   links="${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/blob/${PL_HEAD_SHA:-${GITHUB_SHA:-HEAD}}"
-  command=("$tool" diff --format text --output "markdown=$report" --output "summary=$summary" --output "github=$annotations")
+  command=(diff -C "$checkout" --format text --output "markdown=$report" --output "summary=$summary" --output "github=$annotations")
   command+=(--output "json-v1=$data" --comment-key "${PL_COMMENT_KEY:-default}")
   if [ -n "${GITHUB_REPOSITORY:-}" ]; then command+=(--links "$links"); fi
   command+=("${common[@]}" -- "$base..HEAD" "${paths[@]}")
 else
-  command=("$tool" lint --format text --output "markdown=$summary" "${common[@]}" -- "${paths[@]}")
+  command=(lint -C "$checkout" --format text --output "markdown=$summary" "${common[@]}" -- "${paths[@]}")
 fi
 
+# What is printed holds names out of manifests, and the runner takes commands from the log: until it meets a word that
+# nobody could know beforehand, it heeds none.
+token=$(alone "$python" -I -c 'import secrets; print(secrets.token_hex(32))')
 code=0
-"${command[@]}" || code=$?
+printf '::stop-commands::%s\n' "$token"
+alone "$python" -I -m policylint "${command[@]}" || code=$?
+printf '\n::%s::\n' "$token"
 
-# Annotations of new findings: the runner reads them from the log.
-if [ -s "$annotations" ]; then grep '^::' "$annotations" || true; fi
+# Annotations of new findings: the only commands that are meant.
+if [ -s "$annotations" ]; then grep -E '^::(error|warning|notice)( [^:]*)?::' "$annotations" || true; fi
 
 if [ -s "$summary" ]; then
   head -c "$summary_budget" "$summary" >>"$GITHUB_STEP_SUMMARY"
@@ -69,7 +84,7 @@ fi
   if [ -s "$data" ]; then
     echo "comment-file=$report"
     printf '%s\n' "${PL_PR:-}" >"$folder/pr-number"
-    "$bin/python" - "$data" "$folder/has-content" <<'PYTHON'
+    alone "$python" -I - "$data" "$folder/has-content" <<'PYTHON'
 import json
 import sys
 from pathlib import Path

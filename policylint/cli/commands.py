@@ -126,9 +126,9 @@ def _abandon_stdout() -> None:
 
 def say(message: str) -> None:
     """One line for the user on stderr; what comes from file names and manifests cannot disturb the terminal."""
-    from policylint.report.kit.display import one_line
+    from policylint.report.kit.display import inert, one_line
 
-    click.echo(f"policylint: {one_line(message)}", err=True)
+    click.echo(f"policylint: {inert(one_line(message))}", err=True)
 
 
 def unknown_command(name: str) -> str:

@@ -146,7 +146,7 @@ def diff(
     from policylint.report.findings import Options
 
     looks = Options(color=wants_color(color), width=page_width(), **plain)
-    put(_written(form, report._replace(report=report.report._replace(options=looks))))
+    put(_written(form, report._replace(report=report.report._replace(options=looks))), commands=form == "github")
     for name, file in files:
         save(file, _written(name, report))
     clock.lap("report")

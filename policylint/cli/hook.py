@@ -77,9 +77,14 @@ def pushed_range(environment: Mapping[str, str]) -> tuple[str, str] | None:
 
 def git(*arguments: str) -> bytes | None:
     """What git prints, None if it fails; without `subprocess`, whose import takes as long as git does."""
-    command = ["git", "-c", "core.fsmonitor=false", *arguments]
+    from policylint.programs import find_program
+
+    program = find_program("git")
+    if program is None:
+        return None
+    command = [program, "-c", "core.fsmonitor=false", *arguments]
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    if not hasattr(os, "posix_spawnp"):
+    if not hasattr(os, "posix_spawn"):
         import subprocess
 
         done = subprocess.run(command, capture_output=True, check=False, env=environment)
@@ -88,7 +93,7 @@ def git(*arguments: str) -> bytes | None:
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
         actions = [(os.POSIX_SPAWN_DUP2, here, there) for here, there in ((nothing, 0), (writing, 1), (nothing, 2))]
-        child = os.posix_spawnp("git", command, environment, file_actions=actions)
+        child = os.posix_spawn(program, command, environment, file_actions=actions)
         os.close(nothing)
     except OSError:
         os.close(reading)

@@ -237,7 +237,7 @@ def lint(
         from policylint.cli.adding import add_ignores
 
         return add_ignores(report, add_ignore, configured.locked(settings))
-    put(write("statistics" if statistics and form in PROSE else form, report))
+    put(write("statistics" if statistics and form in PROSE else form, report), commands=form == "github")
     if statistics and form not in PROSE:
         from policylint.report.findings.statistics import table
 

@@ -19,8 +19,12 @@ NARROWEST = 60
 COLOURED_LOGS = ("GITHUB_ACTIONS", "GITLAB_CI")
 
 
-def put(text: str) -> None:
-    """A result to stdout."""
+def put(text: str, *, commands: bool = False) -> None:
+    """A result to stdout; in the log of GitHub's runner nothing in it is a workflow command but for `commands`."""
+    if not commands and os.environ.get("GITHUB_ACTIONS") == "true" and _into_log():
+        from policylint.report.kit.display import inert
+
+        text = inert(text)
     click.echo(text.encode("utf-8", "replace"), nl=False)
 
 

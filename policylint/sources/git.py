@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
+from policylint.programs import find_program
 from policylint.records import NamedTuple
 from policylint.sources.listing import GIT_TIMEOUT, git_root
 from policylint.sources.regular_file import too_large
@@ -57,6 +58,7 @@ class Repository:
 
     def __init__(self, directory: str = ".") -> None:
         self._directory = directory
+        self._program = find_program("git", directory)
         self._resolved: dict[str, str | None] = {}
         self.top = git_root(directory)
         replaced = f"--glob={os.environ.get('GIT_REPLACE_REF_BASE') or 'refs/replace/'}*"
@@ -295,7 +297,9 @@ class Repository:
 
     def _command(self, directory: str) -> list[str]:
         """git, the repository's own configuration kept from starting programs."""
-        return ["git", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-C", directory]
+        if self._program is None:
+            raise RevisionError("git cannot be run: it is not installed")
+        return [self._program, "-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-C", directory]
 
     def _complaint(self, *arguments: str) -> str:
         return " ".join(self._run(arguments, "", False)[2].decode("utf-8", "replace").split())

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from policylint.programs import find_program
 from policylint.sources.regular_file import in_words
 from policylint.sources.source import GIT, SourceProblem
 
@@ -115,7 +116,10 @@ def _git(directory: str, *arguments: str) -> bytes | None:
 
     # A repository's own configuration must not start programs, nor may listing write to its index.
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    command = ["git", "-c", "core.fsmonitor=false", "-C", directory, *arguments]
+    program = find_program("git", directory)
+    if program is None:
+        return None
+    command = [program, "-c", "core.fsmonitor=false", "-C", directory, *arguments]
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=GIT_TIMEOUT, check=False, env=environment, stdin=subprocess.DEVNULL

@@ -33,15 +33,13 @@ class Runner:
         self.summary = place / "summary"
         tools = self.temp / "policylint" / "bin"
         tools.mkdir(parents=True)
-        start = "import sys; from policylint.cli import main; sys.argv[0] = 'policylint'; sys.exit(main())"
-        for name, command in (("policylint", f'{sys.executable} -c "{start}"'), ("python", sys.executable)):
-            (tools / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-            (tools / name).chmod(0o755)
+        (tools / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        (tools / "python").chmod(0o755)
 
     def script(self, name: str, **given: str) -> subprocess.CompletedProcess[str]:
         environment = {each: os.environ[each] for each in ("PATH", "HOME") if each in os.environ}
         environment |= {"RUNNER_TEMP": str(self.temp), "GITHUB_OUTPUT": str(self.output), "LC_ALL": "C.UTF-8"}
-        environment |= {"GITHUB_STEP_SUMMARY": str(self.summary), "GITHUB_ACTIONS": "true", "PYTHONPATH": str(ROOT)}
+        environment |= {"GITHUB_STEP_SUMMARY": str(self.summary), "GITHUB_ACTIONS": "true"}
         environment |= {"GITHUB_REPOSITORY": "o/r", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "7"}
         environment |= {"ACTION_PATH": str(ROOT), "GITHUB_EVENT_NAME": "pull_request", "PL_HEAD_SHA": "feed" * 10}
         command = [str(SCRIPTS / name)]

@@ -34,6 +34,7 @@ FLOORS = {
     "config": 1,
     "documents": 0,
     "sources": 0,
+    "programs": -1,
     "records": -1,
 }
 """Room (package or module right below `policylint`) → floor."""

@@ -43,8 +43,12 @@ class Repository:
         self.run("git", "init", "-q", "-b", "main")
         # As shipped, but run by this Python instead of installed from a clone, which would need the network.
         hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-        assert [each["entry"] for each in hooks] == ["policylint lint --hook", "policylint diff --hook"]
-        local = [{**each, "language": "system", "entry": f"{sys.executable} -m {each['entry']}"} for each in hooks]
+        commands = [each["entry"].removeprefix("python ") for each in hooks]
+        assert commands == [f"-I -m policylint {command} --hook" for command in ("lint", "diff")]
+        local = [
+            {**each, "language": "system", "entry": f"{sys.executable} {command}"}
+            for each, command in zip(hooks, commands, strict=True)
+        ]
         config = {"repos": [{"repo": "local", "hooks": local}]}
         (self.place / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
 

@@ -44,9 +44,8 @@ def run_action(tmp_path: Path, text: str, **inputs: str) -> tuple[dict[str, str]
     """Run the action's script over one manifest; return its outputs, the job summary and the log."""
     runner, repository = tmp_path / "runner temp", tmp_path / "repository"
     (runner / "policylint" / "bin").mkdir(parents=True)
-    tool = runner / "policylint" / "bin" / "policylint"
-    start = "import sys; from policylint.cli import main; sys.argv[0] = 'policylint'; sys.exit(main())"
-    tool.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{start}" "$@"\n')
+    tool = runner / "policylint" / "bin" / "python"
+    tool.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     tool.chmod(0o755)
     (repository / "manifests").mkdir(parents=True)
     (repository / "manifests" / "all.yaml").write_text(text)
@@ -54,7 +53,7 @@ def run_action(tmp_path: Path, text: str, **inputs: str) -> tuple[dict[str, str]
     given = {"PL_PATH": ".", "PL_CONFIG": "", "PL_FAIL_ON": "error", "PL_SARIF": "true"} | inputs
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | given
     environment |= {"RUNNER_TEMP": str(runner), "GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(summary)}
-    environment |= {"GITHUB_ACTIONS": "true", "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+    environment |= {"GITHUB_ACTIONS": "true", "ACTION_PATH": str(ROOT), "LC_ALL": "C.UTF-8"}
     script = ROOT / ".github" / "action" / "run.sh"
     done = subprocess.run([script], cwd=repository, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -116,7 +115,7 @@ def test_workflows_pin_actions_by_commit() -> None:
 
 def test_hook_runs_once_over_everything_also_when_files_are_only_deleted() -> None:
     hook = next(each for each in load(".pre-commit-hooks.yaml") if each["id"] == "policylint")
-    assert (hook["id"], hook["entry"].split()[:2]) == ("policylint", ["policylint", "lint"])
+    assert (hook["id"], hook["entry"]) == ("policylint", "python -I -m policylint lint --hook")
     assert (hook["pass_filenames"], hook["always_run"], hook["require_serial"]) == (False, True, True)
     assert not hook.keys() & {"files", "types", "types_or"}
 

@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from policylint.programs import find_program
+
 TIMEOUT: Final = 60.0
 MAX_OUTPUT: Final = 32 * 2**20
 _NOWHERE: Final = "http://127.0.0.1:9"
@@ -31,9 +33,7 @@ class HelmError(Exception):
 
 def is_installed() -> bool:
     """Whether there is a helm to ask."""
-    from shutil import which
-
-    return which("helm") is not None
+    return find_program("helm") is not None
 
 
 def template(
@@ -56,10 +56,9 @@ def template(
         HelmError: helm is not installed, cannot render the chart, or takes too long.
     """
     from json import dumps
-    from shutil import which
     from tempfile import TemporaryDirectory
 
-    program = which("helm")
+    program = find_program("helm")
     if program is None:
         raise HelmError("helm is not installed (no `helm` in PATH)")
     with TemporaryDirectory(prefix="policylint-helm-") as top:

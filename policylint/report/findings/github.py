@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from policylint.model import SEVERITIES, Finding
 from policylint.report.findings.report import Report
 from policylint.report.findings.text import summary
-from policylint.report.kit.display import Paint, one_line
+from policylint.report.kit.display import Paint, inert, one_line
 from policylint.report.kit.wording import count
 
 MOST = 10
@@ -22,7 +22,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 def write(report: Report) -> str:
     """The workflow commands and the summary, ending in a newline."""
     lines = commands(report, report.listed("warning"), "policylint lint -o text")
-    return "\n".join([*lines, *map(plain, summary(report, Paint(False)))]) + "\n"
+    return "\n".join([*lines, *map(inert, summary(report, Paint(False)))]) + "\n"
 
 
 def commands(report: Report, listed: Sequence[Finding], again: str) -> Iterator[str]:
@@ -55,8 +55,3 @@ def _text(text: str) -> str:
 
 def _property(text: str) -> str:
     return _text(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def plain(line: str) -> str:
-    """A log line that is no workflow command, whatever a file is called."""
-    return f" {line}" if line.lstrip().startswith(("::", "##[")) else line

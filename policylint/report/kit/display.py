@@ -22,6 +22,19 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()) if not text.isprintable() else text)
 
 
+def inert(text: str) -> str:
+    """The text with no line that GitHub's runner takes for a workflow command.
+
+    The runner looks for `##[` anywhere in a line, and for `::` after white space (`ActionCommandManager` of
+    actions/runner). The one is escaped as JSON escapes, so that a part of JSON still says the same.
+    """
+    text = text.replace("##[", "#\\u0023[")
+    if "::" not in text:
+        return text
+    lines = text.splitlines(keepends=True)
+    return "".join(line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines)
+
+
 def _disturbs(char: str) -> bool:
     return (char < " " and char != "\t") or "\x7f" <= char <= "\x9f" or char in _BIDI or "\ud800" <= char <= "\udfff"
 

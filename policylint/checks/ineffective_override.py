@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.locations import path, target_at
 from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
+from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Attachment, Declared, PolicyState
 
 if TYPE_CHECKING:
@@ -22,16 +23,6 @@ def check(world: Simulation) -> Iterator[Finding]:
             for field, value in declared.proper.items():
                 if is_opt_out(value):
                     yield from _field(state, declared, field)
-
-
-def is_opt_out(value: object) -> bool:
-    """`{disable: {}}`, `{disable: true}`, `{enabled: false}` and nothing else."""
-    if not isinstance(value, dict) or len(value) != 1:
-        return False
-    ((name, inner),) = value.items()
-    if name in ("disable", "disabled"):
-        return inner is True or inner == {}
-    return name in ("enable", "enabled") and inner is False
 
 
 def _field(state: PolicyState, declared: Declared, field: str) -> Iterator[Finding]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from policylint.checks.ineffective_override import is_opt_out
 from policylint.checks.kit.dropped import drops
 from policylint.checks.kit.locations import target_at
 from policylint.checks.kit.wording import plural, verb
-from policylint.model import Finding, Node, PolicyKind, Related, ResourceKey, mapping, sequence
+from policylint.checks.unseen_authentication import may_authenticate_unseen
+from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
+from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Group, PolicyState
 
 if TYPE_CHECKING:
@@ -58,7 +59,11 @@ def check(world: Simulation) -> Iterator[Finding]:
             continue
         for each in open_:
             pair = (gateway, each.route.key)
-            if pair not in told and each.route.key not in protection.settled and not is_unclear(world, each):
+            if (
+                pair not in told
+                and each.route.key not in protection.settled
+                and not may_authenticate_unseen(world, each)
+            ):
                 told.add(pair)
                 yield _finding(world, each, node, closed, protection.by[gateway, closed[0].route.key])
 
@@ -116,29 +121,6 @@ def _serves(route: RouteState) -> bool:
         if sequence(mapping(rule).get("backendRefs")) and _REDIRECTS not in filters:
             return True
     return False
-
-
-def is_unclear(world: Simulation, route: RouteState) -> bool:
-    """Whether something that cannot be judged may authenticate: a filter, an object that was not seen."""
-    for rule in sequence(route.route.spec.get("rules")):
-        kinds = {mapping(each).get("type") for each in sequence(mapping(rule).get("filters"))}
-        if kinds & {"ExtensionRef", "ExternalAuth"}:
-            return True
-    for kind in _authenticating(world):
-        key = ResourceKey(kind.group, kind.kind, route.route.key.namespace, "")
-        if world.world.unseen.reason(key) or route.route.key.unplaced:
-            return True
-    return any(
-        target.resolution.unknown and not target.nodes
-        for state in world.policies.values()
-        if state.kind.settings.authentication and state.key.namespace == route.route.key.namespace
-        for target in state.targets
-    )
-
-
-def _authenticating(world: Simulation) -> list[PolicyKind]:
-    kinds = {(state.kind.group, state.kind.kind): state.kind for state in world.policies.values()}
-    return [each for each in kinds.values() if each.settings.authentication]
 
 
 def _finding(world: Simulation, route: RouteState, node: Node, closed: list[RouteState], by: ResourceKey) -> Finding:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from policylint.compare.change import FindingChange
 from policylint.model import SEVERITIES, Finding, Location, Related, ResourceKey
 
-Lines = Callable[[str], list[str]]
 _Identity = tuple[str, tuple[ResourceKey, ...], str]
 
 

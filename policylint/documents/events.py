@@ -25,7 +25,6 @@ class Binding(NamedTuple):
     document_start: type
     stream_end: type
     error: type[Exception]
-    is_fast: bool
 
 
 @cache
@@ -50,7 +49,6 @@ def binding(pure: bool = False) -> Binding:
         document_start=yaml.DocumentStartEvent,
         stream_end=yaml.StreamEndEvent,
         error=yaml.YAMLError,
-        is_fast=parser is not None,
     )
 
 

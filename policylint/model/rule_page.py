@@ -10,29 +10,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 from policylint.model.finding import Confidence, Severity
 from policylint.model.shipped import shipped
 from policylint.records import NamedTuple
 
-_MARK = re.compile(r"# <- (GWP\d{3})\s*$")
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
-
-
-class Mark(NamedTuple):
-    """A finding that an example must yield: which rule, on which line of the block (1-based)."""
-
-    rule: str
-    line: int
-
-
-class Example(NamedTuple):
-    """A manifest of a page: what the rule reports, or how to do it right."""
-
-    label: Literal["bad", "good"]
-    text: str
-    expected: tuple[Mark, ...] = ()
 
 
 class RulePage(NamedTuple):
@@ -44,10 +28,8 @@ class RulePage(NamedTuple):
         confidence: what its findings carry when nothing is unknown.
         since: the version that brought it.
         security_severity: SARIF's number from 0.0 to 10.0, "" for rules that are not about security.
-        also: other rules that may report the bad example too.
         title: one sentence.
         what, why, fix, references: the sections, markdown.
-        examples: the manifests of the section Example, in order.
         body: everything below the front matter.
     """
 
@@ -58,13 +40,11 @@ class RulePage(NamedTuple):
     tags: tuple[str, ...]
     since: str
     security_severity: str
-    also: tuple[str, ...]
     title: str
     what: str
     why: str
     fix: str
     references: str
-    examples: tuple[Example, ...]
     body: str
     path: Path
 
@@ -112,13 +92,11 @@ def load_page(path: Path) -> RulePage:
         tags=_list(head.get("tags", "")),
         since=head["since"],
         security_severity=head.get("security-severity", ""),
-        also=_list(head.get("also", "")),
         title=_first_sentence(what),
         what=what,
         why=sections.get("Why is this bad?", ""),
         fix=sections.get("Fix", ""),
         references=sections.get("References", ""),
-        examples=tuple(_examples(sections.get("Example", ""), head)),
         body=body,
         path=path,
     )
@@ -161,33 +139,3 @@ def _first_sentence(text: str) -> str:
     paragraph = " ".join(text.partition("\n\n")[0].split()).replace("`", "")
     match = _SENTENCE.match(paragraph)
     return match.group() if match else paragraph
-
-
-def _examples(section: str, head: dict[str, str]) -> list[Example]:
-    """The fenced manifests; the bad one's findings are marked by `# <- GWPnnn`, or by `line:` in the front matter."""
-    found: list[Example] = []
-    label = ""
-    lines: list[str] = []
-    for line in section.splitlines():
-        if line.startswith("```yaml "):
-            label, lines = line.removeprefix("```yaml ").strip(), []
-        elif line.startswith("```"):
-            if label == "good":
-                found.append(Example("good", "\n".join(lines) + "\n"))
-            elif label == "bad":
-                found.append(Example("bad", "\n".join(lines) + "\n", _marks(lines, head)))
-            label = ""
-        elif label:
-            lines.append(line)
-    return found
-
-
-def _marks(lines: list[str], head: dict[str, str]) -> tuple[Mark, ...]:
-    marked = [
-        Mark(match.group(1), number)
-        for number, line in enumerate(lines, 1)
-        if (match := _MARK.search(line)) is not None
-    ]
-    if not marked and head.get("line", "").isdigit():
-        marked.append(Mark(head["id"], int(head["line"])))
-    return tuple(marked)

@@ -10,7 +10,6 @@ from typing import Any
 
 from policylint.documents import Document, Problem
 from policylint.model.keys import (
-    CLUSTER_SCOPED,
     GATEWAY_GROUP,
     ROUTE_KINDS,
     UNKNOWN_NAMESPACE,
@@ -232,16 +231,4 @@ def _by_kind(resources: Iterable[Resource]) -> dict[tuple[str, str], list[Resour
     return {kind: sorted(found[kind], key=_KEY) for kind in sorted(found)}
 
 
-def effective_namespace(
-    group: str, kind: str, namespace: str, default: str, cluster_scoped: frozenset[tuple[str, str]]
-) -> str:
-    """The namespace an object lands in: none for cluster-scoped kinds, else its own, else the default.
-
-    `cluster_scoped` holds the kinds that CRDs of the input declare cluster-scoped, beside those known without one.
-    """
-    if (group, kind) in CLUSTER_SCOPED or (group, kind) in cluster_scoped:
-        return ""
-    return namespace or default
-
-
-__all__ = ["LEFT_OUT", "ROUTE_KINDS", "Note", "Unseen", "World", "effective_namespace"]
+__all__ = ["LEFT_OUT", "ROUTE_KINDS", "Note", "Unseen", "World"]

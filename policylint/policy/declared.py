@@ -101,3 +101,13 @@ def is_empty(each: Declared, kind: PolicyKind) -> bool:
     if kind.merge.empty_without:
         return not any(each.proper.get(name) for name in kind.merge.empty_without)
     return not each.proper
+
+
+def is_opt_out(value: object) -> bool:
+    """Whether a setting only switches itself off: `{disable: {}}`, `{disable: true}` or `{enabled: false}`."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return False
+    ((name, inner),) = value.items()
+    if name in ("disable", "disabled"):
+        return inner is True or inner == {}
+    return name in ("enable", "enabled") and inner is False

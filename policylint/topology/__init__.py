@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from policylint.topology.backends import BACKEND_KINDS
 from policylint.topology.build import build
-from policylint.topology.export import cycles, to_networkx
 from policylint.topology.graph import Topology, Vertex, whole
 from policylint.topology.state import (
     BackendState,
@@ -39,7 +38,5 @@ __all__ = [
     "Topology",
     "Vertex",
     "build",
-    "cycles",
-    "to_networkx",
     "whole",
 ]

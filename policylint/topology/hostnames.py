@@ -42,12 +42,6 @@ def meet(one: str, other: str) -> str | None:
     return one if covers(other, one) else None
 
 
-def intersect(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
-    """The patterns that two lists have in common, sorted; empty where no host is in both."""
-    right = patterns(others)
-    return tuple(sorted({common for one in patterns(some) for common in narrowed(one, right)}))
-
-
 def narrowed(pattern: str, others: Iterable[str]) -> tuple[str, ...]:
     """What a pattern leaves of other patterns, all in normal form, in their order."""
     return tuple(common for each in others if (common := meet(pattern, each)) is not None)

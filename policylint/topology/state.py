@@ -52,7 +52,6 @@ class ListenerState(NamedTuple):
         gateway: the Gateway that serves it; None where a ListenerSet's is not there.
         port: None where it is not a number (a variable).
         supported_kinds: route kinds it takes, by `allowedRoutes.kinds` and protocol.
-        invalid_kinds: entries of `allowedRoutes.kinds` that its protocol does not take, with their pointers.
         references: its certificates and the CAs of its client validation.
         conflict: HostnameConflict, ProtocolConflict or "".
         conflicts_with: other listeners it is indistinct from (at most eight).
@@ -67,7 +66,6 @@ class ListenerState(NamedTuple):
     port: int | None
     hostname: str
     supported_kinds: tuple[str, ...]
-    invalid_kinds: tuple[tuple[str, Pointer], ...]
     attached_routes: int
     conditions: tuple[Condition, ...]
     references: tuple[ReferenceState, ...] = ()

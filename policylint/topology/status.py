@@ -162,7 +162,6 @@ class Statuses:
             port=listener.port,
             hostname=listener.hostname,
             supported_kinds=listener.kinds,
-            invalid_kinds=listener.invalid,
             attached_routes=self._attached.get(listener.node, 0),
             conditions=(accepted, conflicted, _listener_resolved(listener, (*certificates, *authorities))),
             references=(*certificates, *authorities),

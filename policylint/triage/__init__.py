@@ -6,23 +6,17 @@ Imported only when a file mentions policylint, or the configuration or the comma
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from policylint.config.settings import Settings
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.suppression import Suppression
-from policylint.triage.apply import Ground, Problem, Sorted, Suppressed, sort
+from policylint.triage.apply import Ground, Sorted, Suppressed, sort
 
 if TYPE_CHECKING:
     from policylint.workspace import Workspace
 
-__all__ = ["Suppressed", "needed", "suppressions_of", "triage"]
-
-
-def needed(workspace: Workspace, settings: Settings) -> bool:
-    """Whether there can be a suppression at all."""
-    return bool(workspace.mentioning or settings.suppressions)
+__all__ = ["Suppressed", "suppressions_of", "triage"]
 
 
 def triage(
@@ -50,7 +44,7 @@ def triage(
     ran_here = chosen - (OF_CHANGES - {each.rule for each in findings})
     ground = Ground(rules, ran_here, frozenset(locked), _today(found), _resources(workspace), below)
     outcome = sort(findings, found, ground)
-    reported = _reports(outcome, ground, RULES)
+    reported = _reports(outcome, ground)
     remaining = [*outcome.findings, *(each for each in reported if each.rule in chosen)]
     return sorted(remaining, key=lambda each: (each.location.sort_key(), each.rule, each.message)), outcome.suppressed
 
@@ -85,17 +79,10 @@ def _resources(workspace: Workspace) -> Callable[[ResourceKey], list[Resource]]:
     return lambda key: [found for world in worlds if (found := world.get(key)) is not None]
 
 
-def _reports(outcome: Sorted, ground: Ground, modules: dict[str, str]) -> list[Finding]:
+def _reports(outcome: Sorted, ground: Ground) -> list[Finding]:
     """The findings of GWP901–904; two problems of one kind at one place are one."""
-    reports: dict[tuple[str, object, str], Finding] = {}
-    for problem in outcome.problems:
-        reports.setdefault((problem.rule, problem.suppression, problem.name), _report(problem, ground, modules))
-    return list(reports.values())
+    if not outcome.problems:
+        return []
+    from policylint.triage.reports import report
 
-
-def _report(problem: Problem, ground: Ground, modules: dict[str, str]) -> Finding:
-    rule = ground.rules.get(problem.name.lower(), "")
-    locked = rule in ground.locked and problem.suppression.form != "configuration"
-    module = import_module(f"policylint.checks.{modules[problem.rule]}")
-    finding: Finding = module.report(problem.suppression, problem.name, locked=locked, known=ground.rules)
-    return finding
+    return [report(problem, ground) for problem in dict.fromkeys(outcome.problems)]

@@ -57,6 +57,10 @@ class Ground(NamedTuple):
     resource: Callable[[ResourceKey], Sequence[Resource]]
     below: Callable[[str], str]
 
+    def is_locked(self, suppression: Suppression, rule: str) -> bool:
+        """Whether a suppression may not silence a rule: the configuration keeps files from it."""
+        return rule in self.locked and suppression.form != "configuration"
+
 
 def sort(findings: Iterable[Finding], suppressions: Sequence[Suppression], ground: Ground) -> Sorted:
     """Apply the suppressions."""
@@ -66,7 +70,7 @@ def sort(findings: Iterable[Finding], suppressions: Sequence[Suppression], groun
         problems += _wrong(each, ground)
         for name in each.rules:
             rule = ground.rules.get(name.lower(), "")
-            if rule and each.reason and not _expired(each, ground) and not _is_locked(each, rule, ground):
+            if rule and each.reason and not _expired(each, ground) and not ground.is_locked(each, rule):
                 active.setdefault(rule, []).append((each, name))
     stays: list[Finding] = []
     suppressed: list[Suppressed] = []
@@ -102,16 +106,12 @@ def _wrong(suppression: Suppression, ground: Ground) -> Iterable[Problem]:
     else:
         for name in known:
             rule = ground.rules[name.lower()]
-            if _is_locked(suppression, rule, ground) and rule in ground.ran:
+            if ground.is_locked(suppression, rule) and rule in ground.ran:
                 yield Problem("GWP901", suppression, name)
 
 
 def _expired(suppression: Suppression, ground: Ground) -> bool:
     return bool(suppression.expires) and suppression.expires < ground.today
-
-
-def _is_locked(suppression: Suppression, rule: str, ground: Ground) -> bool:
-    return rule in ground.locked and suppression.form != "configuration"
 
 
 def _lines(finding: Finding, ground: Ground) -> set[tuple[str, int]]:

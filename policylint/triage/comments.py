@@ -16,7 +16,6 @@ from policylint.model.suppression import Suppression
 from policylint.records import NamedTuple
 from policylint.triage.expiry import expiry
 
-WORD = "policylint: ignore"
 MARK = re.compile(r"#[ \t]*policylint:[ \t]*ignore\b(?:\[([^\]]*)\])?")
 _BORDER = re.compile(r"(?:---|\.\.\.)(?:[ \t]|$)")
 

@@ -6,13 +6,19 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from policylint.catalog.kinds import load_catalog
 from policylint.checks import RULES, expand, name_of, run
 from policylint.checks.kit.wording import did_you_mean, listing, near, plural, quoted
+from policylint.checks.registry import RuleEntry, anything
+from policylint.model import Finding, Location, Spot, World
+from policylint.simulation import simulate
 from policylint.workspace import open_workspace
 from tests.checks.linting import GATEWAY, SERVICE, policy, route
+from tests.render.trees import FIXTURES
 
 
 @pytest.mark.parametrize(
@@ -48,11 +54,31 @@ def test_unknown_names(name: str, message: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_module_says_its_rule_in_its_first_line(rule: str) -> None:
-    module = import_module(f"policylint.checks.{RULES[rule]}")
-    assert rule == module.RULE
+    entry = RULES[rule]
+    module = import_module(entry.module)
     assert module.__doc__ is not None
-    assert module.__doc__.startswith(f"{rule}: ")
-    assert name_of(rule) == RULES[rule].replace("_", "-")
+    assert rule in module.__doc__.partition("\n")[0]
+    assert entry.where or (rule == module.RULE and callable(module.check))
+    assert bool(entry.where) == (entry.runs in ("on changes", "in triage"))
+    assert name_of(rule) == entry.identifier.replace("_", "-")
+
+
+def test_a_rule_that_states_no_need_is_asked_of_an_empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = Finding("GWP399", "note", "asked", Location(Spot("a.yaml")))
+    module = ModuleType("policylint.checks.new_rule")
+    monkeypatch.setattr(module, "check", lambda _: iter([said]), raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(RULES, "GWP399", RuleEntry("new_rule"))
+    assert list(run(simulate(World("default", ()), load_catalog()), select={"GWP399"})) == [said]
+
+
+@pytest.mark.parametrize("fixture", sorted(FIXTURES.glob("*/")), ids=lambda fixture: fixture.name)
+def test_no_need_keeps_a_finding_back(fixture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulations = open_workspace([str(fixture)]).simulations
+    asked = [list(run(simulation, select=set(RULES))) for simulation in simulations]
+    for rule, entry in RULES.items():
+        monkeypatch.setitem(RULES, rule, entry._replace(needs=anything))
+    assert [list(run(simulation, select=set(RULES))) for simulation in simulations] == asked
 
 
 def world(tmp_path: Path, *documents: str) -> Path:

@@ -26,8 +26,9 @@ def schemas() -> dict[tuple[str, str], dict[str, Any]]:
     found = {}
     for crd in _crds():
         stored = next(each for each in crd.spec["versions"] if each["storage"])
-        spec = stored["schema"]["openAPIV3Schema"]["properties"]["spec"]
-        found[crd.spec["group"], crd.spec["names"]["kind"]] = spec
+        fields = stored["schema"]["openAPIV3Schema"]["properties"]
+        if "spec" in fields:
+            found[crd.spec["group"], crd.spec["names"]["kind"]] = fields["spec"]
     return found
 
 

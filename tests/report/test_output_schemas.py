@@ -22,7 +22,7 @@ from policylint.model.finding import Confidence, Severity
 from policylint.model.policy_kind import PolicyClass
 from policylint.model.resolution import State as Resolved
 from policylint.model.suppression import Form
-from policylint.policy.state import Verdict
+from policylint.policy.results import Verdict
 from policylint.topology.state import Status
 from policylint.trace.expecting import FACTS
 from policylint.trace.request import FIELDS

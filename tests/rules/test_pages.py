@@ -10,18 +10,19 @@ import pytest
 
 from policylint.checks import OF_CHANGES, RULES, name_of
 from policylint.compare import compare, paired, removed_protections
-from policylint.model.rule_page import Example, RulePage, all_pages, load_page, page_of
+from policylint.model.rule_page import RulePage, all_pages, load_page, page_of
 from policylint.triage import triage
 from policylint.workspace import open_workspace
+from tests.rules.examples import Example, examples
 
 SECTIONS = ("what", "why", "fix", "references")
 
 
-def examples(label: str) -> list[object]:
+def labelled(label: str) -> list[object]:
     return [
         pytest.param(page, example, id=f"{page.id}-{number}")
         for page in all_pages()
-        for number, example in enumerate(each for each in page.examples if each.label == label)
+        for number, example in enumerate(each for each in examples(page) if each.label == label)
     ]
 
 
@@ -46,7 +47,7 @@ def findings(page: RulePage, example: Example, tmp_path: Path) -> list[tuple[str
     found, _ = triage(workspace, workspace.findings(set(RULES)))
     if page.id in OF_CHANGES:  # the page's good example is what was there before
         before = tmp_path / "before.yaml"
-        before.write_text(next(each.text for each in page.examples if each.label == "good"), encoding="utf-8")
+        before.write_text(next(each.text for each in examples(page) if each.label == "good"), encoding="utf-8")
         sides = paired(open_workspace([str(before)]).simulations, workspace.simulations)
         found = [*found, *removed_protections(sides, compare(sides))]
     return [
@@ -64,24 +65,24 @@ def test_every_rule_has_a_page_and_every_page_a_rule() -> None:
 def test_pages_are_complete(page: RulePage) -> None:
     assert page.path.name == f"{page.id}-{page.name}.md"
     assert page.name == name_of(page.id)
-    assert page.id == import_module(f"policylint.checks.{RULES[page.id]}").RULE
+    assert page.id == page.id in str(import_module(RULES[page.id].module).__doc__)
     assert page.title.endswith(".")
     assert len(page.title) <= 120
     assert [each for each in SECTIONS if not getattr(page, each)] == []
-    assert {each.label for each in page.examples} == {"bad", "good"}
+    assert {each.label for each in examples(page)} == {"bad", "good"}
     assert page.severity in ("error", "warning", "note")
     assert ("security" in page.tags) == bool(page.security_severity)
 
 
-@pytest.mark.parametrize(("page", "example"), examples("bad"))
+@pytest.mark.parametrize(("page", "example"), labelled("bad"))
 def test_bad_example_yields_exactly_its_finding(page: RulePage, example: Example, tmp_path: Path) -> None:
     found = findings(page, example, tmp_path)
-    own = sorted((rule, line) for rule, line, _, _ in found if rule not in page.also)
+    own = sorted((rule, line) for rule, line, _, _ in found if rule not in example.also)
     assert own == sorted(example.expected), found
     assert {severity for rule, _, severity, _ in found if rule == page.id} == {page.severity}
 
 
-@pytest.mark.parametrize(("page", "example"), examples("good"))
+@pytest.mark.parametrize(("page", "example"), labelled("good"))
 def test_good_example_is_clean(page: RulePage, example: Example, tmp_path: Path) -> None:
     found = findings(page, example, tmp_path)
     assert [each for each in found if each[0] == page.id or each[2] != "note"] == []

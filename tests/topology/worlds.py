@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.documents import read
 from policylint.model import Resource, ResourceKey, Unseen, World
-from policylint.model.world import effective_namespace
+from policylint.model.keys import CLUSTER_SCOPED
 from policylint.topology import Topology, build
 
 
@@ -21,7 +21,7 @@ def resources(manifests: str | bytes, file: str = "test.yaml") -> list[Resource]
             continue
         group, _, version = str(body.get("apiVersion") or "").rpartition("/")
         metadata = body.get("metadata") or {}
-        namespace = effective_namespace(group, body["kind"], metadata.get("namespace") or "", "default", frozenset())
+        namespace = "" if (group, body["kind"]) in CLUSTER_SCOPED else metadata.get("namespace") or "default"
         key = ResourceKey(group, body["kind"], namespace, str(metadata.get("name") or ""))
         found.append(Resource(key, version, body, document))
     return found

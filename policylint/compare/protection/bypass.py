@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import at, target_at
-from policylint.checks.route_without_authentication import is_unclear
+from policylint.checks.unseen_authentication import may_authenticate_unseen
 from policylint.compare.protection.guards import Asked, Guard, ways
 from policylint.compare.protection.taking import takes_over
 from policylint.compare.settings import sources
@@ -70,7 +70,9 @@ def protection_bypassed(sides: Sides) -> Iterator[Finding]:
         for route in fresh.values():
             for opening in dict.fromkeys(_openings(route, purpose, *guards)):
                 found[opening].append(route)
-    unclear = {key: is_unclear(sides.after, fresh[key].now) for each in found.values() for key in _keys(each)}
+    unclear = {
+        key: may_authenticate_unseen(sides.after, fresh[key].now) for each in found.values() for key in _keys(each)
+    }
     for opening, routes in found.items():
         clear = [each for each in routes if not unclear[each.now.route.key]]
         if clear:
@@ -124,10 +126,6 @@ def _openings(route: _Fresh, purpose: str, before: Guard, after: Guard) -> Itera
                 yield _opening(purpose, asked[taken], rule)
             elif asked and asked.keys() == route.old.keys():
                 yield _opening(purpose, asked[min(asked)], rule)._replace(taken=False)
-
-
-def _takes_over(route: _Fresh, rule: Node, former: Node) -> bool:
-    return takes_over(route.now.route, rule, route.was.route, route.places[former])
 
 
 def _opening(purpose: str, asked: Asked, way: Node) -> _Opening:

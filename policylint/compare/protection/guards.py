@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from policylint.checks.ineffective_override import is_opt_out
 from policylint.model import Node, PolicyKind, ResourceKey, mapping, sequence
+from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Effective, Group
 from policylint.records import NamedTuple
 from policylint.simulation import Simulation

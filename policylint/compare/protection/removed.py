@@ -20,7 +20,6 @@ from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 
 RULE = "GWP302"
-NAME = "authentication-removed"
 _MOST_RELATED = 4
 
 

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from policylint.checks.ineffective_override import is_opt_out
 from policylint.checks.kit.locations import value_at
 from policylint.checks.kit.wording import listing
 from policylint.compare.protection.dotted import At, instances, name_of, pair
 from policylint.documents import Pointer
 from policylint.model import mapping
 from policylint.model.weakness import Weakness
+from policylint.policy.declared import is_opt_out
 from policylint.records import NamedTuple
 
 

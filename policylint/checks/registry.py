@@ -1,0 +1,214 @@
+"""The registry: which rules there are, what each needs to have anything to say, and who asks it.
+
+A rule is one line of `RULES`. One that states no need is always asked; a need only spares a small tree the import of
+rules that cannot say anything about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Literal
+
+from policylint.records import NamedTuple
+
+if TYPE_CHECKING:
+    from policylint.policy.results import PolicyState, Target
+    from policylint.simulation import Simulation
+
+    Need = Callable[[Simulation], bool]
+
+
+def anything(simulation: Simulation) -> bool:  # noqa: ARG001 - what every need takes
+    """Ask the rule of every environment."""
+    return True
+
+
+def any_policy(simulation: Simulation) -> bool:
+    return bool(simulation.policies)
+
+
+def any_route(simulation: Simulation) -> bool:
+    return bool(simulation.topology.routes)
+
+
+def any_crd(simulation: Simulation) -> bool:
+    return bool(simulation.world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition"))
+
+
+def policies_and_gateways(simulation: Simulation) -> bool:
+    return bool(simulation.policies and simulation.topology.gateways)
+
+
+def some_policy(condition: Callable[[PolicyState], bool]) -> Need:
+    """Need a policy that meets a condition."""
+    return lambda simulation: any(map(condition, simulation.policies.values()))
+
+
+def of_kind(*kinds: str) -> Need:
+    """Need a policy of one of some kinds."""
+    return some_policy(lambda policy: policy.key.kind in kinds)
+
+
+def some_target(condition: Callable[[Target], bool]) -> Need:
+    """Need a policy with a target that meets a condition."""
+    return some_policy(lambda policy: any(map(condition, policy.targets)))
+
+
+def lost_settings(simulation: Simulation) -> bool:
+    """Need a setting that another policy took the place of."""
+    return any(group.effective.lost for group in simulation.groups)
+
+
+def stacked_policies(simulation: Simulation) -> bool:
+    """Need two policies of one kind that act on one request."""
+    return any(len(group.effective.stack) > 1 for group in simulation.groups)
+
+
+def unstated_order(simulation: Simulation) -> bool:
+    """Need a result that hangs on an order of creation that nobody stated."""
+    return bool(simulation.order_dependent)
+
+
+def broken_objects(simulation: Simulation) -> bool:
+    """Need an object that its schema or a rule of its API server refuses."""
+    from policylint.checks.kit.invariants import breaches
+    from policylint.checks.kit.schemas import broken
+
+    return bool(broken(simulation) or breaches(simulation))
+
+
+class RuleEntry(NamedTuple):
+    """One rule.
+
+    Args:
+        identifier: its name with underscores, `parent_setting_dropped`.
+        needs: whether an environment holds anything for the rule to look at.
+        runs: `always` and `on request` (only when it is selected by name): the rule's module has `check`, a generator
+            of findings about one environment. `on changes`: it takes two states, so `compare` asks it. `in triage`: it
+            is about suppressions, which are judged when all findings are known.
+        where: the rule's module, where it is not the one of this package that bears its name.
+    """
+
+    identifier: str
+    needs: Need = anything
+    runs: Literal["always", "on request", "on changes", "in triage"] = "always"
+    where: str = ""
+
+    @property
+    def name(self) -> str:
+        """`parent-setting-dropped`."""
+        return self.identifier.replace("_", "-")
+
+    @property
+    def module(self) -> str:
+        """The dotted name of the module that does the work."""
+        return self.where or f"policylint.checks.{self.identifier}"
+
+
+RULES: dict[str, RuleEntry] = {
+    "GWP101": RuleEntry(
+        "target_not_found", some_target(lambda target: target.problem == "not-found" or target.resolution.unknown)
+    ),
+    "GWP102": RuleEntry(
+        "target_kind_not_allowed",
+        some_target(lambda target: target.problem == "kind-not-allowed" or bool(target.lenient)),
+    ),
+    "GWP103": RuleEntry("section_not_found", any_policy),
+    "GWP104": RuleEntry(
+        "target_in_other_namespace", some_target(lambda target: target.problem in ("other-namespace", "not-granted"))
+    ),
+    "GWP105": RuleEntry("selector_matches_nothing", some_target(lambda target: target.selector is not None)),
+    "GWP106": RuleEntry("no_effective_target", any_policy),
+    "GWP107": RuleEntry("duplicate_target", any_policy),
+    "GWP108": RuleEntry("policy_without_controller", policies_and_gateways),
+    "GWP109": RuleEntry("cluster_scope_target", some_target(lambda target: target.key.kind == "GatewayClass")),
+    "GWP110": RuleEntry("synthetic_rule_name", some_target(lambda target: bool(target.section))),
+    "GWP111": RuleEntry("policy_refused", some_policy(lambda policy: policy.verdict == "Invalid")),
+    "GWP201": RuleEntry("parent_setting_dropped", lost_settings),
+    "GWP202": RuleEntry("policy_conflict", some_policy(lambda policy: bool(policy.refused))),
+    "GWP203": RuleEntry("policy_overridden", some_policy(lambda policy: policy.verdict == "Overridden")),
+    "GWP204": RuleEntry(
+        "policy_partially_overridden", some_policy(lambda policy: policy.verdict == "PartiallyEnforced")
+    ),
+    "GWP205": RuleEntry("empty_policy_opts_out", lost_settings),
+    "GWP206": RuleEntry("order_dependent_winner", unstated_order),
+    "GWP207": RuleEntry("ineffective_override", stacked_policies),
+    "GWP208": RuleEntry("conflicting_merge_directives", some_policy(lambda policy: bool(policy.invalid_code))),
+    "GWP209": RuleEntry("relative_reference_moved", stacked_policies),
+    "GWP210": RuleEntry("authorization_without_effect", of_kind("AuthorizationPolicy")),
+    "GWP211": RuleEntry(
+        "custom_authorization_conflict", some_policy(lambda policy: policy.policy.spec.get("action") == "CUSTOM")
+    ),
+    "GWP212": RuleEntry("extension_order_unstated", of_kind("TrafficExtension", "WasmPlugin")),
+    "GWP301": RuleEntry(
+        "route_without_authentication", some_policy(lambda policy: bool(policy.kind.settings.authentication))
+    ),
+    "GWP302": RuleEntry("authentication_removed", runs="on changes", where="policylint.compare.protection.removed"),
+    "GWP303": RuleEntry("backend_tls_dropped", of_kind("BackendTLSPolicy")),
+    "GWP304": RuleEntry("protection_weakened", runs="on changes", where="policylint.compare.protection.settings"),
+    "GWP401": RuleEntry("parent_not_found"),
+    "GWP402": RuleEntry("parent_section_not_found"),
+    "GWP403": RuleEntry("route_not_allowed"),
+    "GWP404": RuleEntry("hostname_mismatch"),
+    "GWP405": RuleEntry("missing_reference_grant"),
+    "GWP406": RuleEntry("backend_not_found"),
+    "GWP407": RuleEntry("listener_conflict"),
+    "GWP408": RuleEntry("shadowed_route_match", any_route),
+    "GWP409": RuleEntry("gateway_class_not_found"),
+    "GWP501": RuleEntry("schema_violation", broken_objects),
+    "GWP502": RuleEntry("deprecated_api_version"),
+    "GWP503": RuleEntry("duplicate_resource"),
+    "GWP504": RuleEntry("duplicate_key"),
+    "GWP505": RuleEntry("surprising_scalar"),
+    "GWP510": RuleEntry("crd_policy_label", any_crd),
+    "GWP511": RuleEntry("crd_kind_name", any_crd),
+    "GWP512": RuleEntry("crd_no_conditions", any_crd),
+    "GWP513": RuleEntry("crd_none_combined", any_crd),
+    "GWP514": RuleEntry("crd_direct_many_kinds", any_crd),
+    "GWP515": RuleEntry("crd_target_limits", any_crd),
+    "GWP520": RuleEntry("envoy_patch_ignored", of_kind("EnvoyFilter")),
+    "GWP521": RuleEntry("envoy_patch_order", of_kind("EnvoyFilter")),
+    "GWP522": RuleEntry("access_log_without_provider", of_kind("Telemetry")),
+    "GWP523": RuleEntry("deny_reaches_tcp", some_policy(lambda policy: policy.policy.spec.get("action") == "DENY")),
+    "GWP901": RuleEntry("unused_suppression", runs="in triage", where="policylint.triage.reports"),
+    "GWP902": RuleEntry("unknown_rule_in_suppression", runs="in triage", where="policylint.triage.reports"),
+    "GWP903": RuleEntry("suppression_without_reason", runs="in triage", where="policylint.triage.reports"),
+    "GWP904": RuleEntry("suppression_expired", runs="in triage", where="policylint.triage.reports"),
+    "GWP910": RuleEntry("file_not_parsed"),
+    "GWP911": RuleEntry("not_rendered"),
+    "GWP912": RuleEntry("unresolved_variable"),
+    "GWP913": RuleEntry("orphan_manifest", runs="on request"),
+}
+"""Id → rule."""
+ON_REQUEST = frozenset(rule for rule, entry in RULES.items() if entry.runs == "on request")
+"""Rules that run only when they are selected by name (`--show-orphans`)."""
+OF_CHANGES = frozenset(rule for rule, entry in RULES.items() if entry.runs == "on changes")
+"""Rules that take two states: policylint/compare asks them."""
+
+
+def name_of(rule: str) -> str:
+    """`parent-setting-dropped` for GWP201."""
+    return RULES[rule].name
+
+
+def expand(names: Iterable[str]) -> set[str]:
+    """Ids for what people write to select or ignore rules: ids, names and families (`GWP1`, `GWP51`).
+
+    Raises:
+        ValueError: a name that is no rule and no family; the message says which may have been meant.
+    """
+    chosen: set[str] = set()
+    by_name = {name_of(rule): rule for rule in RULES}
+    for name in names:
+        wanted = name.strip()
+        found = {by_name[wanted.lower()]} if wanted.lower() in by_name else set()
+        if not found and re.fullmatch(r"(?i)GWP\d{0,3}", wanted):
+            found = {rule for rule in RULES if rule.startswith(wanted.upper())}
+        if not found:
+            from policylint.checks.kit.wording import near
+
+            guess = near(wanted.lower(), by_name)
+            raise ValueError(f"unknown rule {wanted!r}" + (f" (did you mean {guess!r}?)" if guess else ""))
+        chosen |= found
+    return chosen

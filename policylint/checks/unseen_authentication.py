@@ -1,0 +1,30 @@
+"""Whether something that cannot be judged may authenticate the requests of a route."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from policylint.model import ResourceKey, mapping, sequence
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+    from policylint.topology import RouteState
+
+
+def may_authenticate_unseen(simulation: Simulation, route: RouteState) -> bool:
+    """Whether a filter that nobody can look into, or an object that was not seen, may authenticate a route."""
+    for rule in sequence(route.route.spec.get("rules")):
+        filters = {mapping(entry).get("type") for entry in sequence(mapping(rule).get("filters"))}
+        if filters & {"ExtensionRef", "ExternalAuth"}:
+            return True
+    namespace = route.route.key.namespace
+    authenticating = [policy for policy in simulation.policies.values() if policy.kind.settings.authentication]
+    for group, kind in {(policy.kind.group, policy.kind.kind) for policy in authenticating}:
+        if simulation.world.unseen.reason(ResourceKey(group, kind, namespace, "")) or route.route.key.unplaced:
+            return True
+    return any(
+        target.resolution.unknown and not target.nodes
+        for policy in authenticating
+        if policy.key.namespace == namespace
+        for target in policy.targets
+    )

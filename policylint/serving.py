@@ -67,8 +67,8 @@ class Serving:
     def judges(self, kind: PolicyKind) -> list[str]:
         """The implementations that judge a kind: its own; for core kinds those of the Gateways and classes there.
 
-        Where no class tells, it is the only implementation with kinds there (interfaces.md). The spec's own view comes
-        last: it holds for what nobody else serves.
+        Where no class tells, it is the only implementation with kinds there (docs/design/interfaces.md). The spec's own
+        view comes last: it holds for what nobody else serves.
         """
         if kind.implementation != CORE:
             return [kind.implementation]

@@ -61,7 +61,7 @@ class Simulation:
 
 
 def simulate(world: World, catalog: Catalog) -> Simulation:
-    """Run the whole computation over one environment (semantics.md (a3)).
+    """Run the whole computation over one environment (docs/design/semantics.md §3).
 
     Kinds of class Other are recognised and left alone: their evaluators are not here. Those that filters name and that
     have a status are judged like policies (kgateway's DirectResponse).

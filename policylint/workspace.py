@@ -99,7 +99,7 @@ def open_workspace(
 
     Args:
         paths: files, directories, or `-` for stdin; none means the current directory.
-        semantics: the edition of the pattern for kinds that do not say (interfaces.md).
+        semantics: the edition of the pattern for kinds that do not say (docs/design/interfaces.md).
         snapshot: a `kubectl get -o yaml` dump: real creation timestamps, and objects that are not in git.
         strict: parse every document, also those that no rule reads.
         given: what the configuration says of the world.

@@ -1,7 +1,7 @@
 """A policy kind from a CustomResourceDefinition of the input: by its schema, and by its objects where that is open.
 
-What makes a CRD a policy kind, and what is assumed of it, is decision 4 of design/architecture.md; the numbers below
-are those of design/semantics.md (a1).
+What makes a CRD a policy kind, and what is assumed of it, is docs/design/decisions/0004-kinds-are-data.md; the numbers
+below are those of docs/design/semantics.md §1.
 """
 
 from __future__ import annotations

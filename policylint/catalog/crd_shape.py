@@ -1,7 +1,7 @@
 """What a CRD's schema and the input's objects show of a policy kind's spec: references, wrappers, directive, settings.
 
 Where the schema is open (`x-kubernetes-preserve-unknown-fields`, or no properties), the objects are read by the
-conventional keys; the numbers are those of design/semantics.md (a1).
+conventional keys; the numbers are those of docs/design/semantics.md §1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """GWP108: every Gateway that a policy could act on is run by an implementation that does not know the policy's kind.
 
-A class that is not in the tree, or a controller that nobody knows, says nothing (interfaces.md).
+A class that is not in the tree, or a controller that nobody knows, says nothing (docs/design/interfaces.md).
 """
 
 from __future__ import annotations

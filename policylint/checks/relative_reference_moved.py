@@ -1,7 +1,7 @@
 """GWP209: a reference without namespace is merged into a policy of another namespace, and looked for there.
 
-GEP-713 merges specs and says nothing of references (semantics.md trap 20, envoyproxy/gateway#8197). Implementations
-that resolve them before they merge are left alone.
+GEP-713 merges specs and says nothing of references (docs/design/semantics.md §6, trap 20, envoyproxy/gateway#8197).
+Implementations that resolve them before they merge are left alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """GWP408: a match that no request can reach, because another one with the same conditions comes first.
 
-A match that asks for less never comes before one that asks for more (request-precedence.md §4, criteria 1 to 7): what
-is shadowed for certain is what ties on all of them, on the same listener for the same hostname. Then the older route
-wins, then the first by name, then the first rule (criteria 8 to 10).
+A match that asks for less never comes before one that asks for more (docs/design/request-precedence.md §4, criteria 1
+to 7): what is shadowed for certain is what ties on all of them, on the same listener for the same hostname. Then the
+older route wins, then the first by name, then the first rule (criteria 8 to 10).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The command line: a table of contents. Each command is one module here, imported when it is called.
 
-Starting up is a feature (design/performance.md §1): nothing but click is imported before a command is known.
+Starting up is a feature (docs/design/performance.md §1): nothing but click is imported before a command is known.
 """
 
 from __future__ import annotations

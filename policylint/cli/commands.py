@@ -1,4 +1,4 @@
-"""The group of commands: which module holds which, and how a run ends (design/interfaces.md, exit codes)."""
+"""The group of commands: which module holds which, and how a run ends (docs/design/interfaces.md §1)."""
 
 # pathlib takes milliseconds to import, which `--version` has not.
 # ruff: noqa: PTH110, PTH119

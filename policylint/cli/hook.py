@@ -1,7 +1,7 @@
 """`lint --hook`: judge what a commit will hold (the index), or a push brings, not what lies in the work tree.
 
 pre-commit stashes unstaged edits but leaves untracked files, so the list of files comes from git. A commit in which
-nothing relevant is staged ends here, before anything but click is imported (design/conventions.md §4).
+nothing relevant is staged ends here, before anything but click is imported (docs/design/conventions.md §4).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which object of one side is which of the other: by identity, else as a rename; rules and listeners by what they say.
 
 A route's unnamed rules are known by their number, so one that is put in before them renumbers the rest: they are
-paired by their matches and backends instead (design/interfaces.md, «rule-N»).
+paired by their matches and backends instead (docs/design/interfaces.md §2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The configuration: which file counts, what it says, and where it says so (design/conventions.md §8).
+"""The configuration: which file counts, what it says, and where it says so (docs/design/conventions.md §8).
 
 Finding out that there is none costs a few `stat` calls; parsers and the schema are imported when there is one.
 """

@@ -1,6 +1,6 @@
 """Holds a configuration to schemas/config.json, and says in one line what is wrong where.
 
-`unknown key "sevrity" (did you mean "severity"?)` (design/mockups.md §8).
+`unknown key "sevrity" (did you mean "severity"?)`, say.
 """
 
 from __future__ import annotations

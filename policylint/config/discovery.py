@@ -1,6 +1,6 @@
 """Which configuration file counts: the first one from the working directory up, never past the git root.
 
-One file, no merging (ansible-lint's search, ruff's single file: design/conventions.md §8).
+One file, no merging (ansible-lint's search, ruff's single file: docs/design/conventions.md §8).
 """
 
 # os.path: most runs find nothing, and pathlib would cost them more than the search does.

@@ -1,4 +1,6 @@
-"""Cut a file at its `---` lines, and say cheaply which kind of object each piece holds (performance.md §2c).
+"""Cut a file at its `---` lines, and say cheaply which kind of object each piece holds.
+
+Source: docs/design/performance.md §2c.
 
 `---` at the start of a line and followed by white space ends a document everywhere in YAML, also inside quoted and
 block scalars, so cutting there needs no parser.

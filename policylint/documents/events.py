@@ -29,7 +29,10 @@ class Binding(NamedTuple):
 
 @cache
 def binding(pure: bool = False) -> Binding:
-    """The fastest parser installed. Imported on first use: start-up time is a feature (performance.md §1)."""
+    """The fastest parser installed. Imported on first use: start-up time is a feature.
+
+    Source: docs/design/performance.md §1.
+    """
     import yaml
 
     parser: Any = None

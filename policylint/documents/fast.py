@@ -1,7 +1,8 @@
 """The hot loop: libyaml events to plain data with packed positions, for chunks in which nothing unusual happens.
 
 Anchors, tags, aliases, merge keys, duplicate keys, odd keys, great depth and every error are not dealt with here:
-the loop raises, and `careful.load` reads the chunk again. So this stays one tight loop (performance.md §2a).
+the loop raises, and `careful.load` reads the chunk again. So this stays one tight loop (docs/design/performance.md
+§2a).
 """
 
 from __future__ import annotations

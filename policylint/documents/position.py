@@ -1,8 +1,9 @@
 """Where things are written: `Position`, and `Document`, plain data with the positions packed beside it.
 
-Positions are kept as two packed arrays of numbers in the order libyaml reports the nodes (performance.md §2a: keeping
-compose nodes costs eight times the memory). Documents in which that order differs from the data (anchors, aliases,
-merge keys, duplicate keys) keep their text instead, and are read again for a tree of `Spot`s when somebody asks.
+Positions are kept as two packed arrays of numbers in the order libyaml reports the nodes (docs/design/performance.md
+§2a: keeping compose nodes costs eight times the memory). Documents in which that order differs from the data (anchors,
+aliases, merge keys, duplicate keys) keep their text instead, and are read again for a tree of `Spot`s when somebody
+asks.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def loading() -> Iterator[None]:
     """Keep the garbage collector off while many files are read, and have it pass over them ever after.
 
     It would visit all that was read over and over, and find nothing: documents have no reference cycles. For the
-    same reason freezing loses nothing; documents go when their last reference does (performance.md §2c).
+    same reason freezing loses nothing; documents go when their last reference does (docs/design/performance.md §2c).
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Scalars as the Kubernetes API server resolves them (performance.md §2e).
+"""Scalars as the Kubernetes API server resolves them (docs/design/performance.md §2e).
 
 The server's reader is sigs.k8s.io/yaml: goyaml.v2, whose rules are neither YAML 1.1 nor 1.2, then a trip through JSON,
 which makes integral floats integers and integers beyond int64 floats. Keys become strings on the same trip. Checked

@@ -1,4 +1,7 @@
-"""Apache APISIX: route policies of a rule that differ in priority knock each other out (kgateway-nginx-gloo.md §4)."""
+"""Apache APISIX: route policies of a rule that differ in priority knock each other out.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §4.
+"""
 
 from __future__ import annotations
 

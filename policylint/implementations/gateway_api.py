@@ -1,4 +1,4 @@
-"""Gateway API's own policies: BackendTLSPolicy's certificates and ancestors (request-precedence.md §7)."""
+"""Gateway API's own policies: BackendTLSPolicy's certificates and ancestors (docs/design/request-precedence.md §7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Kuadrant's own rules: what its CRDs refuse (semantics.md (c)); the merging itself is the catalog's `units`.
+"""Kuadrant's own rules: what its CRDs refuse; the merging itself is the catalog's `units`.
+
+Source: docs/design/semantics.md §5.
 
 Statuses are those of internal/controller/*_status_updater.go and *_policy_discoverability_reconciler.go.
 """
@@ -40,7 +42,7 @@ class Kuadrant(Implementation):
 
     def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
         """DNSPolicy and TLSPolicy listener by listener, TLSPolicy on those with TLS; TokenRateLimitPolicy on rules of
-        HTTPRoutes alone (semantics.md (c))."""
+        HTTPRoutes alone (docs/design/semantics.md §5)."""
         if kind.kind == "TokenRateLimitPolicy":
             return Effects(topology, kind, kept, self.merge, idle=_to_grpc(topology)).groups()
         if kind.kind not in _BY_LISTENER:
@@ -52,7 +54,7 @@ class Kuadrant(Implementation):
         self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology
     ) -> dict[Node, list[Attachment]]:
         """What stands on every listener: a policy of its own takes it from the Gateway's, even one that is refused
-        (semantics.md trap 9)."""
+        (docs/design/semantics.md §6, trap 9)."""
         found: dict[Node, list[Attachment]] = {}
         claimed = _sections(kind, topology)
         for key in sorted({node.key for node in kept}):

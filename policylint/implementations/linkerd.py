@@ -1,7 +1,8 @@
 """Linkerd: authorizations on one target are alternatives; of two rate limits on one Server the oldest counts (§4).
 
-Besides kgateway-nginx-gloo.md: what the admission webhook refuses (policy-controller/src/admission.rs), and what a
-Namespace stands for (k8s/index/src/inbound/index.rs): every Server of the policy's own namespace.
+Besides docs/design/implementations/kgateway-nginx-gloo.md: what the admission webhook refuses
+(policy-controller/src/admission.rs), and what a Namespace stands for (k8s/index/src/inbound/index.rs): every Server of
+the policy's own namespace.
 """
 
 from __future__ import annotations

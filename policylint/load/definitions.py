@@ -1,4 +1,7 @@
-"""CRDs of the tree by the kind they define, parsed only when an object of that kind is there (performance.md §2c)."""
+"""CRDs of the tree by the kind they define, parsed only when an object of that kind is there.
+
+Source: docs/design/performance.md §2c.
+"""
 
 from __future__ import annotations
 

@@ -90,10 +90,10 @@ def load(
 ) -> Loaded:
     """Read all files of a source.
 
-    Documents of kinds that no rule reads are recognised by their first lines and left unparsed (architecture.md,
-    decision 9);
-    those of kinds that an object of a read kind refers to are parsed in a second pass. CRDs, most of the bytes of real
-    repositories, are parsed only when they look like a policy's.
+    Documents of kinds that no rule reads are recognised by their first lines and left unparsed
+    (docs/design/decisions/0009-kinds-nobody-reads-stay-unparsed.md); those of kinds that an object of a read kind
+    refers to are parsed in a second pass. CRDs, most of the bytes of real repositories, are parsed only when they look
+    like a policy's.
 
     Args:
         known_groups: groups of the catalog.

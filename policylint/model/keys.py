@@ -67,7 +67,7 @@ class Node(NamedTuple):
     """A resource, or a named section of one, in the topology.
 
     `role` is the resource's kind, or Listener, <Route>Rule or ServicePort for sections, so that nodes
-    print as design/interfaces.md asks: `Listener infra/edge#https`, `HTTPRouteRule shop/checkout#rule-1`.
+    print as docs/design/interfaces.md asks: `Listener infra/edge#https`, `HTTPRouteRule shop/checkout#rule-1`.
     """
 
     key: ResourceKey
@@ -83,7 +83,7 @@ class Node(NamedTuple):
 def is_symbolic(text: object) -> bool:
     """Whether a name, namespace, kind or hostname still holds a variable or placeholder that nobody has filled in.
 
-    Such a text can never be missing, mismatched or duplicate (design/field-notes.md 8): `${DOMAIN}`, `{{
+    Such a text can never be missing, mismatched or duplicate (docs/design/field-notes.md §1, need 8): `${DOMAIN}`, `{{
     .Release.Name }}`, `<placeholder>`.
     """
     return isinstance(text, str) and ("${" in text or "{{" in text or ("<" in text and ">" in text))

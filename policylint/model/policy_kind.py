@@ -59,7 +59,7 @@ class Directive(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """How two policies of a kind combine (GEP-713 «Merge strategies»; semantics.md (a3) step 6)."""
+    """How two policies of a kind combine (GEP-713 «Merge strategies»; docs/design/semantics.md §3 step 6)."""
 
     strategy: Strategy
     wrappers: Mapping[str, Literal["defaults", "overrides"]]
@@ -133,7 +133,10 @@ class PolicyKind(NamedTuple):
 
     @property
     def target_fields(self) -> frozenset[str]:
-        """First path segments below spec that hold references, so that they stay out of the spec proper (trap 14)."""
+        """First path segments below spec that hold references, so that they stay out of the spec proper.
+
+        Source: docs/design/semantics.md §6, trap 14.
+        """
         return frozenset(each.path.split(".")[0] for each in self.references)
 
 

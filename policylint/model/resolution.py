@@ -14,7 +14,7 @@ class Resolution(NamedTuple):
     """What became of a reference.
 
     `unknown` is an answer: the object may come from a chart, an operator, another repository or an unresolved variable.
-    Only `missing` can be an error (design/architecture.md, «The words»).
+    Only `missing` can be an error (docs/design/architecture.md §3).
     """
 
     state: State

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# os.path, because linting one file should not pay for importing pathlib (performance.md §1).
+# os.path, because linting one file should not pay for importing pathlib (docs/design/performance.md §1).
 # ruff: noqa: PTH112, PTH118, PTH120, PTH208
 import os
 from typing import TYPE_CHECKING

@@ -12,7 +12,7 @@ Form = Literal["comment", "annotation", "configuration"]
 
 
 class Suppression(NamedTuple):
-    """One comment, annotation or entry of the configuration (design/conventions.md §9).
+    """One comment, annotation or entry of the configuration (docs/design/conventions.md §9).
 
     Args:
         form: how it is written.

@@ -105,7 +105,8 @@ class World:
         not_rendered: sentences on what was not seen, for the coverage line.
         orphans: objects in files that nothing deploys here, by the identity they would have.
         notes: what rendering has to say: GWP911, GWP912.
-        partial: whether this comes from a tree, which leaves out what nobody commits (field-notes.md 1).
+        partial: whether this comes from a tree, which leaves out what nobody commits (docs/design/field-notes.md §1,
+                need 1).
     """
 
     def __init__(
@@ -187,8 +188,10 @@ class World:
         return None if found is None else {"kubernetes.io/metadata.name": namespace, **found.labels}
 
     def resolve(self, key: ResourceKey) -> Resolution:
-        """Whether an object is there: found, missing or unknown, with the reason (architecture.md, field-notes.md
-        1)."""
+        """Whether an object is there: found, missing or unknown, with the reason.
+
+        Source: docs/design/architecture.md §3; docs/design/field-notes.md §1, need 1.
+        """
         resource = self.resources.get(key)
         if resource is not None:
             return Resolution("found", resource=resource)
@@ -214,7 +217,7 @@ class World:
         """`resolve` for what the body of a policy or Gateway names: extensions, parameters, backends.
 
         A tree that shows nothing of that kind in that namespace leaves it to another repository, or to the chart of the
-        controller (field-notes.md 1).
+        controller (docs/design/field-notes.md §1, need 1).
         """
         found = self.resolve(key)
         if found.missing and self.partial and not self.in_namespace(key.group, key.kind, key.namespace):

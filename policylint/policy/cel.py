@@ -1,6 +1,7 @@
 """Whether a text is an expression of the Common Expression Language: its grammar alone, no names, no types.
 
-github.com/google/cel-spec doc/langdef.md «Syntax»; what agentgateway and kgateway test expressions for.
+https://github.com/google/cel-spec/blob/master/doc/langdef.md «Syntax»; what agentgateway and kgateway test
+expressions for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""From a policy object to its spec proper: settings, mode, strategy (semantics.md (a1) 20-22, 27-30)."""
+"""From a policy object to its spec proper: settings, mode, strategy.
+
+Source: docs/design/semantics.md §1, rules 20-22, 27-30.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Effective policies: one per context, computed once per distinct stack of policies (semantics.md (a3) steps 4-6).
+"""Effective policies: one per context, computed once per distinct stack of policies.
+
+Source: docs/design/semantics.md §3 steps 4-6.
 
 A context is a path from a root to where the topology, or the kind, ends. Paths are never enumerated to compute: a walk
 from the roots carries the stack of attachments met so far and visits every (vertex, stack) once, so that ten thousand

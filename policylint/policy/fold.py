@@ -1,8 +1,9 @@
 """Folding settings by rank, with provenance: the strongest policy that sets a field keeps it, or all add to it.
 
-What kgateway, Gloo, agentgateway and NGINX Gateway Fabric have in common (kgateway-nginx-gloo.md): policies in an
-order, fields of a size that the implementation decides, and each field from the first policy that sets it.
-Implementations say who comes first and what a field is; the story of who lost what to whom is told here.
+What kgateway, Gloo, agentgateway and NGINX Gateway Fabric have in common
+(docs/design/implementations/kgateway-nginx-gloo.md): policies in an order, fields of a size that the implementation
+decides, and each field from the first policy that sets it. Implementations say who comes first and what a field is; the
+story of who lost what to whom is told here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Merge strategies with provenance: from a stack of policies to one effective spec and the story of every leaf.
 
-The reduction runs from the most specific policy upwards (semantics.md (a3) step 6, trap 1): the accumulated spec is the
-challenger, the next less specific policy is the established one, whose mode and granularity decide unless the kind's
-directive is read on the challenger (Envoy Gateway's mergeType).
+The reduction runs from the most specific policy upwards (docs/design/semantics.md §3 step 6 and §6, trap 1): the
+accumulated spec is the challenger, the next less specific policy is the established one, whose mode and granularity
+decide unless the kind's directive is read on the challenger (Envoy Gateway's mergeType).
 """
 
 from __future__ import annotations
@@ -321,8 +321,10 @@ def _rebuild(chosen: Any) -> dict[str, Any]:
 
 def _by_field(stack: Stack) -> Effective:
     """The 2023 edition: every scalar by itself; lists and string maps whole; overrides from the top down, then the
-    object's
-    own value, then defaults from the bottom up; on one level the oldest policy first (semantics.md (a1) 28-37)."""
+    object's own value, then defaults from the bottom up; on one level the oldest policy first.
+
+    Source: docs/design/semantics.md §1, rules 28-37.
+    """
     maps = frozenset(tuple(path.split(".")) for path in stack.kind.merge.maps)
     layers: list[tuple[ResourceKey, Attachment | None, Declared | None, list[Unit]]] = []
     levels = by_node(stack.attachments)

@@ -1,4 +1,7 @@
-"""Results that hang on a creation order which no manifest states, and what the other order would give (trap 3)."""
+"""Results that hang on a creation order which no manifest states, and what the other order would give.
+
+Source: docs/design/semantics.md §6, trap 3.
+"""
 
 from __future__ import annotations
 

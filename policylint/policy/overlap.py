@@ -1,7 +1,7 @@
 """Conflict by overlap: policies of one target may share no setting; of two that do the younger is off everywhere.
 
-NGINX Gateway Fabric semantics §1.3. The verdict is on the policy, not on the attachment: who loses on one target is off
-on all its targets, and no longer in anybody's way.
+docs/design/implementations/kgateway-nginx-gloo.md §1.3. The verdict is on the policy, not on the attachment: who loses
+on one target is off on all its targets, and no longer in anybody's way.
 """
 
 from __future__ import annotations

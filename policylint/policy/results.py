@@ -200,7 +200,10 @@ class Refusal(NamedTuple):
 
 
 class OrderDependence(NamedTuple):
-    """Policies on one node whose result hangs on a creation order that no manifest states (semantics.md trap 3)."""
+    """Policies on one node whose result hangs on a creation order that no manifest states.
+
+    Source: docs/design/semantics.md §6, trap 3.
+    """
 
     kind: PolicyKind
     node: Node
@@ -245,7 +248,7 @@ class PolicyState:
             "unknown-strategy", "bare-and-wrapped", "cluster-scope", "required", or an implementation's own.
         invalid_pointer: where the fault is written, below the policy.
         refused: attachments lost to another policy's claim.
-        verdict, by: see design/architecture.md «The words».
+        verdict, by: see docs/design/architecture.md §3.
         groups: the groups of contexts that this policy takes part in.
         idle: why it does nothing though it is accepted, None where nothing can be said.
         stanza: the status of a controller that writes neither ancestors nor conditions; empty otherwise.

@@ -1,4 +1,7 @@
-"""Conditions that controllers write on what their policies target: `<Kind>Affected` (GEP-713, semantics.md (a1) 40)."""
+"""Conditions that controllers write on what their policies target: `<Kind>Affected`.
+
+Source: GEP-713, docs/design/semantics.md §1, rule 40.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,8 @@ class TargetCondition(NamedTuple):
 def of_targets(states: Iterable[PolicyState]) -> Iterator[TargetCondition]:
     """What every policy of one kind is attached to gets the kind's condition once, whatever became of the policy.
 
-    As NGINX Gateway Fabric does, which loops over all policies whose targets it has (kgateway-nginx-gloo.md §1.6).
+    As NGINX Gateway Fabric does, which loops over all policies whose targets it has
+    (docs/design/implementations/kgateway-nginx-gloo.md §1.6).
     """
     targeted: dict[Node, set[ResourceKey]] = {}
     name = kind = ""

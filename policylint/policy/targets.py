@@ -17,9 +17,9 @@ from policylint.topology.grants import Grants
 
 
 def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-    """Resolve every declared reference of a policy (semantics.md (a1) 2-14, (a3) step 2).
+    """Resolve every declared reference of a policy (docs/design/semantics.md §1, rules 2-14, §3 step 2).
 
-    Kind and group are matched leniently (trap 23): lower-case kinds and a version in the group resolve, and the
+    Kind and group are matched leniently (§6, trap 23): lower-case kinds and a version in the group resolve, and the
     Target says so in `lenient`.
     """
     found: list[Target] = []
@@ -171,7 +171,10 @@ def _with_section(target: Target, kind: PolicyKind, topology: Topology) -> Targe
 def _crossing(
     policy: Resource, kind: PolicyKind, grants: Grants, world: World, key: ResourceKey
 ) -> tuple[TargetProblem, str] | None:
-    """Why a reference into another namespace is refused (semantics.md (a1) 13, 14), None when it is not one."""
+    """Why a reference into another namespace is refused, None when it is not one.
+
+    Source: docs/design/semantics.md §1, rules 13, 14.
+    """
     home = policy.key.namespace
     if not home or not key.namespace or key.namespace == home or kind.cross_namespace == "yes":
         return None
@@ -194,7 +197,9 @@ def _by_selector(
     selector: Mapping[str, Any],
     pointer: Pointer,
 ) -> Target:
-    """Every object of the kind whose labels match; an empty selector means all of them (field-notes.md 7).
+    """Every object of the kind whose labels match; an empty selector means all of them.
+
+    Source: docs/design/field-notes.md §1, need 7.
 
     With a sectionName, the section of that name of each of them.
     """

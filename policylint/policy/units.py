@@ -39,7 +39,9 @@ def leaves(spec: Mapping[str, Any], maps: frozenset[Pointer] = frozenset()) -> l
 
 
 def named_units(spec: Mapping[str, Any], patterns: tuple[str, ...]) -> list[Unit]:
-    """The named units of a spec by patterns such as `limits.*`, `when`, `rules.authentication.*` (semantics.md (c)).
+    """The named units of a spec by patterns such as `limits.*`, `when`, `rules.authentication.*`.
+
+    Source: docs/design/semantics.md §5.
 
     `*` stands for one entry of a mapping, by its key, or of a list, by the item's `id` or `name`. What no pattern
     covers is a unit per top-level field.

@@ -1,4 +1,4 @@
-"""Whether a policy is refused before anything is merged (semantics.md (a1) 2-5, 15)."""
+"""Whether a policy is refused before anything is merged (docs/design/semantics.md §1, rules 2-5, 15)."""
 
 from __future__ import annotations
 

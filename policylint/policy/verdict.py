@@ -1,4 +1,7 @@
-"""The verdict on each policy: does it take effect, and if not, who prevails (semantics.md (a3) steps 7 and 8)."""
+"""The verdict on each policy: does it take effect, and if not, who prevails.
+
+Source: docs/design/semantics.md §3 steps 7 and 8.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ _REFUSING = {"kind-not-allowed", "section-not-allowed", "other-namespace", "not-
 
 
 def judge(state: PolicyState) -> None:
-    """Set verdict and `by` of a policy whose targets, refusals and groups are known (interfaces.md, `status`)."""
+    """Set verdict and `by` of a policy whose targets, refusals and groups are known (docs/design/interfaces.md §4)."""
     state.verdict, state.by = _verdict(state)
 
 
@@ -40,7 +43,7 @@ def _superseders(state: PolicyState) -> set[ResourceKey]:
     """The owners of the surviving leaves in the contexts where the policy lost something.
 
     For kinds merged by named rules: the owners of the surviving rules with the name of a lost one, or, where there are
-    none, all owners (interfaces.md).
+    none, all owners (docs/design/interfaces.md).
     """
     owners: set[ResourceKey] = set()
     same_name: set[ResourceKey] = set()

@@ -25,7 +25,9 @@ _PLACING = frozenset({"argoproj.io", "kustomize.config.k8s.io", "fluxcd.controlp
 def unseen(
     objects: Iterable[Resource], unread: Iterable[Unread], templates: list[str], known_groups: frozenset[str]
 ) -> tuple[Unseen, tuple[str, ...]]:
-    """The generators of one environment, and one sentence each for the coverage line (field-notes.md 1, 6, 23).
+    """The generators of one environment, and one sentence each for the coverage line.
+
+    Source: docs/design/field-notes.md §1, needs 1, 6, 23.
 
     Args:
         objects: all resources that were read.

@@ -1,6 +1,6 @@
 """Says whether a value is valid, and nothing else: jsonschema explains, but decides thirty times slower.
 
-Measured on 10,000 HTTPRoutes in design/performance.md §6; tests/schema/ holds the two to one verdict. Nodes are
+Measured on 10,000 HTTPRoutes in docs/design/performance.md §6; tests/schema/ holds the two to one verdict. Nodes are
 compiled when a value first reaches them: most of a schema is about fields that nobody sets.
 """
 

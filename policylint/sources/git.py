@@ -1,6 +1,7 @@
 """Objects of a git repository by subprocess: revisions, trees, the index, and blobs through one `cat-file --batch`.
 
-Never `git diff` text, never the network: a partial clone is not asked to fetch what it lacks (performance.md §3).
+Never `git diff` text, never the network: a partial clone is not asked to fetch what it lacks
+(docs/design/performance.md §3).
 """
 
 # Paths stay strings with os.path here, as in the other sources.

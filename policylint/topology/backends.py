@@ -1,6 +1,7 @@
 """Where a route's rules send requests: does the object exist, has it the port, may the route name it.
 
-request-precedence.md §6 and §7 (InvalidKind, RefNotPermitted, BackendNotFound); httproute_types.go HTTPBackendRef.
+docs/design/request-precedence.md §6 and §7 (InvalidKind, RefNotPermitted, BackendNotFound); httproute_types.go
+HTTPBackendRef.
 """
 
 from __future__ import annotations

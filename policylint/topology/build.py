@@ -92,7 +92,10 @@ def _routes(
 def _holders(
     world: World, holders: Holders, certificates: Certificates, routes: list[RouteState]
 ) -> tuple[list[GatewayState], list[ListenerSetState]]:
-    """The states of Gateways and ListenerSets; attachedRoutes counts a route once per listener (§3)."""
+    """The states of Gateways and ListenerSets; attachedRoutes counts a route once per listener.
+
+    Source: docs/design/request-precedence.md §3.
+    """
     attached: dict[Node, int] = {}
     for route in routes:
         nodes = {node for parent in route.parents if parent.accepted for node in parent.attached}

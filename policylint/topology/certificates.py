@@ -1,7 +1,7 @@
 """References of listeners and Gateways to Secrets and ConfigMaps: may they, is it there, does it hold PEM.
 
-request-precedence.md §7 (the listener and Gateway reasons) and §9. Secrets are seldom in git: where something
-in the tree makes the one that is missing (cert-manager, External Secrets, …), its absence is unknown.
+docs/design/request-precedence.md §7 (the listener and Gateway reasons) and §9. Secrets are seldom in git: where
+something in the tree makes the one that is missing (cert-manager, External Secrets, …), its absence is unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Delegated routes: a rule whose backendRef names HTTPRoutes, by name, `*` or label (interfaces.md, «Context»)."""
+"""Delegated routes: a rule whose backendRef names HTTPRoutes, by name, `*` or label (docs/design/interfaces.md §3)."""
 
 from __future__ import annotations
 

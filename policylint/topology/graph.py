@@ -1,7 +1,7 @@
 """GatewayClass > Gateway > [ListenerSet >] Listener > route > rule > Service > ServicePort, with integer ids.
 
 Paths run along `children` from a root. A Service that a rule reaches by a port is a vertex of its own with two nodes
-(Service, ServicePort), so that «which port» belongs to the rule, not to the Service (interfaces.md, «Context»).
+(Service, ServicePort), so that «which port» belongs to the rule, not to the Service (docs/design/interfaces.md §3).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """HTTPRoutes and GRPCRoutes with intersecting hostnames on one listener: exactly one is accepted.
 
-The older, then the first by `{namespace}/{name}` (request-precedence.md §3; GRPCRouteSpec.Hostnames). Many controllers
-accept both on purpose (kubernetes-sigs/gateway-api#4598): on the Gateways of those nobody comes second.
+The older, then the first by `{namespace}/{name}` (docs/design/request-precedence.md §3; GRPCRouteSpec.Hostnames). Many
+controllers accept both on purpose (kubernetes-sigs/gateway-api#4598): on the Gateways of those nobody comes second.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Hostnames of listeners and routes: matching, intersection (request-precedence.md §1), and an index for clashes.
+"""Hostnames of listeners and routes: matching, intersection, and an index for clashes.
+
+Source: docs/design/request-precedence.md §1.
 
 A pattern is an exact name, `*.suffix` for any number of labels before the suffix, or `""` for every host. A list
 without hostnames stands for every host; a result holds `""` for every host and is empty where nothing is left.
@@ -48,7 +50,10 @@ def narrowed(pattern: str, others: Iterable[str]) -> tuple[str, ...]:
 
 
 def specificity(pattern: str) -> tuple[int, int]:
-    """Orders patterns from the widest: every host, wildcards by their dots, exact names (request-precedence.md §2)."""
+    """Orders patterns from the widest: every host, wildcards by their dots, exact names.
+
+    Source: docs/design/request-precedence.md §2.
+    """
     if not pattern:
         return (0, 0)
     return (1, pattern.count(".")) if pattern.startswith("*.") else (2, 0)

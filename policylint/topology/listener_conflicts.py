@@ -1,4 +1,4 @@
-"""Listeners that are not distinct (request-precedence.md §2 «Distinctness» and §9; GatewaySpec.Listeners).
+"""Listeners that are not distinct (docs/design/request-precedence.md §2 «Distinctness» and §9; GatewaySpec.Listeners).
 
 HTTP, HTTPS and TLS listeners differ by port and hostname, TCP and UDP by port. Cleartext, TLS and TCP cannot share a
 port; HTTPS and TLS can, by SNI; UDP never meets the others. Inside one object all indistinct listeners are Conflicted

@@ -18,7 +18,7 @@ PROTOCOL_KINDS: Mapping[str, tuple[str, ...]] = {
     "TCP": ("TCPRoute",),
     "UDP": ("UDPRoute",),
 }
-"""Route kinds by protocol (request-precedence.md §3)."""
+"""Route kinds by protocol (docs/design/request-precedence.md §3)."""
 ANY_KIND = ("HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute")
 
 

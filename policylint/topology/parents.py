@@ -1,6 +1,6 @@
 """Attachment of routes: which listeners a parentRef selects, which of them let the route in, and why not.
 
-request-precedence.md §3, tested in its order: selected (name, port), allowed (kind, namespace), hostnames.
+docs/design/request-precedence.md §3, tested in its order: selected (name, port), allowed (kind, namespace), hostnames.
 """
 
 from __future__ import annotations

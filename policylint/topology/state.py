@@ -1,7 +1,7 @@
 """What the topology says of Gateways, ListenerSets and Routes: the statuses and all that a linter points at.
 
 Plain immutable values. `resolution` and `granted` are three-valued: what is unknown counts as there for conditions,
-but is marked, so that nothing certain is said of it (design/architecture.md, «The words»).
+but is marked, so that nothing certain is said of it (docs/design/architecture.md §3).
 """
 
 from __future__ import annotations

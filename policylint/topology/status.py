@@ -1,4 +1,4 @@
-"""Conditions of routes, listeners, Gateways and ListenerSets (request-precedence.md §7 and §9)."""
+"""Conditions of routes, listeners, Gateways and ListenerSets (docs/design/request-precedence.md §7 and §9)."""
 
 from __future__ import annotations
 

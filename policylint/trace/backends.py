@@ -1,4 +1,7 @@
-"""Where a rule sends a request: shares by weight, backends that cannot be used, TLS towards them (§6 and §9)."""
+"""Where a rule sends a request: shares by weight, backends that cannot be used, TLS towards them.
+
+Source: docs/design/request-precedence.md §6 and §9.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule's filters do with a request and its answer (request-precedence §6; HTTPRouteFilter)."""
+"""What a rule's filters do with a request and its answer (docs/design/request-precedence.md §6; HTTPRouteFilter)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,10 @@ from policylint.topology.hostnames import matches
 
 
 def serves(host: str, pattern: str) -> bool:
-    """Whether a host falls under a pattern (request-precedence §1), or may once its variables are filled in."""
+    """Whether a host falls under a pattern, or may once its variables are filled in.
+
+    Source: docs/design/request-precedence.md §1.
+    """
     return matches(host, pattern) or (bool(host) and is_symbolic(pattern) and may_be(host, pattern))
 
 

@@ -1,4 +1,7 @@
-"""TLS, TCP and UDP: the route of a listener by server name and age, shares by weight (§1, §3, §6)."""
+"""TLS, TCP and UDP: the route of a listener by server name and age, shares by weight.
+
+Source: docs/design/request-precedence.md §1, §3, §6.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which listener of a Gateway takes a request (request-precedence §2)."""
+"""Which listener of a Gateway takes a request (docs/design/request-precedence.md §2)."""
 
 from __future__ import annotations
 

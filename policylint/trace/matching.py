@@ -1,4 +1,4 @@
-"""Whether a rule's matches take a request, and how specific they are (request-precedence §4 and §5)."""
+"""Whether a rule's matches take a request, and how specific they are (docs/design/request-precedence.md §4 and §5)."""
 
 from __future__ import annotations
 

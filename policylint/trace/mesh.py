@@ -1,4 +1,7 @@
-"""Mesh traffic: from a workload to a Service, through consumer or producer routes (request-precedence §9)."""
+"""Mesh traffic: from a workload to a Service, through consumer or producer routes.
+
+Source: docs/design/request-precedence.md §9.
+"""
 
 from __future__ import annotations
 

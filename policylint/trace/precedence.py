@@ -1,4 +1,7 @@
-"""Which of the rules that match comes first, and why the others do not (request-precedence §4 and §5)."""
+"""Which of the rules that match comes first, and why the others do not.
+
+Source: docs/design/request-precedence.md §4 and §5.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request to trace: what a client sends, and where (design/interfaces.md, «trace -o json»)."""
+"""A request to trace: what a client sends, and where (docs/design/interfaces.md §7)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Request(NamedTuple):
         return ",".join(found) if found else None
 
     def parameter(self, name: str) -> str | None:
-        """The first value of a query parameter (request-precedence §4)."""
+        """The first value of a query parameter (docs/design/request-precedence.md §4)."""
         from urllib.parse import parse_qsl
 
         for each, value in parse_qsl(self.query[1:], keep_blank_values=True):

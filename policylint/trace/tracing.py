@@ -207,7 +207,10 @@ class Tracer:
         return found
 
     def _client_certificate(self, gateway: GatewayState, listener: ListenerState, request: Request) -> str:
-        """Why TLS asks for a client certificate that the request has not, "" where it does not (§9)."""
+        """Why TLS asks for a client certificate that the request has not, "" where it does not.
+
+        Source: docs/design/request-precedence.md §9.
+        """
         if request.client_certificate or not self._validation(gateway, listener):
             return ""
         return f"{listener.node} demands a client certificate, the request has none"

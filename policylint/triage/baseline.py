@@ -1,7 +1,7 @@
 """The baseline: findings that were there when somebody began to use the tool, so that only new ones are reported.
 
 One line per finding, sorted, keyed by the fingerprint (rule, objects, field), never by line numbers: those move
-(aws-cloudformation/cfn-lint#4144). Prefer `diff` for gating: it needs no file (design/conventions.md §10).
+(aws-cloudformation/cfn-lint#4144). Prefer `diff` for gating: it needs no file (docs/design/conventions.md §10).
 """
 
 # pathlib is not imported for what `open` does.

@@ -1,4 +1,4 @@
-"""The house rules of design/architecture.md: rooms import only from lower floors, implementations not each other."""
+"""The rules of docs/design/architecture.md §2: rooms import only from lower floors, implementations not each other."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_every_file_says_what_it_is_about() -> None:
 
 
 def test_dataclasses_are_not_imported() -> None:
-    """They cost more at start-up than the rest of an idle run (design/performance.md)."""
+    """They cost more at start-up than the rest of an idle run (docs/design/performance.md)."""
     for name, file in modules():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):

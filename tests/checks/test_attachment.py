@@ -224,7 +224,7 @@ def test_a_gateway_beside_the_routes_of_another_one(tmp_path: Path) -> None:
 
 
 def test_a_listener_whose_hostnames_are_all_another_ones(tmp_path: Path) -> None:
-    """Envoy Gateway semantics §2: the policy looks attached, and every request goes past it."""
+    """docs/design/implementations/envoy-gateway.md §2: the policy looks attached, and every request goes past it."""
     rule = "allowedRoutes: {namespaces: {from: All}}"
     world = f"""
 apiVersion: gateway.networking.k8s.io/v1

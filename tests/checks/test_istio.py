@@ -1,4 +1,7 @@
-"""What `istioctl analyze` finds of Istio's policies, and what it misses (design/implementations/istio-analyzers.md)."""
+"""What `istioctl analyze` finds of Istio's policies, and what it misses.
+
+Source: docs/design/implementations/istio-analyzers.md.
+"""
 
 from __future__ import annotations
 
@@ -225,7 +228,7 @@ def test_a_namespace_whose_workloads_were_not_seen_is_no_finding(tmp_path: Path)
     assert not lint(tmp_path, deployment("api", "bar"), policy("AuthorizationPolicy", "p", ALLOW))
 
 
-# --- what policies say: istio-analyzers.md §1, istio.md §1 «Things worth a finding» -----------------------------------
+# --- what policies say: docs/design/implementations/istio-analyzers.md §1 and §2 ---
 
 ALL = "rules: [{}]"
 SOME = "rules: [{to: [{operation: {paths: [/a], ports: ['80']}}]}]"

@@ -1,4 +1,4 @@
-"""Scalars resolve as the API server's reader does: performance.md §2e, each row checked against kubectl 1.32."""
+"""Scalars resolve as the API server's reader does: docs/design/performance.md §2e, row by row, with kubectl 1.32."""
 
 from __future__ import annotations
 

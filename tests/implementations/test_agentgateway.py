@@ -1,4 +1,4 @@
-"""agentgateway (design/implementations/kgateway-nginx-gloo.md §4): fields, locks, sections, expressions."""
+"""agentgateway (docs/design/implementations/kgateway-nginx-gloo.md §4): fields, locks, sections, expressions."""
 
 from __future__ import annotations
 

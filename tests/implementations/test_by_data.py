@@ -1,4 +1,4 @@
-"""Implementations of which the catalog says nearly all (kgateway-nginx-gloo.md §4)."""
+"""Implementations of which the catalog says nearly all (docs/design/implementations/kgateway-nginx-gloo.md §4)."""
 
 from __future__ import annotations
 

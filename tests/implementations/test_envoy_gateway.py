@@ -1,4 +1,7 @@
-"""Whom Envoy Gateway's policies reach and what the controller writes on them (Envoy Gateway semantics §1 to §4, §8)."""
+"""Whom Envoy Gateway's policies reach and what the controller writes on them.
+
+Source: docs/design/implementations/envoy-gateway.md §1 to §4, §8.
+"""
 
 from __future__ import annotations
 

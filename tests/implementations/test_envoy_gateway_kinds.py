@@ -1,4 +1,7 @@
-"""ClientTrafficPolicy, EnvoyPatchPolicy, BackendTLSPolicy at Envoy Gateway (Envoy Gateway semantics §6 and §7)."""
+"""ClientTrafficPolicy, EnvoyPatchPolicy, BackendTLSPolicy at Envoy Gateway.
+
+Source: docs/design/implementations/envoy-gateway.md §6 and §7.
+"""
 
 from __future__ import annotations
 

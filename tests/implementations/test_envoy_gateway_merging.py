@@ -1,4 +1,7 @@
-"""What Envoy Gateway's policies come to: replacement, mergeType, layer 4 (Envoy Gateway semantics §4 and §5)."""
+"""What Envoy Gateway's policies come to: replacement, mergeType, layer 4.
+
+Source: docs/design/implementations/envoy-gateway.md §4 and §5.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What Envoy Gateway writes on the parentRefs of routes (Envoy Gateway semantics §2; its validate.go and route.go)."""
+"""What Envoy Gateway writes on the parentRefs of routes.
+
+Source: docs/design/implementations/envoy-gateway.md §2; its validate.go and route.go.
+"""
 
 from __future__ import annotations
 

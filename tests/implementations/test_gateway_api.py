@@ -1,4 +1,4 @@
-"""BackendTLSPolicy as Gateway API itself has it (request-precedence.md §7; backendtlspolicy_types.go)."""
+"""BackendTLSPolicy as Gateway API itself has it (docs/design/request-precedence.md §7; backendtlspolicy_types.go)."""
 
 from __future__ import annotations
 

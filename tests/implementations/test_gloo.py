@@ -1,4 +1,4 @@
-"""Gloo Gateway's options (design/implementations/kgateway-nginx-gloo.md §3)."""
+"""Gloo Gateway's options (docs/design/implementations/kgateway-nginx-gloo.md §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which policies reach which proxies (design/implementations/istio.md §0), and what the other tests of Istio share."""
+"""Which policies reach which proxies, and what the other tests of Istio share.
+
+Source: docs/design/implementations/istio.md §0.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statuses that istiod writes (design/implementations/istio.md §1 and §8)."""
+"""The statuses that istiod writes (docs/design/implementations/istio.md §1 and §8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What several policies come to on one proxy, who owns and who loses what (design/implementations/istio.md §1-§7)."""
+"""What several policies come to on one proxy, who owns and who loses what.
+
+Source: docs/design/implementations/istio.md §1-§7.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Istio's CRDs and webhook refuse (design/implementations/istio.md §0 1-2, §1, §3)."""
+"""What Istio's CRDs and webhook refuse (docs/design/implementations/istio.md §0 1-2, §1, §3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ztunnel enforces where there are no sidecars (design/implementations/istio.md §1; ztunnel src/rbac.rs)."""
+"""What ztunnel enforces where there are no sidecars (docs/design/implementations/istio.md §1; ztunnel src/rbac.rs)."""
 
 from __future__ import annotations
 

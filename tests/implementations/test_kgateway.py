@@ -1,4 +1,7 @@
-"""kgateway (design/implementations/kgateway-nginx-gloo.md §2): fields, weights, delegation, what is lost to whom."""
+"""kgateway: fields, weights, delegation, what is lost to whom.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +170,7 @@ def test_a_route_never_overrides_a_gateway_policy_in_the_status(tmp_path: Path) 
 
 
 def test_a_section_takes_a_listener_with_tls_from_the_gateway(tmp_path: Path) -> None:
-    """§2.2 and «made precise»: a listener with TLS has one route config, in which both stand; without TLS a section is
+    """§2.2 and §2.6: a listener with TLS has one route config, in which both stand; without TLS a section is
     a virtual host below the Gateway's.
 
     The condition says Overridden as soon as one target is lost (§2.5); the verdict counts what survives anywhere.

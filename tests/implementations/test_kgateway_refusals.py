@@ -1,6 +1,7 @@
-"""What kgateway's controller refuses beyond its CRDs: Accepted=False/Invalid, Attached=False/Pending (§2.2, last item).
+"""What kgateway's controller refuses beyond its CRDs: Accepted=False/Invalid, Attached=False/Pending.
 
-The sources are the constructors of extensions2/plugins/{trafficpolicy,listenerpolicy,backendconfigpolicy}.
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2, last item;
+the constructors of extensions2/plugins/{trafficpolicy,listenerpolicy,backendconfigpolicy}.
 """
 
 from __future__ import annotations

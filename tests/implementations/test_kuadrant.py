@@ -1,4 +1,4 @@
-"""Kuadrant's policies on listeners, and its conditions (semantics.md (c), traps 9 and 21)."""
+"""Kuadrant's policies on listeners, and its conditions (docs/design/semantics.md §5 and §6, traps 9 and 21)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linkerd (design/implementations/kgateway-nginx-gloo.md §4)."""
+"""Linkerd (docs/design/implementations/kgateway-nginx-gloo.md §4)."""
 
 from __future__ import annotations
 

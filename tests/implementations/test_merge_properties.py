@@ -292,7 +292,7 @@ def merged(base: Any, patch: Any) -> Any:
 @settings(max_examples=60, deadline=None)
 @given(base=BACKEND_TRAFFIC, patch=BACKEND_TRAFFIC)
 def test_json_merge_is_rfc_7386(base: dict[str, Any], patch: dict[str, Any]) -> None:
-    """Envoy Gateway semantics §5: the route's policy patched onto the Gateway's."""
+    """docs/design/implementations/envoy-gateway.md §5: the route's policy patched onto the Gateway's."""
     base.pop("mergeType", None)
     patch["mergeType"] = "JSONMerge"
     kind = KINDS[0]

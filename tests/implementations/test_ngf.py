@@ -1,4 +1,4 @@
-"""NGINX Gateway Fabric (design/implementations/kgateway-nginx-gloo.md §1): what the score does not compare."""
+"""NGINX Gateway Fabric (docs/design/implementations/kgateway-nginx-gloo.md §1): what the score does not compare."""
 
 from __future__ import annotations
 

@@ -244,7 +244,10 @@ def test_istio_with_several_authorizers(tmp_path: Path) -> None:
 
 
 def test_istio_default_providers(tmp_path: Path) -> None:
-    """istio.md §4: an entry without providers is about those of the mesh; without any it is ignored."""
+    """An entry without providers is about those of the mesh; without any it is ignored.
+
+    Source: docs/design/implementations/istio.md §4.
+    """
     manifests = (deployment(), policy("Telemetry", "logs", "accessLogging: [{filter: {expression: x}}]"))
     (group,) = simulated(tmp_path, *manifests).groups
     assert group.effective.spec == {}

@@ -1,4 +1,6 @@
-"""What a policy names and nobody commits makes it neither invalid nor refused (field-notes.md 1, three answers).
+"""What a policy names and nobody commits makes it neither invalid nor refused.
+
+Source: docs/design/field-notes.md §1, need 1, three answers.
 
 A tree leaves Secrets and CA bundles out, and what the namespace shows nothing of comes from elsewhere; files that the
 user names one by one are all there is, which is how the conformance cases are run.

@@ -1,4 +1,4 @@
-"""A small world with findings made by hand (that of design/mockups.md): writers are tested apart from rules."""
+"""A small world with findings made by hand: writers are tested apart from rules."""
 
 from __future__ import annotations
 

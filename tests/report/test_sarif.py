@@ -1,4 +1,4 @@
-"""SARIF: valid by the schema, and by what GitHub asks for besides (design/conventions.md §1)."""
+"""SARIF: valid by the schema, and by what GitHub asks for besides (docs/design/conventions.md §1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`simulation-v1`: the shape of design/interfaces.md, from the real engine over a small world."""
+"""`simulation-v1`: the shape of docs/design/interfaces.md, from the real engine over a small world."""
 
 from __future__ import annotations
 

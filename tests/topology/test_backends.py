@@ -1,4 +1,4 @@
-"""backendRefs: kind, existence, port, ReferenceGrant (request-precedence.md §6 and §7)."""
+"""backendRefs: kind, existence, port, ReferenceGrant (docs/design/request-precedence.md §6 and §7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""certificateRefs, client validation and client certificates (request-precedence.md §7 and §9)."""
+"""certificateRefs, client validation and client certificates (docs/design/request-precedence.md §7 and §9)."""
 
 from __future__ import annotations
 

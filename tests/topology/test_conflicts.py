@@ -1,4 +1,4 @@
-"""Listeners that are not distinct (request-precedence.md §2 and §9)."""
+"""Listeners that are not distinct (docs/design/request-precedence.md §2 and §9)."""
 
 from __future__ import annotations
 

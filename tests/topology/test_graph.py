@@ -1,4 +1,4 @@
-"""Contexts: the maximal paths of the topology (interfaces.md, «Context»), and what hangs on nothing."""
+"""Contexts: the maximal paths of the topology (docs/design/interfaces.md §3), and what hangs on nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostnames: matching, intersection and the index of clashes (request-precedence.md §1)."""
+"""Hostnames: matching, intersection and the index of clashes (docs/design/request-precedence.md §1)."""
 
 from __future__ import annotations
 

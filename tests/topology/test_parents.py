@@ -1,4 +1,4 @@
-"""Attachment of routes: selected, allowed, hostnames (request-precedence.md §3), and why not."""
+"""Attachment of routes: selected, allowed, hostnames (docs/design/request-precedence.md §3), and why not."""
 
 from __future__ import annotations
 

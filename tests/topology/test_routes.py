@@ -1,4 +1,4 @@
-"""Rules and their names, and what in a route no controller accepts (request-precedence.md §7)."""
+"""Rules and their names, and what in a route no controller accepts (docs/design/request-precedence.md §7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions and counts of Gateways and ListenerSets (request-precedence.md §7 and §9)."""
+"""Conditions and counts of Gateways and ListenerSets (docs/design/request-precedence.md §7 and §9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Precedence against a naive evaluation: try every match of every rule, then compare the table of §4 line by line."""
+"""Precedence against a naive evaluation: try every match of every rule, then compare the table of §4 line by line.
+
+Source: docs/design/request-precedence.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""gRPC precedence and the choice of a listener against naive evaluations (request-precedence §2 and §5)."""
+"""gRPC precedence and the choice of a listener against naive evaluations.
+
+Source: docs/design/request-precedence.md §2 and §5.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tables of requests, one per world: every tie-break of request-precedence.md, every filter, streams and the mesh."""
+"""Tables of requests, one per world: every tie-break, every filter, streams and the mesh.
+
+Source: docs/design/request-precedence.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policy CRDs of the input, as the rules on CRDs read them (semantics.md (a1) 16-24)."""
+"""Policy CRDs of the input, as the rules on CRDs read them (docs/design/semantics.md §1, rules 16-24)."""
 
 from __future__ import annotations
 

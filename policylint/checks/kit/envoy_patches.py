@@ -1,4 +1,7 @@
-"""The patches of EnvoyFilters as the rules about them read them (istio-analyzers.md §2, EnvoyPatchAnalyzer)."""
+"""The patches of EnvoyFilters as the rules about them read them.
+
+Source: docs/design/implementations/istio-analyzers.md §2, EnvoyPatchAnalyzer.
+"""
 
 from __future__ import annotations
 

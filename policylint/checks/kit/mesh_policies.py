@@ -1,4 +1,4 @@
-"""What Istio's policies say, as the rules about them read it (istio.md §0, §1, §5)."""
+"""What Istio's policies say, as the rules about them read it (docs/design/implementations/istio.md §0, §1, §5)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Nearby:
         """Why a missing object probably comes from somewhere else than this tree; "" when its place is here.
 
         A tree without any object of a kind of Gateway API leaves them to another repository, and so does one without
-        any Service (or the like) in a namespace (field-notes.md 1).
+        any Service (or the like) in a namespace (docs/design/field-notes.md §1, need 1).
         """
         if self.orphan(key) is not None:
             return ""

@@ -1,8 +1,9 @@
 """GWP304 for Istio's AuthorizationPolicies, whose effect no setting tells: all that reach a workload are asked.
 
-DENY and CUSTOM refuse, then, where there is any ALLOW policy, one of its rules must match (istio.md §1). What weakens:
-the last ALLOW policy goes; a rule of one asks for less than one did before, or names no client where all named one;
-what a DENY or CUSTOM policy stopped is stopped no longer. Rules that let in somebody more by name are silent.
+DENY and CUSTOM refuse, then, where there is any ALLOW policy, one of its rules must match
+(docs/design/implementations/istio.md §1). What weakens: the last ALLOW policy goes; a rule of one asks for less than
+one did before, or names no client where all named one; what a DENY or CUSTOM policy stopped is stopped no longer. Rules
+that let in somebody more by name are silent.
 """
 
 from __future__ import annotations

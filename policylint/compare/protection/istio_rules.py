@@ -1,4 +1,4 @@
-"""What one rule of an Istio AuthorizationPolicy covers of another one (istio.md §1).
+"""What one rule of an Istio AuthorizationPolicy covers of another one (docs/design/implementations/istio.md §1).
 
 A rule matches what one of its sources, one of its operations and all of its conditions match; a list of values matches
 what one of them does, a `not` list what none does. Taken apart, a rule is a number of permits: fields with their

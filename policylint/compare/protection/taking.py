@@ -1,4 +1,4 @@
-"""Whether a rule takes requests that another one answered before (request-precedence.md §4).
+"""Whether a rule takes requests that another one answered before (docs/design/request-precedence.md §4).
 
 Only what is certain: of two matches that some request meets, the one that comes first gets it. Regular expressions,
 whose requests nobody can enumerate, take over only what was written in the same words.

@@ -1,4 +1,7 @@
-"""agentgateway: one policy kind in three blocks, locks, and a status per Gateway (kgateway-nginx-gloo.md §4)."""
+"""agentgateway: one policy kind in three blocks, locks, and a status per Gateway.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §4.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What agentgateway reads in the Secrets and ConfigMaps that a policy names: by place, under which keys (§4).
+"""What agentgateway reads in the Secrets and ConfigMaps that a policy names: by place, under which keys.
 
+Source: docs/design/implementations/kgateway-nginx-gloo.md §4;
 controller/pkg/agentgateway/plugins/{traffic_plugin,backend_policies}.go, pkg/wellknown.
 """
 

@@ -1,4 +1,6 @@
-"""The fields of an AgentgatewayPolicy and who prevails in each (kgateway-nginx-gloo.md §4, agentgateway).
+"""The fields of an AgentgatewayPolicy and who prevails in each.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §4, agentgateway.
 
 traffic: Gateway < ListenerSet < listener < Service < route < rule; a more specific field replaces a broader one, unless
 a policy with strategy.inheritance Override has set that very field, which locks it. Authorization adds up until a lock.

@@ -1,4 +1,7 @@
-"""What an AgentgatewayPolicy refers to beside its targets: backends, Secrets, ConfigMaps and key sets (§4)."""
+"""What an AgentgatewayPolicy refers to beside its targets: backends, Secrets, ConfigMaps and key sets.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §4.
+"""
 
 from __future__ import annotations
 

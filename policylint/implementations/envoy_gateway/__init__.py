@@ -1,4 +1,7 @@
-"""Envoy Gateway: replacement or mergeType, whole-policy conflicts by scope, statuses per parentRef (its semantics)."""
+"""Envoy Gateway: replacement or mergeType, whole-policy conflicts by scope, statuses per parentRef.
+
+Source: docs/design/implementations/envoy-gateway.md.
+"""
 
 from __future__ import annotations
 

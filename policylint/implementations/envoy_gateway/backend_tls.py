@@ -1,4 +1,7 @@
-"""BackendTLSPolicy as Envoy Gateway does it: a status only where the policy is used (semantics §7)."""
+"""BackendTLSPolicy as Envoy Gateway does it: a status only where the policy is used.
+
+Source: docs/design/implementations/envoy-gateway.md §7.
+"""
 
 from __future__ import annotations
 

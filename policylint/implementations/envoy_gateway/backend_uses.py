@@ -1,4 +1,7 @@
-"""Which backends Envoy Gateway connects to, and on whose behalf: where a BackendTLSPolicy is used (semantics §7)."""
+"""Which backends Envoy Gateway connects to, and on whose behalf: where a BackendTLSPolicy is used.
+
+Source: docs/design/implementations/envoy-gateway.md §7.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who claims what: the targets of all policies of a kind in the controller's order (semantics §3)."""
+"""Who claims what: the targets of all policies of a kind in the controller's order.
+
+Source: docs/design/implementations/envoy-gateway.md §3.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Status of ClientTrafficPolicy: listeners first, and ports that plaintext listeners share (semantics §6)."""
+"""Status of ClientTrafficPolicy: listeners first, and ports that plaintext listeners share.
+
+Source: docs/design/implementations/envoy-gateway.md §6.
+"""
 
 from __future__ import annotations
 

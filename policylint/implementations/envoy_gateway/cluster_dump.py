@@ -1,4 +1,7 @@
-"""Whether the input shows a whole cluster as it runs, so that what is not in it is not there (semantics §2)."""
+"""Whether the input shows a whole cluster as it runs, so that what is not in it is not there.
+
+Source: docs/design/implementations/envoy-gateway.md §2.
+"""
 
 from __future__ import annotations
 

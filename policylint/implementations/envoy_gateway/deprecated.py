@@ -1,4 +1,4 @@
-"""Fields that Envoy Gateway warns of: the Warning condition (semantics §8)."""
+"""Fields that Envoy Gateway warns of: the Warning condition (docs/design/implementations/envoy-gateway.md §8)."""
 
 from __future__ import annotations
 

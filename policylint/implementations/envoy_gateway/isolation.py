@@ -1,4 +1,6 @@
-"""Which listener has which hostname: one that another listener on the port names is that one's alone (semantics §2).
+"""Which listener has which hostname: one that another listener on the port names is that one's alone.
+
+Source: docs/design/implementations/envoy-gateway.md §2.
 
 It decides whether a parentRef is accepted, and through which listeners a route gets any traffic.
 """

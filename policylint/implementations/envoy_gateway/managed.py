@@ -1,4 +1,7 @@
-"""Who is there to attach to: Gateways, ListenerSets and routes that Envoy Gateway works on (semantics §2)."""
+"""Who is there to attach to: Gateways, ListenerSets and routes that Envoy Gateway works on.
+
+Source: docs/design/implementations/envoy-gateway.md §2.
+"""
 
 from __future__ import annotations
 

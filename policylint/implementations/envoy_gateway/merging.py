@@ -1,4 +1,7 @@
-"""What a stack of policies comes to: replacement, or a merge with the nearest policy above the route (semantics §5)."""
+"""What a stack of policies comes to: replacement, or a merge with the nearest policy above the route.
+
+Source: docs/design/implementations/envoy-gateway.md §5.
+"""
 
 from __future__ import annotations
 

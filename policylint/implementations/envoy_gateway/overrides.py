@@ -1,4 +1,7 @@
-"""Which narrower policies override a broader one, as the controller writes it down (semantics §4 and §5)."""
+"""Which narrower policies override a broader one, as the controller writes it down.
+
+Source: docs/design/implementations/envoy-gateway.md §4 and §5.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Status of EnvoyPatchPolicy (semantics §7)."""
+"""Status of EnvoyPatchPolicy (docs/design/implementations/envoy-gateway.md §7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The status.ancestors of one policy in the making, with the controller's habits (semantics §3 and §8)."""
+"""The status.ancestors of one policy in the making, with the controller's habits.
+
+Source: docs/design/implementations/envoy-gateway.md §3 and §8.
+"""
 
 from __future__ import annotations
 

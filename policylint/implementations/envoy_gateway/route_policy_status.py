@@ -1,4 +1,7 @@
-"""Status of BackendTrafficPolicy, SecurityPolicy and EnvoyExtensionPolicy (semantics §3 to §5)."""
+"""Status of BackendTrafficPolicy, SecurityPolicy and EnvoyExtensionPolicy.
+
+Source: docs/design/implementations/envoy-gateway.md §3 to §5.
+"""
 
 from __future__ import annotations
 

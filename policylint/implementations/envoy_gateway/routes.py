@@ -1,6 +1,9 @@
-"""Route parent status where Envoy Gateway says more than the spec (semantics §2): hostnames that another listener owns,
-Namespaces that are not there, ports that a Service has not (internal/gatewayapi/validate.go), all reasons at once
-(internal/gatewayapi/status/error.go), and routes of layer 4 with other than one rule (internal/gatewayapi/route.go)."""
+"""Route parent status where Envoy Gateway says more than the spec: hostnames that another listener owns, Namespaces
+that are not there, ports that a Service has not (internal/gatewayapi/validate.go), all reasons at once
+(internal/gatewayapi/status/error.go), and routes of layer 4 with other than one rule (internal/gatewayapi/route.go).
+
+Source: docs/design/implementations/envoy-gateway.md §2.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Targets of Envoy Gateway's policies: targetSelectors across namespaces, listeners of ListenerSets (semantics §1)."""
+"""Targets of Envoy Gateway's policies: targetSelectors across namespaces, listeners of ListenerSets.
+
+Source: docs/design/implementations/envoy-gateway.md §1.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Gloo Gateway's options: first come first served, the parent before the child in delegation (§3)."""
+"""Gloo Gateway's options: first come first served, the parent before the child in delegation.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §3.
+"""
 
 from __future__ import annotations
 

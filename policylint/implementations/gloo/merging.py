@@ -1,4 +1,6 @@
-"""Merging Gloo's options: field by field, first come first served (kgateway-nginx-gloo.md §3).
+"""Merging Gloo's options: field by field, first come first served.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §3.
 
 A field is a Go field of the options: a top-level field of `spec.options`, or the one field that the members of a oneof
 share (options.proto). No list and no map with nothing in it are unset; a false, a 0 and a "" are not, because all

@@ -1,4 +1,6 @@
-"""Istio: policies name workloads by label, or Gateways and Services by targetRefs; most add up (istio.md).
+"""Istio: policies name workloads by label, or Gateways and Services by targetRefs; most add up.
+
+Source: docs/design/implementations/istio.md.
 
 A policy reaches proxies: sidecars and ztunnels of workloads, Gateways that istiod deploys, and waypoints, which act
 once per Service behind them. What each module knows:
@@ -73,7 +75,10 @@ class Istio(Implementation):
         return mapping(self.settings.get("defaultProviders", DEFAULT_PROVIDERS))
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-        """targetRefs; without any the selected workloads, else the namespace (istio.md §0)."""
+        """targetRefs; without any the selected workloads, else the namespace.
+
+        Source: docs/design/implementations/istio.md §0.
+        """
         if kind.implementation != self.name:
             return backends.targets(kind, topology, super().targets(policy, kind, topology, grants))
         named = super().targets(policy, kind, topology, grants)
@@ -93,7 +98,10 @@ class Istio(Implementation):
     def claims(
         self, kind: PolicyKind, attached: dict[Node, list[Attachment]]
     ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
-        """As the catalog says; XBackendTrafficPolicies of one Service add up (istio.md §8)."""
+        """As the catalog says; XBackendTrafficPolicies of one Service add up.
+
+        Source: docs/design/implementations/istio.md §8.
+        """
         return super().claims(kind._replace(conflict="none") if kind.kind == BACKEND_TRAFFIC else kind, attached)
 
     def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
@@ -123,8 +131,10 @@ class Istio(Implementation):
                 state.idle = idle(state, self._mesh(topology.world), topology.world, self.root_namespace)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
-        """BackendTLSPolicy: targets and Gateways; AuthorizationPolicy: what was found for each targetRef (istio.md §1,
-        §8)."""
+        """BackendTLSPolicy: targets and Gateways; AuthorizationPolicy: what was found for each targetRef.
+
+        Source: docs/design/implementations/istio.md §1, §8.
+        """
         if state.kind.implementation != self.name:
             return backends.ancestors(state, topology)
         return conditions.waypoint_ancestors(state, self._mesh(topology.world), topology.world, self.root_namespace)

@@ -10,9 +10,9 @@ from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.policy.results import Attachment, Effective
 
 _ACTIONS = ("CUSTOM", "DENY", "ALLOW", "AUDIT")
-"""In the order in which a request meets them; AUDIT only marks (istio.md §1)."""
+"""In the order in which a request meets them; AUDIT only marks (docs/design/implementations/istio.md §1)."""
 _PHASES = ("AUTHN", "AUTHZ", "STATS", "UNSPECIFIED_PHASE")
-"""In the order in which a request passes them (istio.md §5)."""
+"""In the order in which a request passes them (docs/design/implementations/istio.md §5)."""
 _LOWEST = -(2**31)
 """What istiod takes an unset priority for (push_context.go sortByPriority); the API text says 0."""
 
@@ -28,7 +28,10 @@ def authorization(stack: Stack) -> Effective:
 
 
 def request_authentication(stack: Stack) -> Effective:
-    """The rules of all policies, by issuer; two rules for one issuer both stay (istio.md §2)."""
+    """The rules of all policies, by issuer; two rules for one issuer both stay.
+
+    Source: docs/design/implementations/istio.md §2.
+    """
     rules = [
         (rule, each.key)
         for each in stack
@@ -51,7 +54,10 @@ def extensions(stack: Stack) -> Effective:
 
 
 def envoy_filters(stack: Stack) -> Effective:
-    """All patches apply: by rising priority, the root namespace first, then by age (istio.md §6)."""
+    """All patches apply: by rising priority, the root namespace first, then by age.
+
+    Source: docs/design/implementations/istio.md §6.
+    """
     return listing({"order": sorted(stack, key=lambda each: _priority(each, 0))}, stack)
 
 

@@ -1,4 +1,6 @@
-"""Settings that a workload has of its own: the annotation `proxy.istio.io/config` of its pods (istio.md §7).
+"""Settings that a workload has of its own: the annotation `proxy.istio.io/config` of its pods.
+
+Source: docs/design/implementations/istio.md §7.
 
 They stand between the ProxyConfig of the namespace and the one that selects the workload.
 """

@@ -3,7 +3,7 @@
 BackendTLSPolicy is for Services and ServiceEntries, the oldest has the target; XBackendTrafficPolicy for Services, and
 of several on one the oldest gives each setting.
 
-istio.md §8; pilot/pkg/config/kube/gateway/backend_policies.go.
+docs/design/implementations/istio.md §8; pilot/pkg/config/kube/gateway/backend_policies.go.
 """
 
 from __future__ import annotations

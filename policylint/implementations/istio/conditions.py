@@ -1,4 +1,6 @@
-"""What istiod writes on an AuthorizationPolicy: WaypointAccepted, or without targetRefs ZtunnelAccepted (istio.md §1).
+"""What istiod writes on an AuthorizationPolicy: WaypointAccepted, or without targetRefs ZtunnelAccepted.
+
+Source: docs/design/implementations/istio.md §1.
 
 pilot/pkg/serviceregistry/ambient/policies.go gives one result per targetRef; model/service.go flattenConditions makes
 one condition of them.

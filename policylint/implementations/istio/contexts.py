@@ -1,4 +1,7 @@
-"""Which policies reach which proxy: one context per workload, Gateway, or Service behind a waypoint (istio.md §0)."""
+"""Which policies reach which proxy: one context per workload, Gateway, or Service behind a waypoint.
+
+Source: docs/design/implementations/istio.md §0.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Kinds that a narrower scope refines: PeerAuthentication and ProxyConfig (istio.md §3 and §7)."""
+"""Kinds that a narrower scope refines: PeerAuthentication and ProxyConfig.
+
+Source: docs/design/implementations/istio.md §3 and §7.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Names that Istio gives to things: labels, classes, controllers, kinds (istio/api labels.yaml; istio.md §0)."""
+"""Names that Istio gives to things: labels, classes, controllers, kinds.
+
+Source: istio/api labels.yaml; docs/design/implementations/istio.md §0.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The proxies of a mesh as manifests show them: pod templates, Gateways deployed automatically, waypoints.
 
-A proxy is a workload, namespace and labels (istio.md §0). Offline there are no Pods; what makes them is read instead.
+A proxy is a workload, namespace and labels (docs/design/implementations/istio.md §0). Offline there are no Pods; what
+makes them is read instead.
 """
 
 from __future__ import annotations

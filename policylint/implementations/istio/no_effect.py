@@ -1,4 +1,7 @@
-"""Why an accepted policy does nothing: istiod never says it, `istioctl analyze` hardly (istio-analyzers.md §2)."""
+"""Why an accepted policy does nothing: istiod never says it, `istioctl analyze` hardly.
+
+Source: docs/design/implementations/istio-analyzers.md §2.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,7 @@ def _namespace(state: PolicyState, target: Target, mesh: Mesh, root: str) -> Idl
         return Idle(target, _at_ztunnel(state), "name a waypoint's Gateway or a Service in targetRefs")
     if all(each.ambient or each.waypoint for each in proxies):
         why = "waypoints take only policies that name them or what is behind them"
-        if state.kind.kind == AUTHORIZATION:  # NewWaypointTerminationBuilder (istio.md §1)
+        if state.kind.kind == AUTHORIZATION:  # NewWaypointTerminationBuilder (docs/design/implementations/istio.md §1)
             why += ", and ask the others about connections to themselves alone"
         return Idle(target, why, "name the waypoint's Gateway or a Service in targetRefs")
     return None

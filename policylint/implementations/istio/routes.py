@@ -1,4 +1,7 @@
-"""Route parents as istiod reports them where it says more than the spec (istio.md §8, end; gateway/conditions.go)."""
+"""Route parents as istiod reports them where it says more than the spec.
+
+Source: docs/design/implementations/istio.md §8, end; gateway/conditions.go.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an Istio policy names: targetRefs, workloads by label, or without either its namespace (istio.md §0 1-4)."""
+"""What an Istio policy names: targetRefs, workloads by label, or without either its namespace.
+
+Source: docs/design/implementations/istio.md §0 1-4.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,8 @@ def _unseen(policy: Resource, labels: dict[str, object], mesh: Mesh, world: Worl
     """Why a workload may be there though none was seen, "" when none can be.
 
     A namespace of which the tree shows no workload gets them from elsewhere, whatever other namespaces hold
-    (field-notes.md 1); but where a workload of another one has these labels, the namespace is the mistake.
+    (docs/design/field-notes.md §1, need 1); but where a workload of another one has these labels, the namespace is the
+    mistake.
     """
     if any(map(is_symbolic, labels.values())) or is_symbolic(policy.key.namespace):
         return "the selector holds a variable that nothing in the tree fills in"

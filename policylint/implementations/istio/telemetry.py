@@ -1,7 +1,7 @@
 """Telemetry: mesh, namespace and attached policies one after the other, each kind of data by rules of its own.
 
-istio.md §4; pilot/pkg/model/telemetry.go: Tracing, mergeLogs, mergeMetrics. Everything is worked out for each side of a
-request (CLIENT, SERVER); where both sides come out alike the side is not printed.
+docs/design/implementations/istio.md §4; pilot/pkg/model/telemetry.go: Tracing, mergeLogs, mergeMetrics. Everything is
+worked out for each side of a request (CLIENT, SERVER); where both sides come out alike the side is not printed.
 """
 
 from __future__ import annotations

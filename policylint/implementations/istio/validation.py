@@ -1,4 +1,7 @@
-"""What Istio's CRDs and webhook refuse (istio.md §0 1-2, §1, §3; pkg/config/validation/validation.go)."""
+"""What Istio's CRDs and webhook refuse.
+
+Source: docs/design/implementations/istio.md §0 1-2, §1, §3; pkg/config/validation/validation.go.
+"""
 
 from __future__ import annotations
 

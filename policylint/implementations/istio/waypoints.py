@@ -1,4 +1,7 @@
-"""Which waypoint serves a Service or ServiceEntry (istio.md §0, «Waypoint binding»; ambient/waypoints.go)."""
+"""Which waypoint serves a Service or ServiceEntry.
+
+Source: docs/design/implementations/istio.md §0, «Waypoint binding»; ambient/waypoints.go.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What ztunnel takes of an AuthorizationPolicy without targetRefs (istio.md §1; ambient/authorization.go)."""
+"""What ztunnel takes of an AuthorizationPolicy without targetRefs.
+
+Source: docs/design/implementations/istio.md §1; ambient/authorization.go.
+"""
 
 from __future__ import annotations
 

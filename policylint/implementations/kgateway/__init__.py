@@ -1,4 +1,7 @@
-"""kgateway: fields from the first policy that sets them, weights, delegation, Attached (kgateway-nginx-gloo.md §2)."""
+"""kgateway: fields from the first policy that sets them, weights, delegation, Attached.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.
+"""
 
 from __future__ import annotations
 

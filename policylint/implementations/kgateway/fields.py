@@ -1,4 +1,7 @@
-"""What counts as one field of a kgateway policy when several are merged (kgateway-nginx-gloo.md §2.2, §2.4)."""
+"""What counts as one field of a kgateway policy when several are merged.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2, §2.4.
+"""
 
 from __future__ import annotations
 

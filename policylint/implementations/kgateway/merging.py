@@ -1,4 +1,7 @@
-"""Merging kgateway policies: lists by weight, levels by field, delegation by the parent's priority (§2.2, §2.3)."""
+"""Merging kgateway policies: lists by weight, levels by field, delegation by the parent's priority.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2, §2.3.
+"""
 
 from __future__ import annotations
 

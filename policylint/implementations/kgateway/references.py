@@ -1,4 +1,7 @@
-"""What a kgateway policy refers to beside its targets; what is not there makes it invalid (§2.2, last item)."""
+"""What a kgateway policy refers to beside its targets; what is not there makes it invalid.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2, last item.
+"""
 
 from __future__ import annotations
 

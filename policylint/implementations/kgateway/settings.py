@@ -1,4 +1,7 @@
-"""What settings of the kgateway controller change beyond merging: global selectors, strict validation (§2.1, §2.2)."""
+"""What settings of the kgateway controller change beyond merging: global selectors, strict validation.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.1, §2.2.
+"""
 
 from __future__ import annotations
 

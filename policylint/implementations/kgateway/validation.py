@@ -1,5 +1,6 @@
-"""Values that pass kgateway's CRDs and that its controller refuses all the same; they make a policy Invalid (§2.2).
+"""Values that pass kgateway's CRDs and that its controller refuses all the same; they make a policy Invalid.
 
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2;
 trafficpolicy/{http_acl_plugin,rbac}.go, listenerpolicy/http.go, backendconfigpolicy/tls.go.
 """
 

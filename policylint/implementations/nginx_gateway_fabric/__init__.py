@@ -1,4 +1,7 @@
-"""NGINX Gateway Fabric: overlap of routes and fields, NGINX's inheritance, Programmed (kgateway-nginx-gloo.md §1)."""
+"""NGINX Gateway Fabric: overlap of routes and fields, NGINX's inheritance, Programmed.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §1.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What reaches an NGINX location: one context has all settings of its policies, a lower one replaces by directive.
 
-kgateway-nginx-gloo.md §1.3 (on one target settings add up) and §1.4 (NGINX inherits from http to server to location).
+docs/design/implementations/kgateway-nginx-gloo.md §1.3 (on one target settings add up) and §1.4 (NGINX inherits from
+http to server to location).
 """
 
 from __future__ import annotations

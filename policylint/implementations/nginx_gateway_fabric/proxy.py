@@ -1,4 +1,7 @@
-"""The NginxProxy of a Gateway: whether telemetry or the WAF are switched on there (§1.5)."""
+"""The NginxProxy of a Gateway: whether telemetry or the WAF are switched on there.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §1.5.
+"""
 
 from __future__ import annotations
 

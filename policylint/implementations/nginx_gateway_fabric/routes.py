@@ -1,4 +1,7 @@
-"""Overlap of routes: two routes with one path share one NGINX location, so a policy on one would leak (§1.2)."""
+"""Overlap of routes: two routes with one path share one NGINX location, so a policy on one would leak.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §1.2.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The status that NGINX Gateway Fabric writes: ancestors and conditions (§1.6, status/prepare_requests.go)."""
+"""The status that NGINX Gateway Fabric writes: ancestors and conditions.
+
+Source: docs/design/implementations/kgateway-nginx-gloo.md §1.6; status/prepare_requests.go.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What NGINX Gateway Fabric refuses in a spec: sizes, durations, rates and buffers that NGINX could not read.
 
-The patterns of the CRDs and nginx/config/policies/<kind>/validator.go (§1.1).
+Source: the patterns of the CRDs and nginx/config/policies/<kind>/validator.go;
+docs/design/implementations/kgateway-nginx-gloo.md §1.1.
 """
 
 from __future__ import annotations

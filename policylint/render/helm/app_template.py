@@ -1,7 +1,7 @@
 """HTTPRoutes and Services that the bjw-s app-template chart makes of its values, each value with its place in them.
 
-Two thirds of all routes of the surveyed repositories exist only so (field-notes.md 6). Only what Gateway API and
-policies look at is made: names, parents, hostnames, matches, filters, backends, ports.
+Two thirds of all routes of the surveyed repositories exist only so (docs/design/field-notes.md §1, need 6). Only what
+Gateway API and policies look at is made: names, parents, hostnames, matches, filters, backends, ports.
 """
 
 from __future__ import annotations

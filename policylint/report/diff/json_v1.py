@@ -1,4 +1,6 @@
-"""The diff as `json-v1` (design/interfaces.md): findings with their state, effective changes with RFC 6902 patches.
+"""The diff as `json-v1`: findings with their state, effective changes with RFC 6902 patches.
+
+Source: docs/design/interfaces.md.
 
 A context without an effective policy has `null`; its patch starts from, or leads to, an empty object.
 """

@@ -1,4 +1,6 @@
-"""The comment on a pull request (design/mockups.md §5): verdict, routes, new findings, one diagram, the rest folded.
+"""The comment on a pull request: verdict, routes, new findings, one diagram, the rest folded.
+
+Source: docs/design/conventions.md §3; docs/github-action.md shows one.
 
 Every section has a budget and is there whole or not at all; whatever comes from manifests is escaped, for the comment
 may be posted with a write token.

@@ -1,4 +1,4 @@
-"""The diff in a terminal (design/mockups.md §2): the verdict, then who changes how and because of what, then findings.
+"""The diff in a terminal: the verdict, then who changes how and because of what, then findings.
 
 clusters/prod: 1 of 23 routes changes · 1 new error
 

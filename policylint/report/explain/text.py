@@ -1,4 +1,7 @@
-"""An explanation as a person reads it (design/mockups.md §3): verdict first, then setting by setting with its cause."""
+"""An explanation as a person reads it: verdict first, then setting by setting with its cause.
+
+docs/explain.md shows one.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What stays the same about a finding while lines move: `policylint/v1`, and GitHub's own hash of a line.
 
 `policylint/v1` is for baselines and readers of json; code scanning reads `primaryLocationLineHash` alone, and computes
-it in the way written here when it is absent (github/codeql-action `src/fingerprints.ts`; design/conventions.md §1.6).
+it in the way written here when it is absent (github/codeql-action `src/fingerprints.ts`; docs/design/conventions.md
+§1, decision 6).
 """
 
 from __future__ import annotations

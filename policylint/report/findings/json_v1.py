@@ -1,4 +1,4 @@
-"""`json-v1`, for programs (design/interfaces.md): fields are added, never renamed or taken away."""
+"""`json-v1`, for programs (docs/design/interfaces.md): fields are added, never renamed or taken away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Markdown for a job summary or a comment: the verdict, a table of findings, the details folded (conventions.md §3).
+"""Markdown for a job summary or a comment: the verdict, a table of findings, the details folded.
+
+Source: docs/design/conventions.md §3.
 
 Every section has a budget: it is there whole or not at all, and what is left out is counted.
 """

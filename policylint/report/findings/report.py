@@ -85,7 +85,7 @@ class Report(NamedTuple):
 
     @property
     def known(self) -> list[Finding]:
-        """All findings but those that rest on something unknown, unless those are asked for (design/rules.md)."""
+        """All findings but those that rest on something unknown, unless those are asked for (docs/design/rules.md)."""
         return [each for each in self.findings if each.confidence != "unknown" or self.options.show_unknown]
 
 

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 as GitHub code scanning wants it; the numbers in comments are those of design/conventions.md §1.
+"""SARIF 2.1.0 as GitHub code scanning wants it; the numbers in comments are those of docs/design/conventions.md §1.
 
 Everything that code scanning needs and the schema does not ask for is asserted in tests/report/test_sarif.py.
 """
@@ -116,7 +116,7 @@ def _results(
         result["partialFingerprints"] = line_hash | {"policylint/v1": value}
         if fixes := _fixes(report, finding):
             result["fixes"] = fixes
-        if report.options.with_suppressed:  # of all results or of none, as SARIF §3.27.23 has it
+        if report.options.with_suppressed:  # of all results or of none, as SARIF 2.1.0, 3.27.23 has it
             by = suppressed.get(id(finding))
             result["suppressions"] = [] if by is None else [_suppression(report, by)]
         if finding.environments:

@@ -1,4 +1,7 @@
-"""The rules of a SARIF run: static texts from the rule pages, the same in every run (design/conventions.md §1.4)."""
+"""The rules of a SARIF run: static texts from the rule pages, the same in every run.
+
+Source: docs/design/conventions.md §1, decision 4.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report that people read in a terminal (design/mockups.md §1): verdicts with excerpts, then one line that counts.
+"""The report that people read in a terminal: verdicts with excerpts, then one line that counts.
 
 error[GWP101]: BackendTrafficPolicy shop/retries points at nothing              target-not-found
   --> clusters/prod/shop/retries.yaml:12:13

@@ -1,4 +1,4 @@
-"""How objects and sections are called in output (design/interfaces.md, Identities)."""
+"""How objects and sections are called in output (docs/design/interfaces.md §2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Values as YAML that Kubernetes reads back as it was meant: `y`, `1e3` and `010` are quoted where they are texts.
 
 Written with ruamel.yaml. PyYAML's dumper quotes by its own resolver, which takes `y`, `1e3` and `0o10` for texts; the
-API server does not (performance.md §2e), so that a status or a spec written with it could not be applied.
+API server does not (docs/design/performance.md §2e), so that a status or a spec written with it could not be applied.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`simulation-v1`: the whole computed state as plain, sorted data (design/interfaces.md, «simulate -o json»)."""
+"""`simulation-v1`: the whole computed state as plain, sorted data (docs/design/interfaces.md §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A traced request as a person reads it: step by step with places, the result last (design/mockups.md §4)."""
+"""A traced request as a person reads it: step by step with places, the result last (docs/trace.md shows one)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trace-v1`: what became of requests as plain data (design/interfaces.md, «trace -o json»)."""
+"""`trace-v1`: what became of requests as plain data (docs/design/interfaces.md §7)."""
 
 from __future__ import annotations
 

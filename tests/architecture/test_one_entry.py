@@ -14,7 +14,7 @@ from policylint.catalog.kinds import Catalog, ShippedFile
 from policylint.checks import run
 from policylint.model.shipped import shipped, shipped_files
 from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import world
+from tests.worlds import world
 
 ENTRY = """
 implementation: acme

@@ -9,57 +9,27 @@ import pytest
 from policylint.policy.cel import is_expression
 from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation
-from policylint.workspace import open_workspace
+from tests import worlds
+from tests.worlds import gateway, gateway_class, manifest, opened, route, service
 
-BASE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: agentgateway}
-spec: {controllerName: agentgateway.dev/agentgateway}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw, namespace: default}
-spec:
-  gatewayClassName: agentgateway
-  listeners: [{name: http, port: 80, protocol: HTTP}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: default}
-spec:
-  parentRefs: [{name: gw}]
-  rules: [{name: pay, backendRefs: [{name: web, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: default}
-spec: {ports: [{port: 80}]}
----
-apiVersion: agentgateway.dev/v1alpha1
-kind: AgentgatewayBackend
-metadata: {name: llm, namespace: default}
-spec: {ai: {groups: [{providers: [{name: primary, openai: {}}]}]}}
-"""
+API = "agentgateway.dev/v1alpha1"
+PRIMARY = "{providers: [{name: primary, openai: {}}]}"
+BASE = (
+    gateway_class("agentgateway", "agentgateway.dev/agentgateway"),
+    gateway("gw", "default", "[{name: http, port: 80, protocol: HTTP}]", of_class="agentgateway"),
+    route("shop", "default", "[{name: gw}]", more="rules: [{name: pay, backendRefs: [{name: web, port: 80}]}]"),
+    service("web", "default", "[{port: 80}]"),
+    manifest(API, "AgentgatewayBackend", "llm", "default", f"spec: {{ai: {{groups: [{PRIMARY}]}}}}"),
+)
 
 
 def simulate(path: Path, *parts: str) -> Simulation:
-    (path / "world.yaml").write_text("---\n".join((BASE, *parts)))
-    return open_workspace([str(path / "world.yaml")]).simulations[0]
+    return opened(path, *BASE, *parts)
 
 
 def policy(name: str, target: str, spec: str) -> str:
-    groups = {"Service": '""', "AgentgatewayBackend": "agentgateway.dev"}
-    kind, _, rest = target.partition("/")
-    name_of_target, _, section = rest.partition("#")
-    at = f", sectionName: {section!r}" if section else ""
-    group = groups.get(kind, "gateway.networking.k8s.io")
-    return f"""
-apiVersion: agentgateway.dev/v1alpha1
-kind: AgentgatewayPolicy
-metadata: {{name: {name}, namespace: default}}
-spec: {{targetRefs: [{{group: {group}, kind: {kind}, name: {name_of_target}{at}}}], {spec}}}
-"""
+    target = target.replace("AgentgatewayBackend/", "AgentgatewayBackend.agentgateway.dev/")
+    return worlds.policy(API, "AgentgatewayPolicy", name, target, spec)
 
 
 def only(simulation: Simulation) -> Effective:
@@ -68,7 +38,7 @@ def only(simulation: Simulation) -> Effective:
 
 
 def state(simulation: Simulation, name: str = "p") -> PolicyState:
-    return next(each for key, each in simulation.policies.items() if key.name == name)
+    return worlds.state(simulation, name)
 
 
 def words(simulation: Simulation, name: str = "p") -> dict[str, list[str]]:
@@ -153,15 +123,9 @@ def test_traffic_on_a_service_is_broader_than_on_a_route(tmp_path: Path) -> None
 )
 def test_sections_of_backends_and_what_attaches_to_nothing(tmp_path: Path, target: str, found: bool) -> None:
     """Ports by number, providers by name; the rest is summed up under StatusSummary."""
-    route = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: ai, namespace: default}
-spec:
-  parentRefs: [{name: gw}]
-  rules: [{backendRefs: [{group: agentgateway.dev, kind: AgentgatewayBackend, name: llm}]}]
-"""
-    simulation = simulate(tmp_path, route, policy("p", target, "backend: {http: {version: HTTP2}}"))
+    rules = "rules: [{backendRefs: [{group: agentgateway.dev, kind: AgentgatewayBackend, name: llm}]}]"
+    to_llm = route("ai", "default", "[{name: gw}]", more=rules)
+    simulation = simulate(tmp_path, to_llm, policy("p", target, "backend: {http: {version: HTTP2}}"))
     if found:
         assert words(simulation) == {"Gateway default/gw": ["Valid", "Attached"]}
     else:
@@ -250,44 +214,21 @@ def test_no_expressions(text: str) -> None:
     ],
 )
 def test_what_is_read_in_secrets_and_backends(tmp_path: Path, spec: str, fault: str) -> None:
+    hashed, full = f'{{"keyHash": "sha256:{"0" * 64}"}}', '{"key": "x", "metadata": {"a": 1}}'
+
+    def secret(name: str, content: str = "", labels: str = "") -> str:
+        return manifest("v1", "Secret", name, "default", content, more=labels)
+
     """traffic_plugin.go, backend_policies.go: each place has its keys; nothing of moderation is reported."""
     simulation = simulate(
         tmp_path,
-        """
-apiVersion: v1
-kind: Secret
-metadata: {name: users, namespace: default}
-stringData: {.htaccess: "a:b"}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: empty, namespace: default}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: half-aws, namespace: default}
-data: {accessKey: eA==}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: keys, namespace: default}
-stringData: {raw: sesame, hashed: '{"keyHash": "sha256:HASH"}', full: '{"key": "x", "metadata": {"a": 1}}'}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: odd-keys, namespace: default, labels: {of: odd}}
-stringData: {odd: '{"metadata": {}}'}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: short, namespace: default}
-stringData: {odd: '{"keyHash": "sha256:00"}'}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: no-pem, namespace: default}
-data: {ca.crt: none}
-""".replace("HASH", "0" * 64),
+        secret("users", 'stringData: {.htaccess: "a:b"}'),
+        secret("empty"),
+        secret("half-aws", "data: {accessKey: eA==}"),
+        secret("keys", f"stringData: {{raw: sesame, hashed: '{hashed}', full: '{full}'}}"),
+        secret("odd-keys", """stringData: {odd: '{"metadata": {}}'}""", labels="labels: {of: odd}"),
+        secret("short", """stringData: {odd: '{"keyHash": "sha256:00"}'}"""),
+        manifest("v1", "ConfigMap", "no-pem", "default", "data: {ca.crt: none}"),
         policy("p", "HTTPRoute/shop", spec),
     )
     (ancestor,) = state(simulation).ancestors
@@ -301,22 +242,19 @@ data: {ca.crt: none}
 )
 def test_policies_need_grants_for_backends_only_if_told(tmp_path: Path, mode: str, reason: str) -> None:
     """AGW_BACKEND_REF_GRANT_MODE, by default `route`."""
-    far = "apiVersion: v1\nkind: Service\nmetadata: {name: auth, namespace: far}\nspec: {ports: [{port: 80}]}\n"
+    far = service("auth", "far")
     it = policy("p", "Gateway/gw", "traffic: {extAuth: {backendRef: {name: auth, namespace: far, port: 80}}}")
-    (tmp_path / "world.yaml").write_text("---\n".join((BASE, far, it)))
-    settings = {"agentgateway": {"backendRefGrantMode": mode}}
-    simulation = open_workspace([str(tmp_path / "world.yaml")], settings=settings).simulations[0]
+    simulation = opened(tmp_path, *BASE, far, it, settings={"agentgateway": {"backendRefGrantMode": mode}})
     assert words(simulation)["Gateway default/gw"][0] == reason
 
 
 def test_policies_lead_to_the_backends_that_they_name(tmp_path: Path) -> None:
     """BackendReferencesFromPolicy: the Gateway of the policy that names a backend is an ancestor of the backend's own
     policies, also by a chain of policies."""
-    backend = "apiVersion: v1\nkind: Service\nmetadata: {name: NAME, namespace: default}\nspec: {ports: [{port: 80}]}\n"
     simulation = simulate(
         tmp_path,
-        backend.replace("NAME", "auth"),
-        backend.replace("NAME", "proxy"),
+        service("auth", "default"),
+        service("proxy", "default"),
         policy("asks", "Gateway/gw", "traffic: {extAuth: {backendRef: {name: auth, port: 80}}}"),
         policy("through", "Service/auth", "backend: {tunnel: {backendRef: {name: proxy, port: 80}}}"),
         policy("p", "Service/proxy", "backend: {http: {version: HTTP2}}"),
@@ -340,10 +278,7 @@ def test_listeners_are_named_by_port(tmp_path: Path, port: int, said: dict[str, 
 
 def test_a_sole_provider_is_the_section_backend(tmp_path: Path) -> None:
     """validateBackendSection: without groups the provider of `ai` is called backend."""
-    sole = (
-        "apiVersion: agentgateway.dev/v1alpha1\nkind: AgentgatewayBackend\nmetadata: {name: sole, namespace: default}\n"
-    )
-    sole += "spec: {ai: {provider: {openai: {}}}}\n"
+    sole = manifest(API, "AgentgatewayBackend", "sole", "default", "spec: {ai: {provider: {openai: {}}}}")
     for section, problem in (("backend", ""), ("other", "section-not-found")):
         it = policy("p", f"AgentgatewayBackend/sole#{section}", "backend: {http: {version: HTTP2}}")
         assert [each.problem for each in state(simulate(tmp_path, sole, it)).targets] == [problem]

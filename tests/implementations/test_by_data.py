@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.catalog.kinds import load_catalog
-from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import gateway, route, service, world
+from policylint.simulation import Simulation
+from tests import worlds
+from tests.worlds import gateway, route, service, simulated, verdicts
 
 RULES = "rules: [{name: pay, backendRefs: [{name: checkout, port: 80}]}, {backendRefs: [{name: checkout, port: 80}]}]"
 SHOP = (gateway(), route(more=RULES), service())
 
 
 def policy(api: str, kind: str, name: str, target: str, spec: str = "", created: str = "") -> str:
-    of_kind, _, rest = target.partition("/")
-    named, _, section = rest.partition("#")
-    section = f", sectionName: {section}" if section else ""
-    group = "''" if of_kind == "Service" else "gateway.networking.k8s.io"
-    reference = f"{{group: {group}, kind: {of_kind}, name: {named}{section}}}"
-    field = f"targetRefs: [{reference}]" if api.startswith("apisix") else f"targetRef: {reference}"
-    stamp = f", creationTimestamp: '{created}'" if created else ""
-    return f"""
-apiVersion: {api}
-kind: {kind}
-metadata: {{name: {name}, namespace: shop{stamp}}}
-spec: {{{field}{", " + spec if spec else ""}}}
-"""
+    field = "targetRefs" if api.startswith("apisix") else "targetRef"
+    return worlds.policy(api, kind, name, target, spec, "shop", created, field=field)
 
 
 def judged(*manifests: str) -> Simulation:
-    return simulate(world(*SHOP, *manifests), load_catalog())
-
-
-def verdicts(simulation: Simulation) -> dict[str, str]:
-    return {key.name: state.verdict for key, state in simulation.policies.items()}
+    return simulated(*SHOP, *manifests)
 
 
 def apisix(name: str, target: str, priority: int | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.implementations.worlds_envoy_gateway import CLASS, message, policy, shop, state, told
-from tests.topology.worlds import gateway, grant, labelled, listener_set, route
+from tests.worlds import gateway, grant, labelled, listener_set, route
 
 ACCEPTED = ["Accepted=True/Accepted"]
 CONFLICTED = ["Accepted=False/Conflicted"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, shop, state, told
-from tests.topology.worlds import gateway, listener_set, route, service
+from tests.worlds import gateway, listener_set, route, service
 
 ACCEPTED = ["Accepted=True/Accepted"]
 INVALID = ["Accepted=False/Invalid"]

@@ -9,7 +9,7 @@ import pytest
 
 from policylint.policy.results import holds
 from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, shop, state, told
-from tests.topology.worlds import gateway, listener_set, route, service
+from tests.worlds import gateway, listener_set, route, service
 
 RULES = "rules: [{name: pay, backendRefs: [{name: checkout, port: 80}]}, {backendRefs: [{name: checkout, port: 80}]}]"
 SHOP = (CLASS, gateway(), route(more=RULES), service())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.implementations.worlds_envoy_gateway import CLASS, policy, shop, state, told
-from tests.topology.worlds import gateway, route
+from tests.worlds import gateway, route
 
 ACCEPTED = ["Accepted=True/Accepted"]
 ROUTE = policy("BTP", "route", "HTTPRoute/checkout")

@@ -6,16 +6,11 @@ import json
 
 import pytest
 
-from policylint.catalog.kinds import load_catalog
-from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import gateway, route, service, world
+from policylint.simulation import Simulation
+from tests import worlds
+from tests.worlds import gateway, gateway_class, route, service, simulated, state
 
-CLASS = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: any}
-spec: {controllerName: example.net/conformance}
-"""
+CLASS = gateway_class(controller="example.net/conformance")
 SHOP = (CLASS, gateway(), route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"), service())
 SYSTEM = "wellKnownCACertificates: System"
 ACCEPTED = ["Accepted=True/Accepted", "ResolvedRefs=True/ResolvedRefs"]
@@ -23,16 +18,9 @@ GOOD = "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n"
 
 
 def policy(name: str, validation: str, section: str = "", created: str = "") -> str:
-    section = f", sectionName: {section}" if section else ""
-    stamp = f", creationTimestamp: '{created}'" if created else ""
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: {{name: {name}, namespace: shop{stamp}}}
-spec:
-  targetRefs: [{{group: '', kind: Service, name: checkout{section}}}]
-  validation: {{hostname: x.test, {validation}}}
-"""
+    validation = f"validation: {{hostname: x.test, {validation}}}"
+    target = f"Service/checkout#{section}"
+    return worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", name, target, validation, "shop", created)
 
 
 def authorities(**contents: str) -> tuple[str, str]:
@@ -46,10 +34,9 @@ def authorities(**contents: str) -> tuple[str, str]:
 
 
 def told(simulation: Simulation, name: str) -> dict[str, list[str]]:
-    state = next(each for key, each in simulation.policies.items() if key.name == name)
     return {
         str(each.ancestor): [f"{one.type}={one.status}/{one.reason}" for one in each.conditions]
-        for each in state.ancestors
+        for each in state(simulation, name).ancestors
     }
 
 
@@ -68,13 +55,13 @@ def told(simulation: Simulation, name: str) -> dict[str, list[str]]:
 def test_a_ca_has_to_hold_a_certificate(content: str, valid: bool) -> None:
     maps, references = authorities(ca=content)
     refused = ["Accepted=False/NoValidCACertificate", "ResolvedRefs=False/InvalidCACertificateRef"]
-    found = told(simulate(world(*SHOP, maps, policy("p", references)), load_catalog()), "p")
+    found = told(simulated(*SHOP, maps, policy("p", references)), "p")
     assert found == {"Gateway infra/edge": ACCEPTED if valid else refused}
 
 
 def test_one_valid_ca_of_several_is_enough_to_be_accepted() -> None:
     maps, references = authorities(one=f"{{ca.crt: {json.dumps(GOOD)}}}", other="{ca.crt: malformed}")
-    found = told(simulate(world(*SHOP, maps, policy("p", references)), load_catalog()), "p")
+    found = told(simulated(*SHOP, maps, policy("p", references)), "p")
     assert found == {"Gateway infra/edge": [ACCEPTED[0], "ResolvedRefs=False/InvalidCACertificateRef"]}
 
 
@@ -91,7 +78,7 @@ def test_the_older_policy_then_the_first_name_keeps_a_target(
     one: tuple[str, str, str], other: tuple[str, str, str], refused: set[str]
 ) -> None:
     policies = [policy(name, SYSTEM, section, created) for name, section, created in (one, other)]
-    simulation = simulate(world(*SHOP, *policies), load_catalog())
+    simulation = simulated(*SHOP, *policies)
     for name in ("a", "b"):
         expected = ["Accepted=False/Conflicted", ACCEPTED[1]] if name in refused else ACCEPTED
         assert told(simulation, name) == {"Gateway infra/edge": expected}

@@ -11,7 +11,7 @@ from policylint.catalog.kinds import load_catalog
 from policylint.model import Unseen
 from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import world
+from tests.worlds import world
 
 NAMESPACE = "{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {%s}}}"
 

@@ -20,7 +20,7 @@ from tests.implementations.test_istio import (
     state,
     to,
 )
-from tests.topology.worlds import conditions
+from tests.worlds import conditions
 
 CLASS = """
 apiVersion: gateway.networking.k8s.io/v1

@@ -13,74 +13,49 @@ import pytest
 from policylint.checks.synthetic_rule_name import check
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
-from policylint.workspace import open_workspace
+from tests import worlds
+from tests.worlds import gateway, gateway_class, manifest, opened, route, service
 
-BASE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: kgateway}
-spec: {controllerName: kgateway.dev/kgateway}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw, namespace: default}
-spec:
-  gatewayClassName: kgateway
-  listeners:
-    - {name: http, port: 80, protocol: HTTP}
-    - {name: https, port: 443, protocol: HTTPS, hostname: safe.example.com, tls: {mode: Terminate}}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: default}
-spec:
-  parentRefs: [{name: gw, sectionName: http}]
-  rules:
-    - name: pay
-      filters: FILTERS
-      backendRefs: [{name: web, port: 80}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: default}
-spec: {ports: [{port: 80}]}
-"""
-CHAIN = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: parent, namespace: default, annotations: {kgateway.dev/inherited-policy-priority: PRIORITY}}
-spec:
-  parentRefs: [{name: gw, sectionName: https}]
-  rules: [{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child}]}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: child, namespace: default}
-spec: {rules: [{name: own, backendRefs: [{name: web, port: 80}]}]}
-"""
+BASE = (
+    gateway_class("kgateway", "kgateway.dev/kgateway"),
+    gateway(
+        "gw",
+        "default",
+        "[{name: http, port: 80, protocol: HTTP}, "
+        "{name: https, port: 443, protocol: HTTPS, hostname: safe.example.com, tls: {mode: Terminate}}]",
+        of_class="kgateway",
+    ),
+    service("web", "default", "[{port: 80}]"),
+)
 
 
-def simulate(path: Path, *parts: str, filters: str = "[]") -> Simulation:
-    (path / "world.yaml").write_text("---\n".join((BASE.replace("FILTERS", filters), *parts)))
-    return open_workspace([str(path / "world.yaml")]).simulations[0]
+def chain(priority: str) -> str:
+    """A route that delegates to another one."""
+    parent = route(
+        "parent",
+        "default",
+        "[{name: gw, sectionName: https}]",
+        more="rules: [{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child}]}]",
+        annotations=f"kgateway.dev/inherited-policy-priority: {priority}",
+    )
+    child = route("child", "default", parents="", more="rules: [{name: own, backendRefs: [{name: web, port: 80}]}]")
+    return f"{parent}---\n{child}"
+
+
+def simulate(path: Path, *parts: str, filters: str = "[]", rule: str = "name: pay, ") -> Simulation:
+    rule = f"{{{rule}filters: {filters}, backendRefs: [{{name: web, port: 80}}]}}"
+    shop = route("shop", "default", "[{name: gw, sectionName: http}]", more=f"rules: [{rule}]")
+    return opened(path, *BASE, shop, *parts)
 
 
 def policy(name: str, target: str, spec: str, *, weight: str = "", kind: str = "TrafficPolicy") -> str:
-    annotations = f", annotations: {{kgateway.dev/policy-weight: {weight!r}}}" if weight else ""
-    kind_of_target, _, rest = target.partition("/")
-    name_of_target, _, section = rest.partition("#")
-    at = f", sectionName: {section}" if section else ""
-    reference = (
-        f"targetRefs: [{{group: gateway.networking.k8s.io, kind: {kind_of_target}, name: {name_of_target}{at}}}], "
-        if target
-        else ""
-    )
-    return f"""
-apiVersion: gateway.kgateway.dev/v1alpha1
-kind: {kind}
-metadata: {{name: {name}, namespace: default{annotations}}}
-spec: {{{reference}{spec}}}
-"""
+    annotations = f"annotations: {{kgateway.dev/policy-weight: {weight!r}}}" if weight else ""
+    return worlds.policy("gateway.kgateway.dev/v1alpha1", kind, name, target, spec, more=annotations)
+
+
+def extension(name: str) -> str:
+    spec = "spec: {extAuth: {grpcService: {backendRef: {name: web, port: 80}}}}"
+    return manifest("gateway.kgateway.dev/v1alpha1", "GatewayExtension", name, "default", spec)
 
 
 def at(simulation: Simulation, node: str) -> Effective:
@@ -204,7 +179,7 @@ def test_delegation(tmp_path: Path, priority: str, action: str, cidrs: list[str]
     acl = "acl: {{defaultAction: deny, rules: [{{action: allow, cidrs: [{0}]}}]}}, timeouts: {{request: {1}}}"
     simulation = simulate(
         tmp_path,
-        CHAIN.replace("PRIORITY", priority),
+        chain(priority),
         policy("of-parent", "HTTPRoute/parent", acl.format("parent", "9s") + ", csrf: {percentageEnabled: 1}"),
         policy("of-child", "HTTPRoute/child", acl.format("child", "1s")),
     )
@@ -217,17 +192,11 @@ def test_delegation(tmp_path: Path, priority: str, action: str, cidrs: list[str]
 
 def test_two_providers_of_external_authorization_become_a_list(tmp_path: Path) -> None:
     """§2.3: a deep merge of extAuth runs both providers, the preferred one first."""
-    extension = """
-apiVersion: gateway.kgateway.dev/v1alpha1
-kind: GatewayExtension
-metadata: {name: NAME, namespace: default}
-spec: {extAuth: {grpcService: {backendRef: {name: web, port: 80}}}}
-"""
     simulation = simulate(
         tmp_path,
-        extension.replace("NAME", "one"),
-        extension.replace("NAME", "two"),
-        CHAIN.replace("PRIORITY", "DeepMergePreferParent"),
+        extension("one"),
+        extension("two"),
+        chain("DeepMergePreferParent"),
         policy("of-parent", "HTTPRoute/parent", "extAuth: {extensionRef: {name: one}}"),
         policy("of-child", "HTTPRoute/child", "extAuth: {extensionRef: {name: two}}"),
     )
@@ -281,14 +250,8 @@ def test_listener_policies_are_merged_inside_default_and_per_port(tmp_path: Path
 
 def test_a_backend_tls_policy_takes_tls_away(tmp_path: Path) -> None:
     """§2.4: the `tls` of a BackendConfigPolicy is ignored, the rest stands."""
-    tls = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: {name: btp, namespace: default}
-spec:
-  targetRefs: [{group: "", kind: Service, name: web}]
-  validation: {hostname: web, wellKnownCACertificates: System}
-"""
+    validation = "validation: {hostname: web, wellKnownCACertificates: System}"
+    tls = worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "btp", "Service/web", validation)
     config = policy("bcp", "Service/web", "tls: {sni: mine}, connectTimeout: 1s", kind="BackendConfigPolicy")
     simulation = simulate(
         tmp_path, tls, config.replace("gateway.networking.k8s.io, kind: Service", '"", kind: Service')
@@ -304,9 +267,7 @@ def test_a_policy_that_a_filter_names_hangs_on_no_rule_number(tmp_path: Path) ->
     """A filter stands in its rule and moves with it, so that GWP110 has nothing to say of an unnamed rule."""
     filters = "[{type: ExtensionRef, extensionRef: {group: gateway.kgateway.dev, kind: DirectResponse, name: gone}}]"
     gone = policy("gone", "", "status: 410", kind="DirectResponse")
-    world = BASE.replace("- name: pay\n      filters: FILTERS", f"- filters: {filters}")
-    (tmp_path / "world.yaml").write_text(f"{world}---\n{gone}")
-    simulation = open_workspace([str(tmp_path / "world.yaml")]).simulations[0]
+    simulation = simulate(tmp_path, gone, filters=filters, rule="")
     assert at(simulation, "shop#rule-1").spec == {"status": 410}
     assert said(simulation, "gone") == ("Enforced", [], ["Attached", "Valid"])
     assert not list(check(simulation))
@@ -360,15 +321,10 @@ def test_one_that_is_switched_off_switches_all_off(tmp_path: Path) -> None:
     """trafficpolicy/merge.go: in a deep merge `disable` holds for all providers, wherever it comes from."""
     simulation = simulate(
         tmp_path,
-        CHAIN.replace("PRIORITY", "DeepMergePreferChild"),
+        chain("DeepMergePreferChild"),
         policy("of-parent", "HTTPRoute/parent", "extAuth: {disable: {}}"),
         policy("of-child", "HTTPRoute/child", "extAuth: {extensionRef: {name: one}}"),
-        """
-apiVersion: gateway.kgateway.dev/v1alpha1
-kind: GatewayExtension
-metadata: {name: one, namespace: default}
-spec: {extAuth: {grpcService: {backendRef: {name: web, port: 80}}}}
-""",
+        extension("one"),
     )
     result = at(simulation, "child#own")
     assert result.spec == {"extAuth": {"disable": {}}}

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.catalog.kinds import load_catalog
 from policylint.checks import run
-from policylint.policy.results import PolicyState
-from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import gateway, route, world
+from policylint.simulation import Simulation
+from tests import worlds
+from tests.worlds import gateway, route, simulated, state
 
 LISTENERS = "[{name: tls, port: 443, protocol: HTTPS}, {name: plain, port: 80, protocol: HTTP}]"
 ISSUER = "issuerRef: {name: x}"
 
 
 def policy(kind: str, name: str, section: str = "", spec: str = ISSUER, created: str = "") -> str:
-    stamp = f", creationTimestamp: '{created}'" if created else ""
-    at = f", sectionName: {section}" if section else ""
-    target = f"targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: edge{at}}}"
-    return f"""
-apiVersion: kuadrant.io/v1
-kind: {kind}
-metadata: {{name: {name}, namespace: infra{stamp}}}
-spec: {{{target}{", " + spec if spec else ""}}}
-"""
+    target = f"Gateway/edge#{section}"
+    return worlds.policy("kuadrant.io/v1", kind, name, target, spec, "infra", created, field="targetRef")
 
 
 def judged(*policies: str) -> Simulation:
-    return simulate(world(gateway(listeners=LISTENERS), *policies), load_catalog())
-
-
-def state(simulation: Simulation, name: str) -> PolicyState:
-    return next(each for key, each in simulation.policies.items() if key.name == name)
+    return simulated(gateway(listeners=LISTENERS), *policies)
 
 
 def reached(simulation: Simulation) -> dict[str, list[str]]:

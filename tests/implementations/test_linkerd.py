@@ -6,41 +6,34 @@ from pathlib import Path
 
 import pytest
 
-from policylint.simulation import Simulation
-from policylint.workspace import open_workspace
+from tests.worlds import manifest, opened, policy
 
-SERVER = """
-apiVersion: policy.linkerd.io/v1beta3
-kind: Server
-metadata: {name: web, namespace: default}
-spec: {podSelector: {matchLabels: {app: web}}, port: 8080}
-"""
+WEB_PODS = "spec: {podSelector: {matchLabels: {app: web}}, port: 8080}"
+SERVER = manifest("policy.linkerd.io/v1beta3", "Server", "web", "default", WEB_PODS)
 
 
 def limit(name: str, server: str, created: str) -> str:
-    return f"""
-apiVersion: policy.linkerd.io/v1alpha1
-kind: HTTPLocalRateLimitPolicy
-metadata: {{name: {name}, namespace: default, creationTimestamp: {created!r}}}
-spec:
-  targetRef: {{group: policy.linkerd.io, kind: Server, name: {server}}}
-  total: {{requestsPerSecond: 1}}
-"""
+    target = f"Server.policy.linkerd.io/{server}"
+    return policy(
+        "policy.linkerd.io/v1alpha1",
+        "HTTPLocalRateLimitPolicy",
+        name,
+        target,
+        "total: {requestsPerSecond: 1}",
+        created=created,
+        field="targetRef",
+    )
 
 
 def test_the_oldest_rate_limit_of_a_server_counts(tmp_path: Path) -> None:
     """One flat status: Accepted, or why not."""
-    (tmp_path / "world.yaml").write_text(
-        "---\n".join(
-            (
-                SERVER,
-                limit("young", "web", "2026-01-02T00:00:00Z"),
-                limit("old", "web", "2026-01-01T00:00:00Z"),
-                limit("lost", "absent", "2026-01-01T00:00:00Z"),
-            )
-        )
+    simulation = opened(
+        tmp_path,
+        SERVER,
+        limit("young", "web", "2026-01-02T00:00:00Z"),
+        limit("old", "web", "2026-01-01T00:00:00Z"),
+        limit("lost", "absent", "2026-01-01T00:00:00Z"),
     )
-    simulation = open_workspace([str(tmp_path / "world.yaml")]).simulations[0]
     said = {key.name: (state.verdict, state.conditions[0].reason) for key, state in simulation.policies.items()}
     assert said == {
         "old": ("Enforced", "Accepted"),
@@ -50,19 +43,8 @@ def test_the_oldest_rate_limit_of_a_server_counts(tmp_path: Path) -> None:
 
 
 def authorization(name: str, target: str, *asked: str) -> str:
-    return f"""
-apiVersion: policy.linkerd.io/v1alpha1
-kind: AuthorizationPolicy
-metadata: {{name: {name}, namespace: default}}
-spec:
-  targetRef: {target}
-  requiredAuthenticationRefs: [{", ".join(asked)}]
-"""
-
-
-def simulated(tmp_path: Path, *manifests: str) -> Simulation:
-    (tmp_path / "world.yaml").write_text("---\n".join(manifests))
-    return open_workspace([str(tmp_path / "world.yaml")]).simulations[0]
+    spec = f"spec: {{targetRef: {target}, requiredAuthenticationRefs: [{', '.join(asked)}]}}"
+    return manifest("policy.linkerd.io/v1alpha1", "AuthorizationPolicy", name, "default", spec)
 
 
 WEB = "{group: policy.linkerd.io, kind: Server, name: web}"
@@ -73,7 +55,7 @@ ACCOUNT = "{kind: ServiceAccount, name: caller}"
 
 def test_authorizations_of_one_server_are_alternatives(tmp_path: Path) -> None:
     """A request passes if one policy lets it; what one of them asks for it asks for together."""
-    found = simulated(
+    found = opened(
         tmp_path, SERVER, authorization("a", WEB, TLS, NETWORK), authorization("b", "{kind: Namespace, name: default}")
     )
     (group,) = found.groups
@@ -96,7 +78,7 @@ def test_a_namespace_means_every_server_of_the_policys_own(
     tmp_path: Path, target: str, server: str, verdict: str, contexts: list[str]
 ) -> None:
     """No manifest of the Namespace is needed: the policy is in it. The webhook refuses any other."""
-    found = simulated(tmp_path, server, authorization("one", target, TLS))
+    found = opened(tmp_path, server, authorization("one", target, TLS))
     assert [state.verdict for state in found.policies.values()] == [verdict]
     assert [" > ".join(map(str, path)) for group in found.groups for path in group.contexts()][
         : len(contexts)
@@ -116,5 +98,5 @@ def test_a_namespace_means_every_server_of_the_policys_own(
     ],
 )
 def test_what_an_authorization_may_ask_for(tmp_path: Path, asked: tuple[str, ...], valid: bool) -> None:
-    found = simulated(tmp_path, SERVER, authorization("one", WEB, *asked))
+    found = opened(tmp_path, SERVER, authorization("one", WEB, *asked))
     assert [state.verdict for state in found.policies.values()] == ["Enforced" if valid else "Invalid"]

@@ -18,7 +18,7 @@ from policylint.documents import Pointer
 from policylint.policy.results import Effective
 from policylint.policy.units import leaves
 from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import world
+from tests.worlds import world
 
 SHOP = """
 apiVersion: gateway.networking.k8s.io/v1

@@ -10,76 +10,42 @@ import pytest
 from policylint.policy.results import Effective
 from policylint.report.simulate.status import stanzas
 from policylint.simulation import Simulation
-from policylint.workspace import open_workspace
+from tests import worlds
+from tests.worlds import gateway, gateway_class, grant, manifest, opened, route, service, state
 
-BASE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: nginx}
-spec:
-  controllerName: gateway.nginx.org/nginx-gateway-controller
-  PARAMETERS
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw, namespace: default}
-spec:
-  gatewayClassName: nginx
-  listeners: [{name: http, port: 80, protocol: HTTP}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: default}
-spec:
-  parentRefs: [{name: gw}]
-  hostnames: [shop.example.com]
-  rules: [{backendRefs: [{name: web, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: default}
-spec: {ports: [{port: 80}]}
----
-apiVersion: v1
-kind: Service
-metadata: {name: idle, namespace: default}
-spec: {ports: [{port: 80}]}
-"""
+API = "gateway.nginx.org/v1alpha1"
+CONTROLLER = "gateway.nginx.org/nginx-gateway-controller"
+WEB = "rules: [{backendRefs: [{name: web, port: 80}]}]"
+HTTP = "[{name: http, port: 80, protocol: HTTP}]"
 
 
-def simulate(path: Path, *parts: str, parameters: str = "") -> Simulation:
-    (path / "world.yaml").write_text("---\n".join((BASE.replace("PARAMETERS", parameters), *parts)))
-    return open_workspace([str(path / "world.yaml")]).simulations[0]
+def simulate(path: Path, *parts: str, parameters: str = "", controller: str = CONTROLLER) -> Simulation:
+    return opened(
+        path,
+        gateway_class("nginx", controller, parameters),
+        gateway("gw", "default", HTTP, of_class="nginx"),
+        route("shop", "default", "[{name: gw}]", more=f"hostnames: [shop.example.com], {WEB}"),
+        service("web", "default", "[{port: 80}]"),
+        service("idle", "default", "[{port: 80}]"),
+        *parts,
+    )
 
 
 def policy(kind: str, name: str, target: str, spec: str, created: str = "") -> str:
-    kind_of_target, _, name_of_target = target.partition("/")
-    group = "core" if kind_of_target == "Service" else "gateway.networking.k8s.io"
-    reference = f"{{group: {group}, kind: {kind_of_target}, name: {name_of_target}}}"
-    field = (
-        f"targetRef: {reference}"
-        if kind in ("ClientSettingsPolicy", "PayloadProcessor")
-        else f"targetRefs: [{reference}]"
-    )
-    stamp = f", creationTimestamp: {created!r}" if created else ""
-    return f"""
-apiVersion: gateway.nginx.org/v1alpha1
-kind: {kind}
-metadata: {{name: {name}, namespace: default{stamp}}}
-spec: {{{field}, {spec}}}
-"""
+    field = "targetRef" if kind in ("ClientSettingsPolicy", "PayloadProcessor") else "targetRefs"
+    target = target.replace("Service/", "Service.core/")
+    return worlds.policy(API, kind, name, target, spec, created=created, field=field)
 
 
 def verdict(simulation: Simulation, name: str) -> tuple[str, list[str]]:
-    state = next(state for key, state in simulation.policies.items() if key.name == name)
-    return state.verdict, [each.name for each in state.by]
+    found = state(simulation, name)
+    return found.verdict, [winner.name for winner in found.by]
 
 
 def accepted(simulation: Simulation, name: str) -> dict[str, tuple[str, str]]:
     """Per ancestor the reasons of Accepted and Programmed."""
-    state = next(state for key, state in simulation.policies.items() if key.name == name)
     found = {}
-    for each in state.ancestors:
+    for each in state(simulation, name).ancestors:
         reasons = {condition.type: condition.reason for condition in each.conditions}
         found[str(each.ancestor)] = (reasons["Accepted"], reasons["Programmed"])
     return found
@@ -151,26 +117,12 @@ def test_rate_limits_on_one_target_add_up(tmp_path: Path) -> None:
 
 def test_who_loses_on_one_target_is_off_on_all(tmp_path: Path) -> None:
     """§1.3: the verdict is on the policy; and who is off is in nobody's way."""
-    both = """
-apiVersion: gateway.nginx.org/v1alpha1
-kind: UpstreamSettingsPolicy
-metadata: {name: b-both, namespace: default}
-spec:
-  targetRefs: [{group: core, kind: Service, name: web}, {group: core, kind: Service, name: idle}]
-  zoneSize: 2m
-"""
-    route = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: other, namespace: default}
-spec:
-  parentRefs: [{name: gw}]
-  hostnames: [other.example.com]
-  rules: [{backendRefs: [{name: idle, port: 80}]}]
-"""
+    targets = "targetRefs: [{group: core, kind: Service, name: web}, {group: core, kind: Service, name: idle}]"
+    both = manifest(API, "UpstreamSettingsPolicy", "b-both", "default", f"spec: {{{targets}, zoneSize: 2m}}")
+    idle = "hostnames: [other.example.com], rules: [{backendRefs: [{name: idle, port: 80}]}]"
     simulation = simulate(
         tmp_path,
-        route,
+        route("other", "default", "[{name: gw}]", more=idle),
         both,
         policy("UpstreamSettingsPolicy", "a-first", "Service/web", "zoneSize: 1m"),
         policy("UpstreamSettingsPolicy", "c-last", "Service/idle", "zoneSize: 3m"),
@@ -206,17 +158,9 @@ def test_values_that_nginx_could_not_read(tmp_path: Path, kind: str, spec: str, 
 
 def test_routes_with_one_location_keep_policies_away(tmp_path: Path) -> None:
     """§1.2: a rule without matches is the path `/`; headers do not tell routes apart."""
-    twin = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: twin, namespace: default}
-spec:
-  parentRefs: [{name: gw}]
-  hostnames: [shop.example.com]
-  rules:
-    - matches: [{path: {type: PathPrefix, value: /}, headers: [{name: x-canary, value: "1"}]}]
-      backendRefs: [{name: web, port: 80}]
-"""
+    canary = "matches: [{path: {type: PathPrefix, value: /}, headers: [{name: x-canary, value: '1'}]}]"
+    rules = f"rules: [{{{canary}, backendRefs: [{{name: web, port: 80}}]}}]"
+    twin = route("twin", "default", "[{name: gw}]", more=f"hostnames: [shop.example.com], {rules}")
     simulation = simulate(tmp_path, twin, policy("ClientSettingsPolicy", "p", "HTTPRoute/shop", "body: {maxSize: 1m}"))
     assert verdict(simulation, "p") == ("Invalid", ["twin"])
     assert accepted(simulation, "p") == {"HTTPRoute default/shop": ("TargetConflict", "Reconciling")}
@@ -243,12 +187,7 @@ def test_a_service_without_routes_is_no_target(tmp_path: Path) -> None:
 )
 def test_tracing_needs_telemetry(tmp_path: Path, proxy: str, verdict_: str, reason: str) -> None:
     """§1.5: in the NginxProxy of the class, or of the Gateway over it."""
-    nginx = f"""
-apiVersion: gateway.nginx.org/v1alpha2
-kind: NginxProxy
-metadata: {{name: np, namespace: default}}
-spec: {{{proxy}}}
-"""
+    nginx = manifest("gateway.nginx.org/v1alpha2", "NginxProxy", "np", "default", f"spec: {{{proxy}}}")
     simulation = simulate(
         tmp_path,
         nginx,
@@ -275,9 +214,7 @@ def test_a_policy_for_gateways_and_routes_at_once_is_refused(tmp_path: Path) -> 
 def test_gateways_of_other_controllers_are_not_ours_to_report_on(tmp_path: Path, controller: str, ours: bool) -> None:
     """§1.1, item 1: a reference to what NGF does not own is passed over; an unknown controller may be ours."""
     spec = policy("ClientSettingsPolicy", "p", "Gateway/gw", "body: {maxSize: 1m}")
-    world = BASE.replace("PARAMETERS", "").replace("gateway.nginx.org/nginx-gateway-controller", controller)
-    (tmp_path / "world.yaml").write_text(f"{world}---\n{spec}")
-    found = accepted(open_workspace([str(tmp_path / "world.yaml")]).simulations[0], "p")
+    found = accepted(simulate(tmp_path, spec, controller=controller), "p")
     assert found == ({"Gateway default/gw": ("Accepted", "Programmed")} if ours else {})
 
 
@@ -319,20 +256,10 @@ def test_a_hash_needs_a_key(tmp_path: Path, spec: str, valid: bool) -> None:
     assert verdict(simulate(tmp_path, one), "p")[0] == ("Enforced" if valid else "Invalid")
 
 
-GRANT = """
-apiVersion: gateway.networking.k8s.io/v1beta1
-kind: ReferenceGrant
-metadata: {name: g, namespace: guards}
-spec:
-  from: [{group: gateway.nginx.org, kind: PayloadProcessor, namespace: default}]
-  to: [{group: "", kind: Service}]
-"""
-GUARD = """
-apiVersion: v1
-kind: Service
-metadata: {name: guard, namespace: guards}
-spec: {ports: [{port: 80}]}
-"""
+GRANT = grant(
+    "guards", "{group: gateway.nginx.org, kind: PayloadProcessor, namespace: default}", "{group: '', kind: Service}"
+)
+GUARD = service("guard", "guards", "[{port: 80}]")
 
 
 @pytest.mark.parametrize(
@@ -370,26 +297,18 @@ def test_targets_that_take_no_policy(
 
     A Gateway whose NginxProxy is not there is valid all the same (validateGateway).
     """
-    route = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: %s, namespace: default}
-spec: {parentRefs: [%s], hostnames: [%s.example.com], rules: [{backendRefs: [{name: web, port: 80}]}]}
-"""
-    gateway = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: %s, namespace: default}
-spec: {gatewayClassName: nginx, listeners: [{name: http, port: 80, protocol: HTTP}], %s}
-"""
+
+    def parented(name: str, parents: str) -> str:
+        return route(name, "default", f"[{parents}]", more=f"hostnames: [{name}.example.com], {WEB}")
+
     parameters = "parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: gone}"
     simulation = simulate(
         tmp_path,
-        route % ("alone", "", "alone"),
-        route % ("elsewhere", "{name: gone}", "elsewhere"),
-        route % ("unlistened", "{name: gw, sectionName: gone}", "unlistened"),
-        gateway % ("named", "addresses: [{type: Hostname, value: a.example.com}]"),
-        gateway % ("unset", f"infrastructure: {{{parameters}}}"),
+        parented("alone", ""),
+        parented("elsewhere", "{name: gone}"),
+        parented("unlistened", "{name: gw, sectionName: gone}"),
+        gateway("named", "default", HTTP, "addresses: [{type: Hostname, value: a.example.com}]", "nginx"),
+        gateway("unset", "default", HTTP, f"infrastructure: {{{parameters}}}", "nginx"),
         policy("ClientSettingsPolicy", "p", target, "body: {maxSize: 1m}"),
     )
     assert verdict(simulation, "p")[0] == verdict_

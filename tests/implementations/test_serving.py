@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.catalog.kinds import load_catalog
-from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import conditions, gateway, route, service, world
+from policylint.simulation import Simulation
+from tests.worlds import conditions, gateway, gateway_class, policy, route, service, simulated, state
 
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
 ISTIO = "istio.io/gateway-controller"
@@ -14,49 +13,30 @@ UNKNOWN = "example.net/gateway-controller"
 RULES = "rules: [{backendRefs: [{name: NAME, port: 80}]}]"
 
 
-def gateway_class(name: str, controller: str) -> str:
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {{name: {name}}}
-spec: {{controllerName: {controller}}}
-"""
-
-
 def tls(name: str, backend: str) -> str:
-    reference = f"{{group: '', kind: Service, name: {backend}}}"
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: {{name: {name}, namespace: shop}}
-spec: {{targetRefs: [{reference}], validation: {{wellKnownCACertificates: System, hostname: {backend}.example}}}}
-"""
+    validation = f"validation: {{wellKnownCACertificates: System, hostname: {backend}.example}}"
+    return policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", name, f"Service/{backend}", validation, "shop")
 
 
 def shop(cls: str, controller: str = "") -> tuple[str, ...]:
     """A Gateway of a class, and behind it a route to a Service of the same name with a BackendTLSPolicy."""
     return (
         gateway_class(cls, controller) if controller else "",
-        gateway(cls).replace("gatewayClassName: any", f"gatewayClassName: {cls}"),
+        gateway(cls, of_class=cls),
         route(cls, parents=f"[{{name: {cls}, namespace: infra, sectionName: http}}]", more=RULES.replace("NAME", cls)),
         service(cls),
         tls(cls, cls),
     )
 
 
-def simulated(*manifests: str) -> Simulation:
-    return simulate(world(*manifests), load_catalog())
-
-
 def said(found: Simulation, name: str) -> tuple[str, list[str]]:
     """Verdict and ancestors of a BackendTLSPolicy."""
-    state = next(state for key, state in found.policies.items() if key.name == name)
     lines = [
         f"{each.ancestor.key.kind} {each.ancestor.key.name}#{each.ancestor.section} by {each.controller}: "
         f"{' '.join(sorted(conditions(each.conditions)))}"
-        for each in state.ancestors
+        for each in state(found, name).ancestors
     ]
-    return state.verdict, sorted(lines)
+    return state(found, name).verdict, sorted(lines)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +93,8 @@ def test_a_class_that_nobody_makes_is_missing_where_others_are_in_the_tree() -> 
 
 
 def test_envoy_gateway_leaves_a_gateway_of_another_controllers_own_class_alone() -> None:
-    policy = """
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: SecurityPolicy
-metadata: {name: cors, namespace: infra}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: istio}]
-  cors: {allowOrigins: ["https://shop.example"]}
-"""
-    found = simulated(*shop("istio"), gateway_class("envoy", ENVOY), policy)
+    origins = "cors: {allowOrigins: ['https://shop.example']}"
+    on_istio = policy("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "cors", "Gateway/istio", origins, "infra")
+    found = simulated(*shop("istio"), gateway_class("envoy", ENVOY), on_istio)
     cors = next(state for key, state in found.policies.items() if key.kind == "SecurityPolicy")
     assert (cors.groups, cors.ancestors) == ([], ())

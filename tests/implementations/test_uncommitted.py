@@ -16,42 +16,20 @@ from click.testing import CliRunner
 from policylint.cli import main
 from policylint.sources import open_source
 from policylint.workspace import open_workspace
+from tests import worlds
+from tests.worlds import gateway, gateway_class, route, service
 
-BASE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: edge}
-spec: {controllerName: CONTROLLER}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw, namespace: shop}
-spec:
-  gatewayClassName: edge
-  listeners:
-    - {name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: cert}]}}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: web, namespace: shop}
-spec:
-  parentRefs: [{name: gw}]
-  rules: [{backendRefs: [{name: web, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: shop}
-spec: {ports: [{port: 80}]}
----
-"""
-SERVICE = '{group: "", kind: Service, name: web}'
-ROUTE = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}"
-GATEWAY = "{group: gateway.networking.k8s.io, kind: Gateway, name: gw}"
+CERTIFIED = "[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: cert}]}}]"
+BASE = (
+    gateway("gw", "shop", CERTIFIED, of_class="edge"),
+    route("web", parents="[{name: gw}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+    service("web", ports="[{port: 80}]"),
+)
+SERVICE, ROUTE, GATEWAY = "Service/web", "HTTPRoute/web", "Gateway/gw"
 
 
-def policy(api: str, kind: str, target: str, spec: str) -> str:
-    head = f"apiVersion: {api}\nkind: {kind}\nmetadata: {{name: p, namespace: shop}}"
-    return f"{head}\nspec:\n  targetRefs: [{target}]\n  {spec}\n"
+def policy(api_version: str, kind: str, target: str, spec: str) -> str:
+    return worlds.policy(api_version, kind, "p", target, spec, "shop")
 
 
 def tls(kind: str) -> str:
@@ -89,7 +67,7 @@ POLICIES = {
 def verdict(tmp_path: Path, controller: str, manifest: str, *more: str, tree: bool = True) -> tuple[str, list[str]]:
     """The verdict on the policy, and the conditions that are False."""
     file = tmp_path / "world.yaml"
-    file.write_text("---\n".join((BASE.replace("CONTROLLER", controller) + manifest, *more)))
+    file.write_text("---\n".join((gateway_class("edge", controller), *BASE, manifest, *more)))
     (simulation,) = open_workspace([str(tmp_path if tree else file)]).simulations
     (state,) = simulation.policies.values()
     false = [
@@ -128,7 +106,7 @@ def test_an_agentgateway_policy_is_wholly_valid_in_a_tree(tmp_path: Path) -> Non
     spec = "traffic: {apiKeyAuthentication: {secretRef: {name: keys}}}"
     file = tmp_path / "world.yaml"
     manifest = policy(AGENTGATEWAY, "AgentgatewayPolicy", ROUTE, spec)
-    file.write_text(BASE.replace("CONTROLLER", "agentgateway.dev/agentgateway") + manifest)
+    file.write_text("---\n".join((gateway_class("edge", "agentgateway.dev/agentgateway"), *BASE, manifest)))
     for path, reason in (tmp_path, "Valid"), (file, "PartiallyValid"):
         (state,) = open_workspace([str(path)]).simulations[0].policies.values()
         assert reason in {each.reason for ancestor in state.ancestors for each in ancestor.conditions}
@@ -137,10 +115,9 @@ def test_an_agentgateway_policy_is_wholly_valid_in_a_tree(tmp_path: Path) -> Non
 def test_parameters_of_a_gateway_may_come_with_its_controller(tmp_path: Path) -> None:
     """The chart of NGINX Gateway Fabric makes the NginxProxy; a Gateway that names it is accepted."""
     reference = "{group: gateway.nginx.org, kind: NginxProxy, name: settings}"
-    gateway = BASE.replace("CONTROLLER", "gateway.nginx.org/nginx-gateway-controller").replace(
-        "gatewayClassName: edge", f"gatewayClassName: edge\n  infrastructure: {{parametersRef: {reference}}}"
-    )
-    (tmp_path / "world.yaml").write_text(gateway)
+    named = gateway("gw", "shop", CERTIFIED, f"infrastructure: {{parametersRef: {reference}}}", of_class="edge")
+    controller = "gateway.nginx.org/nginx-gateway-controller"
+    (tmp_path / "world.yaml").write_text("---\n".join((gateway_class("edge", controller), named, *BASE[1:])))
     for paths, accepted in ([str(tmp_path)], "True"), ([str(tmp_path / "world.yaml")], "False"):
         (state,) = open_workspace(paths).simulations[0].topology.gateways
         assert [each.status for each in state.conditions if each.type == "Accepted"] == [accepted]
@@ -149,9 +126,10 @@ def test_parameters_of_a_gateway_may_come_with_its_controller(tmp_path: Path) ->
 def test_a_new_policy_whose_secret_is_elsewhere_takes_nothing_away(tmp_path: Path) -> None:
     """`diff` finds nothing: the route asks for a key where it asked for nothing before."""
     sides = []
-    for name, more in ("before", ""), ("after", POLICIES["kgateway, API keys"][1]):
+    shop = (gateway_class("edge", "kgateway.dev/kgateway"), *BASE)
+    for name, more in ("before", ()), ("after", (POLICIES["kgateway, API keys"][1],)):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "world.yaml").write_text(BASE.replace("CONTROLLER", "kgateway.dev/kgateway") + more)
+        (tmp_path / name / "world.yaml").write_text("---\n".join((*shop, *more)))
         sides.append(str(tmp_path / name))
     done = CliRunner().invoke(
         main, ["diff", "--rendered-before", sides[0], "--rendered-after", sides[1]], standalone_mode=False

@@ -7,7 +7,7 @@ from typing import Any
 from policylint.catalog.kinds import load_catalog
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation, simulate
-from tests.topology.worlds import world
+from tests.worlds import world
 
 CLASS = """
 apiVersion: gateway.networking.k8s.io/v1

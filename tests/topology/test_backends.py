@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.model import Unseen
-from tests.topology.worlds import conditions, gateway, grant, route, service, topology
+from tests.worlds import conditions, gateway, grant, manifest, route, service, topology
 
 FROM_SHOP = grant(
     "pay",
@@ -13,18 +13,8 @@ FROM_SHOP = grant(
     "{group: '', kind: Service}",
 )
 PORTS = "[{name: http, port: 80}, {name: admin, port: 81}]"
-ENVOY_BACKEND = """
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: Backend
-metadata: {name: outside, namespace: shop}
-spec: {}
-"""
-CUSTOM = """
-apiVersion: example.com/v1
-kind: Pool
-metadata: {name: pool, namespace: shop}
-spec: {}
-"""
+ENVOY_BACKEND = manifest("gateway.envoyproxy.io/v1alpha1", "Backend", "outside", "shop")
+CUSTOM = manifest("example.com/v1", "Pool", "pool", "shop")
 
 
 def rules(*references: str) -> str:

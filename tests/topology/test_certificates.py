@@ -7,28 +7,18 @@ import json
 
 import pytest
 
-from tests.topology.worlds import conditions, gateway, grant, topology
+from tests.worlds import conditions, gateway, grant, manifest, topology
 
 BLOCK = "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n"
 PEM = base64.b64encode(BLOCK.encode()).decode()
 
 
 def secret(name: str = "tls", namespace: str = "infra", data: str = f"{{tls.crt: {PEM}, tls.key: {PEM}}}") -> str:
-    return f"""
-apiVersion: v1
-kind: Secret
-metadata: {{name: {name}, namespace: {namespace}}}
-data: {data}
-"""
+    return manifest("v1", "Secret", name, namespace, f"data: {data}")
 
 
 def config_map(name: str = "ca", namespace: str = "infra", data: str = f"{{ca.crt: {json.dumps(BLOCK)}}}") -> str:
-    return f"""
-apiVersion: v1
-kind: ConfigMap
-metadata: {{name: {name}, namespace: {namespace}}}
-data: {data}
-"""
+    return manifest("v1", "ConfigMap", name, namespace, f"data: {data}")
 
 
 def https(reference: str, more: str = "") -> str:
@@ -38,12 +28,7 @@ def https(reference: str, more: str = "") -> str:
 
 
 def made(api_version: str, kind: str, name: str, spec: str) -> str:
-    return f"""
-apiVersion: {api_version}
-kind: {kind}
-metadata: {{name: {name}, namespace: infra}}
-spec: {spec}
-"""
+    return manifest(api_version, kind, name, "infra", f"spec: {spec}")
 
 
 SOPS = secret(data="{tls.crt: 'ENC[AES256_GCM,data:x]', tls.key: 'ENC[AES256_GCM,data:x]'}") + "sops: {}\n"

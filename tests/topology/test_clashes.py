@@ -5,15 +5,10 @@ from __future__ import annotations
 import pytest
 
 from policylint.topology import build
-from tests.topology.worlds import conditions, gateway, route, topology, world
+from tests.worlds import conditions, gateway, gateway_class, route, topology, world
 
 OLD, NEW = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"
-OF_BOTH = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: any}
-spec: {controllerName: example.com/both}
-"""
+OF_BOTH = gateway_class(controller="example.com/both")
 
 
 @pytest.mark.parametrize(

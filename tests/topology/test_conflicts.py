@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.topology.worlds import gateway, listener_set, topology
+from tests.worlds import gateway, listener_set, topology
 
 ALLOW = "allowedListeners: {namespaces: {from: All}}"
 

@@ -10,7 +10,7 @@ import pytest
 from policylint.documents import read
 from policylint.model import World
 from policylint.topology import build
-from tests.topology.worlds import resources
+from tests.worlds import resources
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "gateway-api"
 FOLDERS = sorted(each.parent for each in CASES.glob("*/expected.yaml"))

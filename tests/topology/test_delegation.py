@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.topology.worlds import gateway, paths, route, topology
+from tests.worlds import gateway, paths, route, topology
 
 START = "Gateway infra/edge > Listener infra/edge#http > HTTPRoute shop/top > HTTPRouteRule shop/top#rule-1"
 

@@ -6,7 +6,7 @@ import pytest
 
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, ResourceKey, Unseen
 from policylint.topology.grants import Grants
-from tests.topology.worlds import grant, world
+from tests.worlds import grant, world
 
 ROUTE = ResourceKey(GATEWAY_GROUP, "HTTPRoute", "shop", "checkout")
 BACKEND = ResourceKey("", "Service", "pay", "cards")

@@ -6,14 +6,9 @@ import pytest
 
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey, Unseen
 from policylint.topology import whole
-from tests.topology.worlds import gateway, listener_set, paths, route, service, topology
+from tests.worlds import gateway, gateway_class, listener_set, paths, route, service, topology
 
-CLASS = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: any}
-spec: {controllerName: example.net/controller}
-"""
+CLASS = gateway_class()
 TO_CHECKOUT = "rules: [{name: pay, backendRefs: [{name: checkout, port: 80}]}]"
 TO_PORT = " > ".join(
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.topology.listeners import read
-from tests.topology.worlds import gateway, listener_set, resources
+from tests.worlds import gateway, listener_set, resources
 
 
 def test_a_listener_of_a_gateway_and_one_of_a_listener_set_print_apart() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from policylint.model import UNKNOWN_NAMESPACE
 from policylint.topology.namespaces import NAME_LABEL, admits
-from tests.topology.worlds import labelled, world
+from tests.worlds import labelled, world
 
 TIER_WEB: dict[str, Any] = {"matchLabels": {"tier": "web"}}
 

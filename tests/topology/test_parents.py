@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, ResourceKey, Unseen
-from tests.topology.worlds import conditions, gateway, labelled, listener_set, route, service, topology
+from tests.worlds import conditions, gateway, labelled, listener_set, route, service, topology
 
 LISTENERS = """[
   {name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from policylint.model import Resource, World
 from policylint.topology import build
-from tests.topology.worlds import gateway, grant, listener_set, paths, resources, route, service
+from tests.worlds import gateway, grant, listener_set, paths, resources, route, service
 
 WHOLE = "\n---\n".join(
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.topology.routes import rules
-from tests.topology.worlds import conditions, gateway, resources, route, topology
+from tests.worlds import conditions, gateway, resources, route, topology
 
 GOOD = "{matches: [{path: {type: PathPrefix, value: /}}]}"
 BOTH = "{filters: [{type: URLRewrite}, {type: RequestRedirect}]}"

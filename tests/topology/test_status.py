@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.topology.worlds import conditions, gateway, labelled, listener_set, route, topology
+from tests.worlds import conditions, gateway, gateway_class, labelled, listener_set, route, topology
 
-CLASS = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: any}
-spec: {controllerName: example.net/controller}
-"""
+CLASS = gateway_class()
 WEB = "[{name: web, port: 81, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]"
 
 

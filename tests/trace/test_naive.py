@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from policylint.catalog.kinds import load_catalog
 from policylint.simulation import simulate
 from policylint.trace import Tracer, request
-from tests.topology.worlds import gateway, world
+from tests.worlds import gateway, world
 
 HOSTS = ("a.test", "*.test", "b.a.test", "*.a.test", "")
 PATHS = ("/", "/x", "/x/y", "/xy", "/x/")

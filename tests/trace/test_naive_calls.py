@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from policylint.catalog.kinds import load_catalog
 from policylint.simulation import simulate
 from policylint.trace import Trace, Tracer, request
-from tests.topology.worlds import gateway, world
 from tests.trace.test_naive import exact_length, headers, serves
+from tests.worlds import gateway, world
 
 SERVICES, METHODS = ("", "p.A", "p.AB", "A"), ("", "Get", "GetAll")
 STAMPS = ("", "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z")

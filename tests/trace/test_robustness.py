@@ -18,7 +18,7 @@ from policylint.explain.subject import Subject
 from policylint.simulation import simulate
 from policylint.topology import whole
 from policylint.trace import RequestError, Tracer, request
-from tests.topology.worlds import world
+from tests.worlds import world
 
 WORLDS = Path(__file__).parent / "worlds"
 CATALOG = load_catalog()

@@ -7,9 +7,10 @@ from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.model import Node, PolicyKind, Resource, World
-from policylint.policy import merge, order, overlap, target_conditions, targets, verdict
+from policylint.policy import order, overlap, strategies, target_conditions, targets, verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
+from policylint.policy.folding import Stack
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, ParentState, RouteState, Topology
@@ -70,9 +71,9 @@ class Implementation:
         """The effective policies of a kind; by default one per stack of policies over the topology's contexts."""
         return Effects(topology, kind, kept, self.merge).groups()
 
-    def merge(self, stack: merge.Stack) -> Effective:
+    def merge(self, stack: Stack) -> Effective:
         """The effective policy of a stack; by default the kind's merge strategy."""
-        return merge.merge(stack)
+        return strategies.merge(stack)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:  # noqa: ARG002
         """Set verdict and `by` of every policy of one kind; by default from what survives where."""

@@ -12,8 +12,8 @@ from collections import Counter
 from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation
 from policylint.model import PolicyKind, Resolution, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
-from policylint.policy import merge
 from policylint.policy.declared import Reading
+from policylint.policy.folding import Stack
 from policylint.policy.results import Declared, Effective, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
@@ -55,7 +55,7 @@ class Linkerd(Implementation):
                     return Reading(code="authentication", reason=reason, pointer=("spec", _REFERENCES, index))
         return super().validate(policy, kind, declared, world)
 
-    def merge(self, stack: merge.Stack) -> Effective:
+    def merge(self, stack: Stack) -> Effective:
         """A request passes if it meets one of the policies: their requirements stand side by side, a list of each."""
         if stack.kind.kind != _AUTHORIZATION or len(stack.attachments) == 1:
             return super().merge(stack)

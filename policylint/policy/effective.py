@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.policy.folding import Merger, Stack
 from policylint.policy.level import level
-from policylint.policy.merge import Merger, Stack
 from policylint.policy.paths import Fixed, Paths, State
 from policylint.policy.results import Attachment, Group
 from policylint.policy.units import leaves
@@ -241,9 +241,7 @@ class Effects:
             entries = self.stacks[stack]
             attachments = self.attachments(entries)
             keys = (self.entries[number] for number in entries)
-            objects = tuple(
-                (each, self.topology.world.resources[each].spec) for each in keys if isinstance(each, ResourceKey)
-            )
+            objects = tuple(self.topology.world.resources[each] for each in keys if isinstance(each, ResourceKey))
             effective = self.merger(Stack(self.kind, attachments, objects))
             found.append(
                 Group(self.kind, effective, Paths(self, walk.previous, tuple(states)), self._nodes(walk, states))

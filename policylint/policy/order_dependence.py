@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from policylint.model import Node, PolicyKind, ResourceKey
-from policylint.policy.merge import Merger, Stack
+from policylint.policy.folding import Merger, Stack
 from policylint.policy.order import order_stated
 from policylint.policy.results import Attachment, Effective, OrderDependence
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.model import Resource, ResourceKey
+from policylint.policy.results import Attachment, Declared
 from policylint.records import NamedTuple
 
 
@@ -22,6 +24,45 @@ class Unit(NamedTuple):
     id: Pointer
     pointer: Pointer
     value: Any
+
+
+class Layer(NamedTuple):
+    """What one policy (or object) declares, wherever it is attached."""
+
+    policy: Resource
+    declared: tuple[Declared, ...]
+
+    @property
+    def key(self) -> ResourceKey:
+        """Return the key of the policy."""
+        return self.policy.key
+
+
+Source = Attachment | Layer
+"""Who brings settings in. Where they are written is below the prefix of its first declared spec."""
+
+
+class Leaf(NamedTuple):
+    """One setting of one source.
+
+    Args:
+        source: who sets it.
+        pointer: where, below the source's spec proper.
+    """
+
+    source: Source
+    pointer: Pointer
+
+    @property
+    def owner(self) -> ResourceKey:
+        """Return the key of the policy that sets it."""
+        return self.source.key
+
+    @property
+    def written(self) -> Pointer:
+        """Return the pointer below the whole object."""
+        declared = self.source.declared
+        return (*declared[0].prefix, *self.pointer) if declared else self.pointer
 
 
 def leaves(spec: Mapping[str, Any], maps: frozenset[Pointer] = frozenset()) -> list[Unit]:
@@ -100,3 +141,10 @@ def place(spec: dict[str, Any], pointer: Pointer, value: Any) -> None:
     for step in pointer[:-1]:
         here = here.setdefault(str(step), {})
     here[str(pointer[-1])] = value
+
+
+def places_of(value: Any, place: Pointer = ()) -> list[Pointer]:
+    """Return the places of the leaves of a value that stands at a place."""
+    if isinstance(value, dict) and value:
+        return [(*place, *unit.id) for unit in leaves(value)]
+    return [place]

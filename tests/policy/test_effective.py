@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from policylint.model import Node
 from policylint.policy.effective import Effects
-from policylint.policy.merge import Stack, merge
+from policylint.policy.folding import Stack
 from policylint.policy.results import Attachment
+from policylint.policy.strategies import merge
 from policylint.simulation import Simulation
 from policylint.topology import Topology, whole
 from tests.policy.conftest import World, color

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, Spot
 from policylint.model.policy_kind import Directive, Merge, TargetKind
-from policylint.policy.merge import Stack, merge
+from policylint.policy.folding import Stack
 from policylint.policy.results import Attachment, Declared, Effective, Target
+from policylint.policy.strategies import merge
 from policylint.policy.units import leaves
 
 VALUES = st.recursive(

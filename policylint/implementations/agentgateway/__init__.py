@@ -11,8 +11,9 @@ from policylint.implementations.agentgateway.places import Gateways, with_sectio
 from policylint.implementations.agentgateway.references import GRANTS, faults
 from policylint.implementations.generic import Implementation
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
-from policylint.policy import merge, targets, verdict
+from policylint.policy import targets, verdict
 from policylint.policy.effective import Effects
+from policylint.policy.folding import Stack
 from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
@@ -44,7 +45,7 @@ class Agentgateway(Implementation):
         """Per path down to the backend."""
         return Effects(topology, kind, kept, self.merge, ends_above=True).groups()
 
-    def merge(self, stack: merge.Stack) -> Effective:
+    def merge(self, stack: Stack) -> Effective:
         """Field by field, the most specific first, but for locks."""
         return merged(stack)
 

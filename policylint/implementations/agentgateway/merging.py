@@ -13,8 +13,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping
-from policylint.policy.fold import Fold
-from policylint.policy.merge import Stack
+from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Attachment, Effective
 
 BLOCKS = ("frontend", "traffic", "backend")
@@ -25,15 +24,15 @@ _ADDING: Pointer = ("traffic", "authorization")
 
 def merged(stack: Stack) -> Effective:
     """The effective policy of a stack that runs from the least to the most specific attachment."""
-    fold = Fold()
+    folding = Folding()
     for block in BLOCKS:
         setting: dict[Pointer, list[tuple[Attachment, Any]]] = {}
         for each in _order(block, stack.attachments):
             for field, value in _fields(block, each.declared[0].proper):
                 setting.setdefault(field, []).append((each, value))
         for field in sorted(setting, key=str):
-            _settle(fold, field, setting[field])
-    return fold.effective(stack.attachments)
+            _settle(folding, field, setting[field])
+    return folding.effective(stack.attachments)
 
 
 def locks(attachment: Attachment) -> bool:
@@ -65,21 +64,21 @@ def _fields(block: str, proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, An
             yield (block, name), value
 
 
-def _settle(fold: Fold, field: Pointer, setting: list[tuple[Attachment, Any]]) -> None:
+def _settle(folding: Folding, field: Pointer, setting: list[tuple[Attachment, Any]]) -> None:
     """Offer a field from its strongest policy on; `setting` runs from the least specific."""
     lock = next((index for index, (each, _) in enumerate(setting) if field[0] == "traffic" and locks(each)), None)
     if field == _ADDING:
         adding = setting if lock is None else setting[: lock + 1]
         for each, value in adding:
             if len(adding) == 1:
-                fold.offer(each, field, value)
+                folding.offer(each, field, value)
             else:
-                fold.join(each, field, [value])
+                folding.join(each, field, [value])
         for each, value in setting[len(adding) :]:
-            fold.lose(each, field, value, fold.holders(field))
+            folding.lose(each, field, value, folding.holders(field))
         return
     strongest = list(reversed(setting))
     if lock is not None:
         strongest.insert(0, strongest.pop(len(setting) - 1 - lock))
     for each, value in strongest:
-        fold.offer(each, field, value)
+        folding.offer(each, field, value)

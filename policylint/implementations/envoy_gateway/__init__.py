@@ -24,9 +24,9 @@ from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.implementations.generic import Implementation
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
-from policylint.policy import merge
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
+from policylint.policy.folding import Stack
 from policylint.policy.order import order_stated
 from policylint.policy.results import (
     Ancestor,
@@ -128,7 +128,7 @@ class EnvoyGateway(Implementation):
             }
         return Effects(topology, kind, kept, self.merge, idle=self._isolation(topology).idle()).groups()
 
-    def merge(self, stack: merge.Stack) -> Effective:
+    def merge(self, stack: Stack) -> Effective:
         """Replacement, mergeType, or on layer 4 field by field (§4, §5)."""
         if stack.kind.kind not in route_policy_status.PLURALS:
             return super().merge(stack)

@@ -12,8 +12,9 @@ from typing import Any
 from policylint.implementations.generic import Implementation
 from policylint.implementations.gloo.merging import FIRST_ONLY, merged, options
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, text
-from policylint.policy import merge, verdict
+from policylint.policy import verdict
 from policylint.policy.effective import Effects
+from policylint.policy.folding import Stack
 from policylint.policy.results import Attachment, Effective, Group, Idle, PolicyState
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.routes import extension_refs, rules
@@ -70,11 +71,11 @@ class Gloo(Implementation):
                 path = (whole(state.parent), whole(state.listener_set.key), listener.node)
                 attachments = tuple(each for node in path for each in kept.get(node, ()))
                 if attachments:
-                    effective = self.merge(merge.Stack(kind, attachments))
+                    effective = self.merge(Stack(kind, attachments))
                     keys = frozenset(each.key for each in attachments)
                     yield Group(kind, effective, partial(iter, (path,)), dict.fromkeys(path[1:], keys))
 
-    def merge(self, stack: merge.Stack) -> Effective:
+    def merge(self, stack: Stack) -> Effective:
         """Field by field; of ListenerOptions and HttpListenerOptions the first alone."""
         return merged(stack, self._route)
 

@@ -9,13 +9,12 @@ scalars of options are wrapped or members of a oneof (isEmptyValue in pkg/utils/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, mapping
-from policylint.policy.fold import Fold
-from policylint.policy.merge import Stack
+from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Attachment, Effective
 
 OVERRIDES = "delegation.gateway.solo.io/enable-policy-overrides"
@@ -40,6 +39,8 @@ _ONEOF = {
 _MAPS = ("envoyMetadata",)
 """Fields that are maps, not messages."""
 Owner = Callable[[ResourceKey], Resource | None]
+_Setting = tuple[Attachment, Pointer, Any]
+"""A policy, a field that it sets, and the value."""
 
 
 def options(policy: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
@@ -56,48 +57,45 @@ def _unset(name: str, value: Any) -> bool:
     return value is None or value == [] or (name in _MAPS and value == {})
 
 
-class _Fold:
-    """Offers Go fields: of one, the first policy has all that it sets and the others have nothing."""
-
-    def __init__(self) -> None:
-        self.fold = Fold()
-        self._owners: dict[str, ResourceKey] = {}
-
-    def offer(self, attachment: Attachment, field: Pointer, value: Any) -> None:
-        owner = self._owners.setdefault(_go_field(field), attachment.key)
-        if owner == attachment.key:
-            self.fold.offer(attachment, field, value)
-        else:
-            self.fold.lose(attachment, field, value, {owner})
-
-
 def _go_field(field: Pointer) -> str:
     name = str(field[-1])
     return _ONEOF.get(name, name)
 
 
 def merged(stack: Stack, route: Owner) -> Effective:
-    """The effective options of a path."""
-    fold = _Fold()
-    if stack.kind.kind in FIRST_ONLY:
-        _first(fold.fold, by_listener(stack.attachments))
-    elif stack.kind.kind == "RouteOption":
-        _delegated(fold, stack.attachments, route)
-    else:
-        for each in by_listener(stack.attachments):
-            for field, value in options(each.declared[0].proper):
-                fold.offer(each, field, value)
-    return fold.fold.effective(stack.attachments)
-
-
-def _first(fold: Fold, ranked: Sequence[Attachment]) -> None:
-    winner = ranked[0]
-    for each in ranked:
-        for field, value in options(each.declared[0].proper):
-            if each.key == winner.key:
-                fold.offer(each, field, value)
+    """Return the effective options of a path."""
+    ranked = by_listener(stack.attachments)
+    if stack.kind.kind == "RouteOption":
+        folding = _first_come(_delegated(stack.attachments, route))
+    elif stack.kind.kind in FIRST_ONLY:
+        folding = Folding()
+        for attachment, field, value in _settings(ranked):
+            if attachment.key == ranked[0].key:
+                folding.offer(attachment, field, value)
             else:
-                fold.lose(each, field, value, {winner.key})
+                folding.lose(attachment, field, value, {ranked[0].key})
+    else:
+        folding = _first_come(_settings(ranked))
+    return folding.effective(stack.attachments)
+
+
+def _settings(attachments: Iterable[Attachment]) -> Iterator[_Setting]:
+    for attachment in attachments:
+        for field, value in options(attachment.declared[0].proper):
+            yield attachment, field, value
+
+
+def _first_come(settings: Iterable[_Setting]) -> Folding:
+    """Of a Go field the first policy has all that it sets, and the others have nothing."""
+    folding = Folding()
+    owners: dict[str, ResourceKey] = {}
+    for attachment, field, value in settings:
+        owner = owners.setdefault(_go_field(field), attachment.key)
+        if owner == attachment.key:
+            folding.offer(attachment, field, value)
+        else:
+            folding.lose(attachment, field, value, {owner})
+    return folding
 
 
 def by_listener(attachments: Iterable[Attachment]) -> list[Attachment]:
@@ -112,24 +110,22 @@ def by_listener(attachments: Iterable[Attachment]) -> list[Attachment]:
     return found
 
 
-def _delegated(fold: _Fold, attachments: Iterable[Attachment], route: Owner) -> None:
+def _delegated(attachments: Iterable[Attachment], route: Owner) -> Iterator[_Setting]:
     """From the last route of a chain up: each parent prevails, but in the fields that it leaves to its children."""
     routes: dict[ResourceKey, list[Attachment]] = {}
-    for each in attachments:
-        routes.setdefault(each.node.key, []).append(each)
-    setting: dict[str, list[tuple[Attachment, Pointer, Any]]] = {}
+    for attachment in attachments:
+        routes.setdefault(attachment.node.key, []).append(attachment)
+    ranked: dict[str, list[_Setting]] = {}
     for key in reversed(routes):
-        own: dict[str, list[tuple[Attachment, Pointer, Any]]] = {}
-        for each in of_route(routes[key]):
-            for field, value in options(each.declared[0].proper):
-                own.setdefault(_go_field(field), []).append((each, field, value))
+        own: dict[str, list[_Setting]] = {}
+        for setting in _settings(of_route(routes[key])):
+            own.setdefault(_go_field(setting[1]), []).append(setting)
         allowed = _allowed(route(key))
         for name, added in own.items():
-            below = setting.get(name, [])
-            setting[name] = [*below, *added] if allowed(name) else [*added, *below]
-    for name in sorted(setting):
-        for each, field, value in setting[name]:
-            fold.offer(each, field, value)
+            below = ranked.get(name, [])
+            ranked[name] = [*below, *added] if allowed(name) else [*added, *below]
+    for name in sorted(ranked):
+        yield from ranked[name]
 
 
 def of_route(attachments: Iterable[Attachment]) -> list[Attachment]:

@@ -39,8 +39,8 @@ from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
 from policylint.model import Node, PolicyKind, Resource, World, mapping, text
-from policylint.policy import merge
 from policylint.policy.declared import Reading
+from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology
@@ -111,7 +111,7 @@ class Istio(Implementation):
         contexts = Contexts(self._mesh(topology.world), kind, kept, self.root_namespace, self._open_gateways)
         return contexts.groups(partial(compose, providers=self._providers))
 
-    def merge(self, stack: merge.Stack) -> Effective:
+    def merge(self, stack: Stack) -> Effective:
         """What policies come to together, in the order given."""
         if stack.kind.implementation != self.name:
             return backends.traffic(stack) if stack.kind.kind == BACKEND_TRAFFIC else super().merge(stack)

@@ -22,8 +22,7 @@ from policylint.implementations.istio.labels import (
 )
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
-from policylint.policy.fold import Fold
-from policylint.policy.merge import Stack
+from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Ancestor, Effective, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 
@@ -165,8 +164,8 @@ def _gateways(topology: Topology, backends: set[ResourceKey]) -> Iterator[Resour
 
 def traffic(stack: Stack) -> Effective:
     """XBackendTrafficPolicies of one Service: each setting of the oldest that has it; nobody is told of a conflict."""
-    fold = Fold()
+    folding = Folding()
     for each in stack.attachments:
         for name, value in each.declared[0].proper.items():
-            fold.offer(each, (name,), value)
-    return fold.effective(stack.attachments)
+            folding.offer(each, (name,), value)
+    return folding.effective(stack.attachments)

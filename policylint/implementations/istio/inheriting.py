@@ -12,7 +12,8 @@ from policylint.implementations.istio.annotation import is_own
 from policylint.implementations.istio.labels import is_wide
 from policylint.implementations.istio.provenance import Ledger, nested, singletons, sorted_lost
 from policylint.model import PolicyKind, ResourceKey, mapping, text
-from policylint.policy import merge
+from policylint.policy import strategies
+from policylint.policy.folding import Stack
 from policylint.policy.results import Attachment, Effective
 
 _MODE = ("mtls", "mode")
@@ -61,7 +62,7 @@ def proxy_config(stack: tuple[Attachment, ...], kind: PolicyKind) -> Effective:
     counting, younger = _one_per_level(policies)
     wide = [each for each in counting if is_wide(each.policy)]
     selecting = [each for each in counting if not is_wide(each.policy)]
-    merged = merge.merge(merge.Stack(kind, (*wide, *filter(is_own, stack), *selecting)))
+    merged = strategies.merge(Stack(kind, (*wide, *filter(is_own, stack), *selecting)))
     ledger = Ledger()
     for each, older in younger:
         ledger.drop(each, older)

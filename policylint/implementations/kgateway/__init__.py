@@ -16,10 +16,10 @@ from policylint.implementations.kgateway.references import PERMISSIVE, broken_re
 from policylint.implementations.kgateway.settings import broken_template, everywhere
 from policylint.implementations.kgateway.validation import refused_value
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
-from policylint.policy import merge, verdict
+from policylint.policy import verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
-from policylint.policy.fold import Fold
+from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
 from policylint.topology import Condition, Topology
 from policylint.topology.ancestry import foreign, gateways_above
@@ -71,7 +71,7 @@ class Kgateway(Implementation):
         self._topology, self._kept = topology, kept
         return Effects(topology, kind, kept, self.merge, ends_above=True).groups()
 
-    def merge(self, stack: merge.Stack) -> Effective:
+    def merge(self, stack: Stack) -> Effective:
         """Routes before listeners before the Gateway, each level as §2.2 and §2.3 say."""
         folded = fold(stack.kind.kind, self._levels(stack.attachments), self._joined)
         if stack.kind.kind == "BackendConfigPolicy" and "tls" in folded.spec and self._topology is not None:
@@ -198,10 +198,8 @@ def _tls_policy(backend: ResourceKey, topology: Topology) -> ResourceKey | None:
     return None
 
 
-def _without_tls(folded: Fold, attachments: tuple[Attachment, ...], rival: ResourceKey) -> None:
-    del folded.spec["tls"]
-    for pointer in [each for each in folded.owners if each[0] == "tls"]:
-        del folded.owners[pointer]
+def _without_tls(folded: Folding, attachments: tuple[Attachment, ...], rival: ResourceKey) -> None:
+    folded.clear(("tls",), rival)
     for each in attachments:
         tls = each.declared[0].proper.get("tls")
         if tls is not None:

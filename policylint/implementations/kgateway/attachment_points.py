@@ -46,7 +46,7 @@ def outcomes(kind: str, sites: Iterator[Site], joined: Set[str] = frozenset()) -
         if not members:
             continue
         result = fold(kind, site.levels, joined)
-        origins = {field: held for field, held in result.origins().items() if field[-1] != UNCOUNTED}
+        origins = {field: result.holders(field) for field in result.fields if field[-1] != UNCOUNTED}
         for each in members:
             holding = sum(each.key in holders for holders in origins.values())
             if holding == len(origins):
@@ -54,8 +54,7 @@ def outcomes(kind: str, sites: Iterator[Site], joined: Set[str] = frozenset()) -
             elif holding:
                 yield Outcome(each.key, site.ancestor, "Merged")
             else:
-                lost = [lost for lost in result.lost.values() if lost.policy == each.key]
-                yield Outcome(each.key, site.ancestor, "Overridden", frozenset(key for one in lost for key in one.by))
+                yield Outcome(each.key, site.ancestor, "Overridden", result.beaters(each.key))
 
 
 class Sites:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from policylint.documents import Pointer
 from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, acl_conflict, fields
 from policylint.model import Resource, mapping
-from policylint.policy.fold import Fold
+from policylint.policy.folding import Folding
 from policylint.policy.results import Attachment
 from policylint.records import NamedTuple
 
@@ -71,7 +71,7 @@ def rule_lists(attachments: Sequence[Attachment]) -> tuple[list[Attachment], lis
     return by_filter, [each for each in attachments if each.target.filter is None]
 
 
-def fold(kind: str, levels: Sequence[Level], joined: Set[str] = frozenset()) -> Fold:
+def fold(kind: str, levels: Sequence[Level], joined: Set[str] = frozenset()) -> Folding:
     """Levels from the most specific up, each field from the level that prevails.
 
     Args:
@@ -81,7 +81,7 @@ def fold(kind: str, levels: Sequence[Level], joined: Set[str] = frozenset()) -> 
     for level in levels:
         for field, added in _of_level(kind, level.attachments, joined).items():
             entries[field] = _combined(field, entries.get(field, []), added, level.priority)
-    result = Fold()
+    result = Folding()
     for field in sorted(entries, key=str):
         _settle(result, field, entries[field])
     return result
@@ -116,7 +116,7 @@ def _following(entries: list[_Entry], deep: bool) -> list[_Entry]:
     return [entries[0]._replace(joins=True), *entries[1:]]
 
 
-def _settle(result: Fold, field: Pointer, entries: list[_Entry]) -> None:
+def _settle(result: Folding, field: Pointer, entries: list[_Entry]) -> None:
     """Offer a field from its strongest policy on. Of providers that are merged deeply one `disable`, wherever it comes
     from, switches all off (trafficpolicy/merge.go: disableAllProviders)."""
     listed = field in PROVIDERS and any(each.joins for each in entries)

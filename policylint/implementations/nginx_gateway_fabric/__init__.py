@@ -14,9 +14,10 @@ from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Over
 from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED, NOT_SET, Status, room
 from policylint.implementations.nginx_gateway_fabric.values import fault
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
-from policylint.policy import merge, targets, verdict
+from policylint.policy import strategies, targets, verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
+from policylint.policy.folding import Stack
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
@@ -87,10 +88,10 @@ class NginxGatewayFabric(Implementation):
         """Per route rule; a Gateway without routes is configured as well (the server context)."""
         return Effects(topology, kind, kept, self.merge, ends_above=True).groups()
 
-    def merge(self, stack: merge.Stack) -> Effective:
+    def merge(self, stack: Stack) -> Effective:
         """Per directive, the lowest NGINX context that has it (§1.4); whole policies for the atomic kinds."""
         if stack.kind.merge.strategy.startswith("atomic") or stack.kind.merge.strategy == "none":
-            return merge.merge(stack)
+            return strategies.merge(stack)
         return inherit(stack)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:

@@ -7,9 +7,9 @@ http to server to location).
 from __future__ import annotations
 
 from policylint.documents import Pointer
-from policylint.policy.fold import Fold
-from policylint.policy.merge import Stack, by_node
+from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Effective
+from policylint.policy.strategies import by_node
 from policylint.policy.units import leaves
 
 ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})
@@ -19,13 +19,13 @@ ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snipp
 def inherit(stack: Stack) -> Effective:
     """The settings of a stack, each directive whole from the most specific target that has it."""
     directives = frozenset(tuple(path.split(".")) for path in stack.kind.conflict_fields)
-    fold = Fold()
+    folding = Folding()
     for level in reversed(by_node(stack.attachments)):  # the most specific node first
         members = {each.key for each in level}
         for each in level:
             for unit in leaves(each.declared[0].proper, directives):
-                if unit.id in ADDING and fold.holders(unit.id) <= members:
-                    fold.join(each, unit.id, unit.value)
+                if unit.id in ADDING and folding.holders(unit.id) <= members:
+                    folding.join(each, unit.id, unit.value)
                 else:
-                    fold.offer(each, unit.id, unit.value)
-    return fold.effective(stack.attachments)
+                    folding.offer(each, unit.id, unit.value)
+    return folding.effective(stack.attachments)

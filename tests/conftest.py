@@ -1,12 +1,15 @@
-"""What all tests share: golden files, and the flag that writes them anew (`pytest --update-golden`; read the diff)."""
+"""What all tests share: golden files, the flag that writes them anew (`pytest --update-golden`; read the diff), and a
+line at the end that says what was skipped and why."""
 
 from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,3 +57,36 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         assert text == place.read_bytes().decode(), f"{place.name} differs: pytest --update-golden, then read the diff"
 
     return compare
+
+
+SHARED = Path(__file__).parents[2] / "shared"
+_LACKING = re.compile(r"(?:no )?(?P<thing>.+?)(?: is not installed| is installed| here|: .*)$")
+
+
+def skipped(reasons: Iterable[str]) -> str:
+    """Return one line that counts skipped tests by what they need: `3 skipped: 2 need helm, 1 needs zsh`."""
+    groups = Counter(map(_need, reasons))
+    said = [
+        f"{number} {'needs' if number == 1 else 'need'} {need}" if need else f"{number}: {reason}"
+        for (need, reason), number in groups.most_common()
+    ]
+    return f"{sum(groups.values())} skipped: {', '.join(said)} (pytest -rs names them)" if said else ""
+
+
+def _need(reason: str) -> tuple[str, str]:
+    """Return what a skipped test needs, else "" and the reason as it is given."""
+    if "../shared" in reason or "beside this checkout" in reason or "empty parameter set" in reason:
+        return "../shared", ""
+    found = _LACKING.match(reason)
+    return ("", reason) if found is None else (found["thing"], "")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was not tried, and why."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = (report.longrepr[2].removeprefix("Skipped: ") for report in reports if isinstance(report.longrepr, tuple))
+    line = skipped(reasons)
+    if line:
+        terminalreporter.write_line(line)
+    if not SHARED.is_dir():
+        terminalreporter.write_line("no ../shared: real trees, conformance cases and CRDs were not tried")

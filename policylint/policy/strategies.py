@@ -1,6 +1,7 @@
 """The merge strategies of GEP-713 and of the catalog: functions that fold the next policy into what stands.
 
-The reduction runs from the most specific policy upwards (semantics.md (a3) step 6, trap 1): what stands so far is the
+The reduction runs from the most specific policy upwards (docs/design/semantics.md §3 step 6 and §6, trap 1): what
+stands so far is the
 challenger, the next less specific policy is the established one, whose mode and granularity decide unless the kind's
 directive is read on the challenger (Envoy Gateway's mergeType).
 """
@@ -122,7 +123,7 @@ def by_top_level_field(folding: Folding, established: Attachment) -> None:
 
 
 def edition_2023(stack: Stack) -> Effective:
-    """Every scalar by itself, lists and string maps whole (semantics.md (a1) 28-37).
+    """Every scalar by itself, lists and string maps whole (docs/design/semantics.md §1, rules 28-37).
 
     Overrides prevail from the top down, then the object's own value, then defaults from the bottom up; on one level the
     oldest policy prevails.

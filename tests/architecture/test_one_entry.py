@@ -14,7 +14,8 @@ from policylint.catalog.kinds import Catalog, ShippedFile
 from policylint.checks import run
 from policylint.model.shipped import shipped, shipped_files
 from policylint.simulation import Simulation, simulate
-from tests.worlds import world
+from tests import worlds
+from tests.worlds import gateway, gateway_class, route, world
 
 ENTRY = """
 implementation: acme
@@ -34,31 +35,15 @@ kinds:
     settings: {protection: [request]}
     verified: "yes"
 """
-TOPOLOGY = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: acme}
-spec: {controllerName: acme.example/controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: acme, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: checkout, namespace: shop}
-spec: {parentRefs: [{name: edge}], rules: [{name: all}]}
-"""
+TOPOLOGY = (
+    gateway_class("acme", "acme.example/controller"),
+    gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]", of_class="acme"),
+    route(parents="[{name: edge}]", more="rules: [{name: all}]"),
+)
 
 
 def policy(name: str, target: str, spec: str) -> str:
-    return f"""
-apiVersion: policy.acme.example/v1
-kind: TimeoutPolicy
-metadata: {{name: {name}, namespace: shop}}
-spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}], {spec}}}
-"""
+    return worlds.policy("policy.acme.example/v1", "TimeoutPolicy", name, target, spec, "shop")
 
 
 @pytest.fixture
@@ -72,14 +57,14 @@ def catalog(tmp_path: Path) -> Catalog:
 
 
 def judged(catalog: Catalog, *policies: str) -> Simulation:
-    return simulate(world(*TOPOLOGY.split("---"), *policies), catalog)
+    return simulate(world(*TOPOLOGY, *policies), catalog)
 
 
 def test_it_is_merged_by_the_strategy_of_its_entry(catalog: Catalog) -> None:
     simulation = judged(
         catalog,
-        policy("defaults", "kind: Gateway, name: edge", "request: 5s, idle: 1m"),
-        policy("checkout", "kind: HTTPRoute, name: checkout", "request: 1s"),
+        policy("defaults", "Gateway/edge", "request: 5s, idle: 1m"),
+        policy("checkout", "HTTPRoute/checkout", "request: 1s"),
     )
     (spec,) = {str(dict(each.effective.spec)) for each in simulation.groups}
     assert spec == str({"request": "1s", "idle": "1m"})
@@ -92,11 +77,11 @@ def test_it_is_merged_by_the_strategy_of_its_entry(catalog: Catalog) -> None:
 def test_its_conflicts_and_mistakes_are_found(catalog: Catalog) -> None:
     simulation = judged(
         catalog,
-        policy("a", "kind: HTTPRoute, name: checkout", "request: 1s"),
-        policy("b", "kind: HTTPRoute, name: checkout", "request: 2s"),
-        policy("c", "kind: HTTPRoute, name: chekout", "request: 2s"),
-        policy("d", "kind: Service, name: checkout", "request: 2s"),
-        policy("e", "kind: HTTPRoute, name: checkout, sectionName: al", "request: 2s"),
+        policy("a", "HTTPRoute/checkout", "request: 1s"),
+        policy("b", "HTTPRoute/checkout", "request: 2s"),
+        policy("c", "HTTPRoute/chekout", "request: 2s"),
+        policy("d", "Service/checkout", "request: 2s"),
+        policy("e", "HTTPRoute/checkout#al", "request: 2s"),
     )
     found = {(each.rule, each.resources[0].name, each.confidence) for each in run(simulation)}
     assert {

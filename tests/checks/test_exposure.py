@@ -6,30 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, lint, only, policy, rules
+from tests.worlds import gateway_class
 
-CLASS = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {{name: envoy}}
-spec: {{controllerName: {}}}
-"""
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
 RETRY = "retry: {numRetries: 3}"
 LOGIN = "basicAuth: {users: {name: users}}"
 
 
 def route(name: str, inner: str = "", host: str = "", created: str = "") -> str:
-    stamp = f", creationTimestamp: '{created}'" if created else ""
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {{name: {name}, namespace: shop{stamp}}}
-spec:
-  parentRefs: [{{name: edge, namespace: infra, sectionName: http}}]
-  hostnames: [{host or f"{name}.example.com"}]
-  rules: [{{{inner or "backendRefs: [{name: checkout, port: 8080}]"}}}]
-"""
+    hosts = f"hostnames: [{host or f'{name}.example.com'}]"
+    rules = f"rules: [{{{inner or 'backendRefs: [{name: checkout, port: 8080}]'}}}]"
+    parents = "[{name: edge, namespace: infra, sectionName: http}]"
+    return worlds.route(name, parents=parents, more=f"{hosts}, {rules}", created=created)
 
 
 @pytest.mark.parametrize(
@@ -43,20 +33,14 @@ spec:
 )
 def test_who_serves_the_target(tmp_path: Path, controller: str, told: bool) -> None:
     on_route = policy("BackendTrafficPolicy", "retries", "kind: HTTPRoute, name: a", RETRY)
-    found = lint(tmp_path, CLASS.format(controller), GATEWAY, SERVICE, route("a"), on_route)
+    found = lint(tmp_path, gateway_class("envoy", controller), GATEWAY, SERVICE, route("a"), on_route)
     assert ("GWP108" in rules(found)) == told
 
 
 def test_a_policy_of_gateway_api_itself_is_served_by_all(tmp_path: Path) -> None:
-    tls = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: {name: tls, namespace: shop}
-spec:
-  targetRefs: [{group: "", kind: Service, name: checkout}]
-  validation: {hostname: a.example.com, wellKnownCACertificates: System}
-"""
-    found = lint(tmp_path, CLASS.format("istio.io/gateway-controller"), GATEWAY, SERVICE, route("a"), tls)
+    settings = "validation: {hostname: a.example.com, wellKnownCACertificates: System}"
+    tls = worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "tls", "Service/checkout", settings, "shop")
+    found = lint(tmp_path, gateway_class("envoy", "istio.io/gateway-controller"), GATEWAY, SERVICE, route("a"), tls)
     assert "GWP108" not in rules(found)
 
 

@@ -8,25 +8,11 @@ import pytest
 
 from policylint.workspace import open_workspace
 from tests.checks.linting import lint
+from tests.worlds import gateway, route, service
 
-GATEWAY = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: infra}
-spec: {gatewayClassName: %s, listeners: [{name: http, port: 80, protocol: HTTP}]}
-"""
-ROUTE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: app, namespace: infra}
-spec: {parentRefs: [{name: edge}], rules: [{backendRefs: [{name: app, port: 80}]}]}
-"""
-SERVICE = """
-apiVersion: v1
-kind: Service
-metadata: {name: app, namespace: infra}
-spec: {ports: [{port: 80}]}
-"""
+GATEWAY = gateway("edge", "infra", "[{name: http, port: 80, protocol: HTTP}]", of_class="%s")
+ROUTE = route("app", "infra", "[{name: edge}]", more="rules: [{backendRefs: [{name: app, port: 80}]}]")
+SERVICE = service("app", "infra", "[{port: 80}]")
 ENVOY, NGINX = "gateway.envoyproxy.io", "gateway.nginx.org"
 TLS = """
 apiVersion: gateway.networking.k8s.io/v1

@@ -13,6 +13,7 @@ import pytest
 from tests.diff.history import MAKE, SHARED, run
 
 CHANGES = SHARED / "changes"
+FORMATS = ("text", "concise", "markdown", "summary", "github", "junit", "codeclimate", "sarif")
 pytestmark = pytest.mark.skipif(not CHANGES.is_dir(), reason="no ../shared/changes")
 
 
@@ -56,7 +57,9 @@ def test_answer(
     tmp_path: Path, name: str, route: str, change: str, gone: list[str], come: list[str], not_reached: list[str]
 ) -> None:
     directory = repository(tmp_path, name)
-    code, out, _ = run(directory, "diff", "HEAD~1..HEAD", "-o", "json-v1")
+    outputs = [f"--output={form}={tmp_path / form}" for form in FORMATS]
+    code, out, _ = run(directory, "diff", "HEAD~1..HEAD", "-o", "json-v1", *outputs)
+    shown = {form: (tmp_path / form).read_text(encoding="utf-8") for form in FORMATS}
     found = json.loads(out)
     assert code == 0
     (only,) = found["routes"]
@@ -68,22 +71,20 @@ def test_answer(
     assert found["summary"]["fixed"] == 0
 
     for form in ("text", "concise", "markdown", "summary", "github"):
-        shown = run(directory, "diff", "HEAD~1..HEAD", "-o", form)[1]
-        assert route.partition(" ")[2] in shown
-        assert all(each in shown for each in (*gone, *come, *not_reached))
-    github = run(directory, "diff", "HEAD~1..HEAD", "-o", "github")[1].splitlines()
-    assert [line.partition(" ")[0] for line in github if line.startswith("::")] == ["::notice"]
-    junit = ElementTree.fromstring(run(directory, "diff", "HEAD~1..HEAD", "-o", "junit")[1])
+        assert route.partition(" ")[2] in shown[form]
+        assert all(each in shown[form] for each in (*gone, *come, *not_reached))
+    annotations = [line for line in shown["github"].splitlines() if line.startswith("::")]
+    assert [line.partition(" ")[0] for line in annotations] == ["::notice"]
+    junit = ElementTree.fromstring(shown["junit"])
     (case,) = junit.iter("testcase")
     assert (case.attrib["name"].partition(" ")[0], case.find("failure"), junit.attrib["failures"]) == (
         "GWP201",
         None,
         "0",
     )
-    (issue,) = json.loads(run(directory, "diff", "HEAD~1..HEAD", "-o", "codeclimate")[1])
+    (issue,) = json.loads(shown["codeclimate"])
     assert (issue["check_name"][:6], issue["severity"]) == ("GWP201", "info")
-    sarif = json.loads(run(directory, "diff", "HEAD~1..HEAD", "-o", "sarif")[1])
-    (result,) = sarif["runs"][0]["results"]
+    (result,) = json.loads(shown["sarif"])["runs"][0]["results"]
     assert (result["ruleId"], result["level"]) == ("GWP201", "note")
     assert run(directory, "diff", "HEAD~1..HEAD", "--exit-code")[0] == 1
     assert run(directory, "diff", "HEAD..HEAD", "--exit-code")[0] == 0

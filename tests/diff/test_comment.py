@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, policy
 from tests.diff.history import MAKE, ROOT, run
 from tests.diff.test_history import History
@@ -28,15 +29,8 @@ LINKS = ("--links", "https://github.com/example/shop/blob/0123456789abcdef")
 
 
 def route(number: int) -> str:
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {{name: route-{number:04}, namespace: shop}}
-spec:
-  parentRefs: [{{name: edge, namespace: infra}}]
-  hostnames: [r{number}.example.com]
-  rules: [{{backendRefs: [{{name: checkout, port: 8080}}]}}]
-"""
+    rules = "rules: [{backendRefs: [{name: checkout, port: 8080}]}]"
+    return worlds.route(f"route-{number:04}", more=f"hostnames: [r{number}.example.com], {rules}")
 
 
 def comment(tmp_path: Path, changed: int, more: str = "", form: str = "markdown") -> str:

@@ -9,23 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.diff.history import MAKE, commit, run
+from tests.worlds import gateway, policy, route
 
-ROUTE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: here, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: checkout, namespace: shop}
-spec: {parentRefs: [{name: edge}]}
----
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: SecurityPolicy
-metadata: {name: open, namespace: shop}
-spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: NAME}]}
-"""
+ROUTE = "---".join(
+    (
+        gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]", of_class="here"),
+        route(parents="[{name: edge}]"),
+        policy("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "open", "HTTPRoute/NAME", namespace="shop"),
+    )
+)
 RULE = "GWP101"
 IGNORED = f"ignore: [{RULE}, GWP409]\n"
 LOUD = "ignore: [GWP409]\n"

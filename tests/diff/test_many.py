@@ -11,6 +11,7 @@ from policylint.compare.change import Part, Responsible, Setting, Subject
 from policylint.model import PolicyKind, ResourceKey
 from policylint.model.policy_kind import Merge
 from policylint.report.diff.wording import alike, own_policies, whereabouts
+from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, policy
 from tests.diff.history import run
 
@@ -21,15 +22,8 @@ KIND = PolicyKind(
 
 
 def route(number: int) -> str:
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {{name: r{number:03}, namespace: shop}}
-spec:
-  parentRefs: [{{name: edge, namespace: infra}}]
-  hostnames: [r{number}.example.com]
-  rules: [{{backendRefs: [{{name: checkout, port: 8080}}]}}]
-"""
+    rules = "rules: [{backendRefs: [{name: checkout, port: 8080}]}]"
+    return worlds.route(f"r{number:03}", more=f"hostnames: [r{number}.example.com], {rules}")
 
 
 def own(number: int, timeout: str = "5s") -> str:

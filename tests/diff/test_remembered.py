@@ -284,6 +284,7 @@ def changed(value: Any, steps: list[int], other: Any) -> Any:
     return copy
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_whatever_a_forged_pack_holds_the_run_goes_on(

@@ -7,29 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.diff.history import commit, run
+from tests.worlds import gateway, policy, route, service
 
-GATEWAY = """apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: envoy, listeners: [{name: http, port: 80, protocol: HTTP}]}
-"""
-ROUTE = """apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: checkout, namespace: shop}
-spec: {parentRefs: [{name: edge}], rules: [{backendRefs: [{name: checkout, port: 80}]}]}
-"""
-SERVICE = """apiVersion: v1
-kind: Service
-metadata: {name: checkout, namespace: shop}
-spec: {ports: [{port: 80}]}
-"""
-POLICY = """apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: SecurityPolicy
-metadata: {name: jwt, namespace: shop}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]
-  basicAuth: {users: {name: users}}
-"""
+GATEWAY = gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]", of_class="envoy")
+ROUTE = route(parents="[{name: edge}]", more="rules: [{backendRefs: [{name: checkout, port: 80}]}]")
+SERVICE = service(ports="[{port: 80}]")
+LOGIN = "basicAuth: {users: {name: users}}"
+POLICY = policy("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "jwt", "HTTPRoute/checkout", LOGIN, "shop")
 RELEASE = """apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: edge, namespace: shop}

@@ -8,20 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.diff.history import run
+from tests.worlds import gateway, grant, route
 
-GATEWAY = """apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec:
-  gatewayClassName: envoy
-  listeners: [{name: http, port: 80, protocol: HTTP}]
-"""
-ROUTE = """apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: web, namespace: shop}
-spec:
-  parentRefs: [{name: edge}]
-"""
+GATEWAY = gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]", of_class="envoy")
+ROUTE = route("web", parents="[{name: edge}]")
 
 
 def tree(directory: Path, **files: str) -> None:
@@ -50,10 +40,9 @@ def test_from_inside_one_of_them(tmp_path: Path) -> None:
 
 def test_a_new_finding_stands_on_a_line_that_the_change_touches(tmp_path: Path) -> None:
     """The second ReferenceGrant is what the change brings; the first one, which counts, was there before."""
-    grant = "apiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: a, namespace: x}\n"
-    spec = "spec: {from: [{group: '', kind: A, namespace: b}], to: [{group: '', kind: Service}]}\n"
-    tree(tmp_path / "old", gateway=GATEWAY, later=grant + spec)
-    tree(tmp_path / "new", gateway=GATEWAY, later=grant + spec, first=grant + spec)
+    later = grant("x", "{group: '', kind: A, namespace: b}", "{group: '', kind: Service}")
+    tree(tmp_path / "old", gateway=GATEWAY, later=later)
+    tree(tmp_path / "new", gateway=GATEWAY, later=later, first=later)
     _, out, _ = run(tmp_path, "diff", "--rendered-before", "old", "--rendered-after", "new", "-o", "json-v1")
     (found,) = [each for each in json.loads(out)["findings"] if each["rule"] == "GWP503"]
     assert (found["state"], found["location"]["file"]) == ("new", "new/first.yaml")

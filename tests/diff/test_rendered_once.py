@@ -55,6 +55,7 @@ def repository(place: Path, world: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", [*WORLDS, *TREES], ids=lambda each: each.name)
 def test_it_says_the_same(world: Path, tmp_path: Path) -> None:
     place = tmp_path / "repository"

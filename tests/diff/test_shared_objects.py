@@ -18,21 +18,12 @@ from policylint.sources.revision import at_revision
 from policylint.workspace import Workspace, open_workspace
 from tests.checks.linting import GATEWAY, SERVICE, policy, route
 from tests.diff.history import commit
+from tests.worlds import gateway_class, grant
 
-CLASS = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: envoy}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
-"""
-GRANT = """
-apiVersion: gateway.networking.k8s.io/v1beta1
-kind: ReferenceGrant
-metadata: {name: routes, namespace: pay}
-spec:
-  from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: shop}]
-  to: [{group: "", kind: Service}]
-"""
+CLASS = gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller")
+GRANT = grant(
+    "pay", "{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: shop}", "{group: '', kind: Service}"
+)
 TIMEOUT = 'timeout: {http: {requestTimeout: "5s"}}'
 CONNECT = 'timeout: {tcp: {connectTimeout: "1s"}}'
 CHECKOUT = "kind: HTTPRoute, name: checkout"

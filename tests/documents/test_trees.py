@@ -55,6 +55,7 @@ def _files() -> Iterator[Path]:
     return (path for path in sorted(TREES.rglob("*.y*ml")) if path.is_file())
 
 
+@pytest.mark.slow
 def test_every_file_is_read_as_pyyaml_reads_it() -> None:
     compared = 0
     with loading():

@@ -69,6 +69,7 @@ def check_lines(before: bytes, after: bytes) -> None:
             assert all(line.endswith(b"\r\n") or line == other[-1] for line in other[begin:stop])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", names(), indirect=True)
 def test_fixes_and_suppressions_are_exact_and_made_once(tree: Path) -> None:
     before = contents(tree)

@@ -6,57 +6,36 @@ from pathlib import Path
 
 from policylint.report.graph import Asked, Drawing, draw
 from policylint.workspace import Workspace, open_workspace
+from tests.worlds import gateway, gateway_class, manifest, policy, route, service
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 HOSTILE = "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'>\"`#;\\n%%{init}%%"
 
-_EDGE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: envoy}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: v1
-kind: Namespace
-metadata: {name: infra}
-"""
-_GATEWAY = """---
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge-%(number)d, namespace: infra}
-spec:
-  gatewayClassName: envoy
-  listeners: [{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]
----
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: BackendTrafficPolicy
-metadata: {name: edge-%(number)d, namespace: infra}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge-%(number)d}]
-  timeout: {http: {requestTimeout: %(number)ds}}
-"""
-_ROUTE = """---
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: app-%(number)d, namespace: team-%(team)d}
-spec:
-  parentRefs: [{name: edge-%(gateway)d, namespace: infra}]
-  hostnames: [app-%(number)d.example.com]
-  rules: [{backendRefs: [{name: app-%(number)d, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: app-%(number)d, namespace: team-%(team)d}
-spec: {selector: {app: app-%(number)d}, ports: [{port: 80}]}
-"""
-_POLICY = """---
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: BackendTrafficPolicy
-metadata: {name: app-%(number)d, namespace: team-%(team)d}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: app-%(number)d}]
-  timeout: {http: {requestTimeout: 7s}}
-"""
+ENVOY = "gateway.envoyproxy.io"
+_EDGE = "---".join((gateway_class("envoy", f"{ENVOY}/gatewayclass-controller"), manifest("v1", "Namespace", "infra")))
+
+
+def _timeout(name: str, namespace: str, target: str, limit: str) -> str:
+    spec = f"timeout: {{http: {{requestTimeout: {limit}}}}}"
+    return policy(f"{ENVOY}/v1alpha1", "BackendTrafficPolicy", name, target, spec, namespace)
+
+
+def _gateway(number: int) -> str:
+    name = f"edge-{number}"
+    return "---" + "---".join(
+        (gateway(name, of_class="envoy"), _timeout(name, "infra", f"Gateway/{name}", f"{number}s"))
+    )
+
+
+def _route(number: int, team: int, edge: int) -> str:
+    name, namespace = f"app-{number}", f"team-{team}"
+    rules = f"hostnames: [{name}.example.com], rules: [{{backendRefs: [{{name: {name}, port: 80}}]}}]"
+    return "---" + "---".join(
+        (
+            route(name, namespace, f"[{{name: edge-{edge}, namespace: infra}}]", more=rules),
+            service(name, namespace, "[{port: 80}]", f"selector: {{app: {name}}}"),
+        )
+    )
 
 
 def opened(*paths: Path | str) -> Workspace:
@@ -79,7 +58,7 @@ def hostile(directory: Path) -> Workspace:
     quoted = "'" + HOSTILE.replace("'", "''") + "'"
     (directory / "world.yaml").write_text(
         _EDGE
-        + _GATEWAY % {"number": 1}
+        + _gateway(1)
         + f"""---
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -102,11 +81,11 @@ spec:
 
 def large(directory: Path, routes: int = 1_500, every: int = 4) -> Workspace:
     """Three boxes per route (route, rule, Service) and one policy for every few of them."""
-    pieces = [_EDGE, *(_GATEWAY % {"number": number} for number in range(10))]
+    pieces = [_EDGE, *(_gateway(number) for number in range(10))]
     for number in range(routes):
-        values = {"number": number, "team": number % 40, "gateway": number % 10}
-        pieces.append(_ROUTE % values)
+        team = number % 40
+        pieces.append(_route(number, team, number % 10))
         if number % every == 0:
-            pieces.append(_POLICY % values)
+            pieces.append("---" + _timeout(f"app-{number}", f"team-{team}", f"HTTPRoute/app-{number}", "7s"))
     (directory / "world.yaml").write_text("".join(pieces))
     return opened(directory)

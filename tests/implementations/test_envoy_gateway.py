@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.implementations.worlds_envoy_gateway import CLASS, message, policy, shop, state, told
-from tests.worlds import gateway, grant, labelled, listener_set, route
+from tests.implementations.worlds_envoy_gateway import CLASS, message, policy, told
+from tests.worlds import gateway, grant, labelled, listener_set, route, simulated, state
 
 ACCEPTED = ["Accepted=True/Accepted"]
 CONFLICTED = ["Accepted=False/Conflicted"]
@@ -27,42 +27,42 @@ def other_class(controller: str) -> str:
 
 def test_the_ancestors_of_a_route_policy_are_the_managed_parent_refs_as_spelled() -> None:
     parents = "[{name: edge, namespace: infra, sectionName: http}, {name: edge, namespace: infra}, {name: other}]"
-    simulation = shop(CLASS, gateway(), route(parents=parents), ROUTE)
+    simulation = simulated(CLASS, gateway(), route(parents=parents), ROUTE)
     assert told(simulation, "route") == {"Gateway infra/edge#http": ACCEPTED, "Gateway infra/edge": ACCEPTED}
 
 
 def test_a_parent_ref_that_refuses_the_route_is_an_ancestor_all_the_same() -> None:
     listeners = "[{name: http, port: 80, protocol: HTTP, hostname: a.example.com}]"
     parents = "[{name: edge, namespace: infra, sectionName: none}, {name: edge, namespace: infra}]"
-    simulation = shop(CLASS, gateway(listeners=listeners), route(parents=parents), ROUTE)
+    simulation = simulated(CLASS, gateway(listeners=listeners), route(parents=parents), ROUTE)
     assert told(simulation, "route") == {"Gateway infra/edge#none": ACCEPTED, "Gateway infra/edge": ACCEPTED}
 
 
 @pytest.mark.parametrize("controller", ["istio.io/gateway-controller", "example.com/nobody-knows"])
 def test_a_gateway_of_another_controller_gives_no_status(controller: str) -> None:
-    simulation = shop(other_class(controller), gateway(), route(), ROUTE, WIDE)
+    simulation = simulated(other_class(controller), gateway(), route(), ROUTE, WIDE)
     assert told(simulation, "route") == told(simulation, "wide") == {}
 
 
 def test_a_gateway_that_another_implementation_serves_is_out_of_reach() -> None:
-    simulation = shop(other_class("istio.io/gateway-controller"), gateway(), route(more=RULES), WIDE)
+    simulation = simulated(other_class("istio.io/gateway-controller"), gateway(), route(more=RULES), WIDE)
     assert state(simulation, "wide").groups == []
 
 
 def test_without_any_class_in_the_input_the_group_decides() -> None:
-    simulation = shop(gateway(), route(), ROUTE)
+    simulation = simulated(gateway(), route(), ROUTE)
     assert told(simulation, "route") == {"Gateway infra/edge": ACCEPTED}
 
 
 def test_a_gateway_with_an_address_type_that_is_not_supported_is_not_there() -> None:
-    simulation = shop(CLASS, gateway(more="addresses: [{type: NamedAddress, value: x}]"), WIDE)
+    simulation = simulated(CLASS, gateway(more="addresses: [{type: NamedAddress, value: x}]"), WIDE)
     assert told(simulation, "wide") == {}
 
 
 def test_a_policy_on_a_listener_set_that_is_not_let_in_is_accepted() -> None:
     """§2: allowedListeners is not looked at for policies; a route that comes only through it is not ours."""
     parents = "[{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(),
         listener_set("extra", "shop", "[{name: x, port: 90, protocol: HTTP}]"),
@@ -87,7 +87,7 @@ def labelled_route(name: str, namespace: str, labels: str = "{team: a}") -> str:
 
 
 def test_a_selector_reaches_its_own_namespace_only() -> None:
-    simulation = shop(CLASS, gateway(), labelled_route("a", "infra"), labelled_route("b", "shop"), selecting())
+    simulation = simulated(CLASS, gateway(), labelled_route("a", "infra"), labelled_route("b", "shop"), selecting())
     (target,) = state(simulation, "selecting").targets
     assert [str(node) for node in target.nodes] == ["HTTPRoute infra/a"]
 
@@ -119,7 +119,9 @@ BY_LABEL = "{from: Selector, selector: {matchLabels: {kind: app}}}"
 def test_a_selector_across_namespaces_needs_a_grant_there(
     namespaces: str, extra: tuple[str, ...], reached: list[str]
 ) -> None:
-    simulation = shop(CLASS, gateway(), labelled_route("b", "shop"), *extra, selecting(f", namespaces: {namespaces}"))
+    simulation = simulated(
+        CLASS, gateway(), labelled_route("b", "shop"), *extra, selecting(f", namespaces: {namespaces}")
+    )
     (target,) = state(simulation, "selecting").targets
     assert [str(node) for node in target.nodes] == reached
     assert bool(told(simulation, "selecting")) is bool(reached)
@@ -127,7 +129,7 @@ def test_a_selector_across_namespaces_needs_a_grant_there(
 
 def test_a_selection_without_a_grant_says_why_it_is_empty() -> None:
     """The controller drops it silently; a linter must not."""
-    simulation = shop(CLASS, gateway(), labelled_route("b", "shop"), selecting(", namespaces: {from: All}"))
+    simulation = simulated(CLASS, gateway(), labelled_route("b", "shop"), selecting(", namespaces: {from: All}"))
     (target,) = state(simulation, "selecting").targets
     assert (target.problem, str(target.key)) == ("not-granted", "HTTPRoute shop/b")
 
@@ -138,7 +140,7 @@ def test_a_reference_to_what_a_selector_chose_adds_nothing() -> None:
         "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
     )
     labelled_gateway = gateway().replace("metadata: {", "metadata: {labels: {team: a}, ")
-    simulation = shop(CLASS, labelled_gateway, policy("BTP", "both", "", field=field, namespace="infra"))
+    simulation = simulated(CLASS, labelled_gateway, policy("BTP", "both", "", field=field, namespace="infra"))
     assert len(state(simulation, "both").targets) == 1
     assert told(simulation, "both") == {"Gateway infra/edge": ACCEPTED}
 
@@ -154,7 +156,7 @@ def test_a_reference_to_what_a_selector_chose_adds_nothing() -> None:
 def test_beside_selectors_target_ref_hides_target_refs(selectors: str, expected: dict[str, list[str]]) -> None:
     one, other = (f"{{group: gateway.networking.k8s.io, kind: Gateway, name: {name}}}" for name in ("edge", "other"))
     field = f"{selectors}targetRef: {one}, targetRefs: [{other}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS, gateway(), gateway("other"), policy("BTP", "both", "", field=field, namespace="infra"), WIDE
     )
     warned = {ancestor: [*conditions, "Warning=True/DeprecatedField"] for ancestor, conditions in expected.items()}
@@ -163,7 +165,7 @@ def test_beside_selectors_target_ref_hides_target_refs(selectors: str, expected:
 
 def test_merge_type_on_a_gateway_is_refused() -> None:
     """§1: by the CRD, so that no controller writes anything."""
-    simulation = shop(CLASS, gateway(), policy("BTP", "wide", "Gateway/edge", "mergeType: JSONMerge", "infra"))
+    simulation = simulated(CLASS, gateway(), policy("BTP", "wide", "Gateway/edge", "mergeType: JSONMerge", "infra"))
     assert (state(simulation, "wide").verdict, told(simulation, "wide")) == ("Invalid", {})
 
 
@@ -175,7 +177,7 @@ def test_merge_type_on_a_gateway_is_refused() -> None:
     [("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", "b"), ("", "", "a")],
 )
 def test_the_oldest_policy_holds_a_scope(first: str, second: str, winner: str) -> None:
-    simulation = shop(
+    simulation = simulated(
         *SHOP,
         policy("BTP", "a", "HTTPRoute/checkout", created=first),
         policy("BTP", "b", "HTTPRoute/checkout", created=second),
@@ -203,7 +205,7 @@ def test_ties_are_broken_by_namespace_before_name() -> None:
         ).replace("name: grant", f"name: grant-{each}")
         for each in ("a-b", "a")
     ]
-    simulation = shop(CLASS, gateway(), *namespaced, *grants)
+    simulation = simulated(CLASS, gateway(), *namespaced, *grants)
     assert told(simulation, "in-a") == {"Gateway infra/edge": ACCEPTED}
     assert told(simulation, "in-a-b") == {"Gateway infra/edge": CONFLICTED}
 
@@ -211,7 +213,7 @@ def test_ties_are_broken_by_namespace_before_name() -> None:
 def test_a_policy_is_judged_target_by_target() -> None:
     names = ("checkout", "other")
     references = ", ".join(f"{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {name}}}" for name in names)
-    simulation = shop(
+    simulation = simulated(
         *SHOP,
         route("other", parents="[{name: edge, namespace: infra, sectionName: http}]", more=RULES),
         policy("BTP", "a", "HTTPRoute/checkout"),
@@ -222,7 +224,7 @@ def test_a_policy_is_judged_target_by_target() -> None:
 
 
 def test_other_sections_and_other_kinds_do_not_conflict() -> None:
-    simulation = shop(
+    simulation = simulated(
         *SHOP, ROUTE, policy("BTP", "pay", "HTTPRoute/checkout#pay"), policy("SP", "security", "HTTPRoute/checkout")
     )
     assert told(simulation, "pay") == told(simulation, "security") == {"Gateway infra/edge": ACCEPTED}
@@ -236,13 +238,13 @@ def test_other_sections_and_other_kinds_do_not_conflict() -> None:
     ],
 )
 def test_a_section_that_is_not_there_is_target_not_found(target: str, namespace: str, ancestor: str, text: str) -> None:
-    simulation = shop(*SHOP, policy("BTP", "lost", target, namespace=namespace))
+    simulation = simulated(*SHOP, policy("BTP", "lost", target, namespace=namespace))
     assert told(simulation, "lost") == {ancestor: ["Accepted=False/TargetNotFound"]}
     assert message(simulation, "lost", "Accepted") == f"No section name none found for {text}"
 
 
 def test_an_object_that_is_not_there_is_met_with_silence() -> None:
-    simulation = shop(*SHOP, policy("BTP", "lost", "HTTPRoute/none"))
+    simulation = simulated(*SHOP, policy("BTP", "lost", "HTTPRoute/none"))
     assert (state(simulation, "lost").verdict, told(simulation, "lost")) == ("TargetNotFound", {})
 
 
@@ -250,7 +252,7 @@ def test_an_object_that_is_not_there_is_met_with_silence() -> None:
 
 
 def test_overridden_names_what_is_narrower() -> None:
-    simulation = shop(*SHOP, WIDE, ROUTE, policy("BTP", "listener", "Gateway/edge#http", namespace="infra"))
+    simulation = simulated(*SHOP, WIDE, ROUTE, policy("BTP", "listener", "Gateway/edge#http", namespace="infra"))
     assert told(simulation, "wide") == {"Gateway infra/edge": [*ACCEPTED, "Overridden=True/Overridden"]}
     assert message(simulation, "wide", "Overridden") == (
         "This policy is being overridden by other backendTrafficPolicies for "
@@ -259,13 +261,13 @@ def test_overridden_names_what_is_narrower() -> None:
 
 
 def test_a_rule_policy_overrides_its_route_policy_and_names_the_rule() -> None:
-    simulation = shop(*SHOP, ROUTE, policy("BTP", "pay", "HTTPRoute/checkout#pay"))
+    simulation = simulated(*SHOP, ROUTE, policy("BTP", "pay", "HTTPRoute/checkout#pay"))
     assert message(simulation, "route", "Overridden").endswith("for these route rules: [pay]")
 
 
 def test_a_refused_route_policy_still_overrides_the_gateways() -> None:
     """§4: edges are recorded before the checks."""
-    simulation = shop(*SHOP, WIDE, policy("BTP", "lost", "HTTPRoute/checkout#none"))
+    simulation = simulated(*SHOP, WIDE, policy("BTP", "lost", "HTTPRoute/checkout#none"))
     assert "Overridden=True/Overridden" in told(simulation, "wide")["Gateway infra/edge"]
     assert state(simulation, "wide").verdict == "Enforced"
 
@@ -275,7 +277,7 @@ def test_a_refused_route_policy_still_overrides_the_gateways() -> None:
 
 def test_deprecated_fields_are_warned_of() -> None:
     old = "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}"
-    simulation = shop(*SHOP, policy("BTP", "old", "", "compression: [{type: Gzip}]", field=old))
+    simulation = simulated(*SHOP, policy("BTP", "old", "", "compression: [{type: Gzip}]", field=old))
     assert told(simulation, "old") == {"Gateway infra/edge": [*ACCEPTED, "Warning=True/DeprecatedField"]}
     assert message(simulation, "old", "Warning") == (
         "spec.compression is deprecated, use spec.compressor instead; "
@@ -285,14 +287,14 @@ def test_deprecated_fields_are_warned_of() -> None:
 
 def test_a_conflicted_policy_is_not_warned() -> None:
     old = "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}"
-    simulation = shop(*SHOP, policy("BTP", "a", "HTTPRoute/checkout"), policy("BTP", "old", "", field=old))
+    simulation = simulated(*SHOP, policy("BTP", "a", "HTTPRoute/checkout"), policy("BTP", "old", "", field=old))
     assert told(simulation, "old") == {"Gateway infra/edge": CONFLICTED}
 
 
 def test_more_than_sixteen_ancestors_are_cut_and_the_last_one_says_so() -> None:
     names = [f"g{number:02}" for number in range(20)]
     parents = "[" + ", ".join(f"{{name: {name}, namespace: infra}}" for name in names) + "]"
-    simulation = shop(CLASS, *(gateway(name) for name in names), route(parents=parents), ROUTE)
+    simulation = simulated(CLASS, *(gateway(name) for name in names), route(parents=parents), ROUTE)
     found = told(simulation, "route")
     assert list(found) == [f"Gateway infra/{name}" for name in names[:16]]
     assert found["Gateway infra/g15"] == [*ACCEPTED, "Aggregated=True/Aggregated"]

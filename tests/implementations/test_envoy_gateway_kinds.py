@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, shop, state, told
-from tests.worlds import gateway, listener_set, route, service
+from tests import worlds
+from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, told
+from tests.worlds import gateway, listener_set, route, service, simulated, state
 
 ACCEPTED = ["Accepted=True/Accepted"]
 INVALID = ["Accepted=False/Invalid"]
@@ -44,7 +45,7 @@ def ctp(name: str, target: str, spec: str = "", **more: str) -> str:
 
 
 def test_a_listeners_policy_takes_it_from_the_gateways() -> None:
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(listeners=listeners("a:80", "b:81")),
         ctp("wide", "Gateway/edge", "http2: {}"),
@@ -58,7 +59,7 @@ def test_a_listeners_policy_takes_it_from_the_gateways() -> None:
 
 
 def test_a_listener_sets_policy_takes_its_listeners_from_the_gateways() -> None:
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(more="allowedListeners: {namespaces: {from: All}}"),
         listener_set("extra", "infra", listeners("ex1:90", "ex2:91")),
@@ -71,7 +72,7 @@ def test_a_listener_sets_policy_takes_its_listeners_from_the_gateways() -> None:
 
 def test_a_listener_of_a_set_that_is_not_let_in_is_taken_all_the_same() -> None:
     """Whether allowedListeners lets a ListenerSet in is not looked at for the policies on it (§2)."""
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(),
         listener_set("set", "infra", listeners("x:81")),
@@ -83,7 +84,7 @@ def test_a_listener_of_a_set_that_is_not_let_in_is_taken_all_the_same() -> None:
 
 
 def test_a_gateways_section_may_be_a_listener_of_its_listener_set() -> None:
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(more="allowedListeners: {namespaces: {from: All}}"),
         listener_set("extra", "infra", listeners("x:90")),
@@ -94,7 +95,7 @@ def test_a_gateways_section_may_be_a_listener_of_its_listener_set() -> None:
 
 def test_plaintext_listeners_on_one_port_share_their_settings() -> None:
     """A policy on one of them would act on the other, so it is Invalid; it keeps its scope and does nothing."""
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(listeners=listeners("a:80:a.example.com", "b:80:b.example.com")),
         ctp("wide", "Gateway/edge", "http2: {}"),
@@ -107,7 +108,7 @@ def test_plaintext_listeners_on_one_port_share_their_settings() -> None:
 
 
 def test_a_policy_on_the_whole_gateway_may_share_a_port() -> None:
-    simulation = shop(
+    simulation = simulated(
         CLASS, gateway(listeners=listeners("a:80:a.example.com", "b:80:b.example.com")), ctp("wide", "Gateway/edge")
     )
     assert told(simulation, "wide") == {"Gateway infra/edge": ACCEPTED}
@@ -115,7 +116,7 @@ def test_a_policy_on_the_whole_gateway_may_share_a_port() -> None:
 
 @pytest.mark.parametrize(("of_class", "expected"), [(CLASS, ACCEPTED), (MERGING, INVALID)])
 def test_merged_gateways_share_their_ports(of_class: str, expected: list[str]) -> None:
-    simulation = shop(
+    simulation = simulated(
         of_class,
         gateway(listeners=listeners("a:80:a.example.com")),
         gateway("second", listeners=listeners("b:80:b.example.com")),
@@ -126,7 +127,7 @@ def test_merged_gateways_share_their_ports(of_class: str, expected: list[str]) -
 
 def test_client_validation_over_http3_is_warned_of() -> None:
     https = "[{name: https, port: 443, protocol: HTTPS, tls: {mode: Terminate}}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS, gateway(listeners=https), ctp("mtls", "Gateway/edge", "http3: {}, tls: {clientValidation: {}}")
     )
     assert told(simulation, "mtls")["Gateway infra/edge"][1:] == ["Warning=True/UnsupportedHTTP3ClientValidation"]
@@ -141,7 +142,7 @@ def patch(name: str, kind: str, target: str, spec: str = "type: JSONPatch") -> s
 
 
 def test_patches_do_not_conflict() -> None:
-    simulation = shop(CLASS, gateway(), patch("a", "Gateway", "edge"), patch("b", "Gateway", "edge"))
+    simulation = simulated(CLASS, gateway(), patch("a", "Gateway", "edge"), patch("b", "Gateway", "edge"))
     assert told(simulation, "a") == told(simulation, "b") == {"Gateway infra/edge": ACCEPTED}
 
 
@@ -154,7 +155,7 @@ def test_patches_add_up_in_the_order_of_their_priority() -> None:
         spec = f"type: JSONPatch, priority: {priority}, jsonPatches: [{patches}]"
         return policy("EnvoyPatchPolicy", name, "", spec, namespace="infra", field=target)
 
-    simulation = shop(
+    simulation = simulated(
         CLASS, gateway(), patching("last", "/x", priority=1), patching("a", "/y", "/z"), patching("b", "/w")
     )
     spec, sources, lost = effective(simulation, "EnvoyPatchPolicy", "Gateway infra/edge")
@@ -168,13 +169,13 @@ def test_patches_add_up_in_the_order_of_their_priority() -> None:
 
 
 def test_patches_of_merged_gateways_target_the_class() -> None:
-    simulation = shop(MERGING, gateway(), patch("a", "GatewayClass", "any"), patch("b", "Gateway", "edge"))
+    simulation = simulated(MERGING, gateway(), patch("a", "GatewayClass", "any"), patch("b", "Gateway", "edge"))
     assert told(simulation, "a") == {"GatewayClass any": ACCEPTED}
     assert told(simulation, "b") == {"GatewayClass edge": INVALID}
 
 
 def test_patches_of_a_class_whose_gateways_are_not_merged_are_met_with_silence() -> None:
-    simulation = shop(CLASS, gateway(), patch("a", "GatewayClass", "any"))
+    simulation = simulated(CLASS, gateway(), patch("a", "GatewayClass", "any"))
     assert told(simulation, "a") == {}
 
 
@@ -186,20 +187,14 @@ BACKEND = "rules: [{backendRefs: [{name: checkout, port: 80}]}]"
 def tls(
     name: str, section: str = "", validation: str = "wellKnownCACertificates: System", target: str = "checkout"
 ) -> str:
-    section = f", sectionName: {section}" if section else ""
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: {{name: {name}, namespace: shop}}
-spec:
-  targetRefs: [{{group: "", kind: Service, name: {target}{section}}}]
-  validation: {{hostname: h, {validation}}}
-"""
+    settings = f"validation: {{hostname: h, {validation}}}"
+    target = f"Service/{target}#{section}"
+    return worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", name, target, settings, "shop")
 
 
 def test_a_backend_policy_has_the_parent_refs_of_the_routes_that_use_it() -> None:
     parents = "[{name: edge, namespace: infra, sectionName: http}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS, gateway(), route(parents=parents, more=BACKEND), service(), tls("used"), tls("idle", target="x")
     )
     assert told(simulation, "used") == {"Gateway infra/edge#http": USED}
@@ -209,7 +204,7 @@ def test_a_backend_policy_has_the_parent_refs_of_the_routes_that_use_it() -> Non
 def test_the_class_says_who_judges_a_core_kind() -> None:
     """No kind of Envoy Gateway's own is in the input; a class of another controller gives the generic ancestors."""
     parents = "[{name: edge, namespace: infra, sectionName: http}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS.replace("gateway.envoyproxy.io", "example.com"),
         gateway(),
         route(parents=parents, more=BACKEND),
@@ -220,19 +215,20 @@ def test_the_class_says_who_judges_a_core_kind() -> None:
 
 
 def test_a_policy_for_the_very_port_is_chosen_before_one_for_the_whole_service() -> None:
-    simulation = shop(CLASS, gateway(), route(more=BACKEND), service(), tls("a-whole"), tls("b-port", "http"))
+    simulation = simulated(CLASS, gateway(), route(more=BACKEND), service(), tls("a-whole"), tls("b-port", "http"))
     assert told(simulation, "b-port") == {"Gateway infra/edge": USED}
     assert told(simulation, "a-whole") == {}
 
 
 @pytest.mark.parametrize("backend", ["{name: checkout, port: 80, weight: 0}", "{name: checkout, port: 81}"])
 def test_a_backend_that_gets_no_traffic_uses_no_policy(backend: str) -> None:
-    simulation = shop(CLASS, gateway(), route(more=f"rules: [{{backendRefs: [{backend}]}}]"), service(), tls("idle"))
+    idle = route(more=f"rules: [{{backendRefs: [{backend}]}}]")
+    simulation = simulated(CLASS, gateway(), idle, service(), tls("idle"))
     assert told(simulation, "idle") == {}
 
 
 def test_the_second_policy_for_one_target_conflicts_where_the_first_is_used() -> None:
-    simulation = shop(CLASS, gateway(), route(more=BACKEND), service(), tls("a"), tls("b"))
+    simulation = simulated(CLASS, gateway(), route(more=BACKEND), service(), tls("a"), tls("b"))
     assert told(simulation, "b") == {"Gateway infra/edge": ["Accepted=False/Conflicted"]}
     assert message(simulation, "b", "Accepted") == "Policy conflicts with BackendTLSPolicy shop/a."
 
@@ -245,7 +241,7 @@ def test_the_second_policy_for_one_target_conflicts_where_the_first_is_used() ->
     ],
 )
 def test_a_policy_without_a_usable_ca_is_not_accepted(reference: str, reason: str) -> None:
-    simulation = shop(
+    simulation = simulated(
         CLASS, gateway(), route(more=BACKEND), service(), tls("bad", validation=f"caCertificateRefs: [{reference}]")
     )
     assert told(simulation, "bad") == {
@@ -262,5 +258,5 @@ def test_an_authoriser_of_a_security_policy_uses_the_policy_too() -> None:
         "extAuth: {http: {backendRefs: [{name: checkout, namespace: shop, port: 80}]}}",
         "infra",
     )
-    simulation = shop(CLASS, gateway(), service(), caller, tls("used"))
+    simulation = simulated(CLASS, gateway(), service(), caller, tls("used"))
     assert told(simulation, "used") == {"SecurityPolicy infra/caller": USED}

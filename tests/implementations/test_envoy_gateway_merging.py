@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from policylint.policy.results import holds
-from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, shop, state, told
-from tests.worlds import gateway, listener_set, route, service
+from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, told
+from tests.worlds import gateway, listener_set, route, service, simulated, state
 
 RULES = "rules: [{name: pay, backendRefs: [{name: checkout, port: 80}]}, {backendRefs: [{name: checkout, port: 80}]}]"
 SHOP = (CLASS, gateway(), route(more=RULES), service())
@@ -27,7 +27,7 @@ def on_route(kind: str, spec: str, name: str = "narrow", section: str = "") -> s
 
 def test_without_merge_type_the_route_policy_replaces_the_gateways_whole() -> None:
     """§4: adding CORS to a route takes the Gateway's JWT away from it."""
-    simulation = shop(
+    simulation = simulated(
         *SHOP, on_gateway("SP", "jwt: {optional: true, providers: [{name: a}]}"), on_route("SP", "cors: {}")
     )
     assert effective(simulation, "SP", PAY) == (
@@ -41,12 +41,12 @@ def test_without_merge_type_the_route_policy_replaces_the_gateways_whole() -> No
 
 def test_an_empty_policy_opts_a_route_out() -> None:
     """§4: a route that has any policy of the kind is skipped by broader ones."""
-    simulation = shop(*SHOP, on_gateway("SP", "cors: {maxAge: 1s}"), on_route("SP", ""))
+    simulation = simulated(*SHOP, on_gateway("SP", "cors: {maxAge: 1s}"), on_route("SP", ""))
     assert effective(simulation, "SP", PAY) == ({}, [], ["cors/maxAge of wide by narrow"])
 
 
 def test_a_rule_policy_leaves_the_other_rules_to_the_route_policy() -> None:
-    simulation = shop(
+    simulation = simulated(
         *SHOP, on_route("BTP", "timeout: {http: {requestTimeout: 9s}}"), on_route("BTP", "retry: {}", "pay", "#pay")
     )
     assert effective(simulation, "BTP", PAY) == (
@@ -60,7 +60,7 @@ def test_a_rule_policy_leaves_the_other_rules_to_the_route_policy() -> None:
 @pytest.mark.parametrize("merge_type", ["StrategicMerge", "JSONMerge"])
 def test_merge_type_patches_the_route_policy_onto_the_gateways(merge_type: str) -> None:
     """§5: child values win, object by object; what only the parent sets stays, and says whose it is."""
-    simulation = shop(
+    simulation = simulated(
         *SHOP,
         on_gateway("BTP", "timeout: {tcp: {connectTimeout: 5s}, http: {requestTimeout: 9s}}, retry: {numRetries: 3}"),
         on_route("BTP", f"mergeType: {merge_type}, timeout: {{http: {{requestTimeout: 1s}}}}"),
@@ -81,7 +81,7 @@ def test_merge_type_patches_the_route_policy_onto_the_gateways(merge_type: str) 
 
 def test_a_null_is_a_field_that_is_not_set() -> None:
     """The controller merges typed objects: null takes nothing away from the parent."""
-    simulation = shop(
+    simulation = simulated(
         *SHOP, on_gateway("BTP", "retry: {numRetries: 3}"), on_route("BTP", "mergeType: JSONMerge, retry: null")
     )
     assert effective(simulation, "BTP", PAY) == ({"retry": {"numRetries": 3}}, ["wide"], [])
@@ -95,7 +95,7 @@ def test_keyed_lists_join_in_a_strategic_merge_and_replace_in_a_json_merge(
     merge_type: str, types: list[str], sources: list[str]
 ) -> None:
     """§5: compressor is keyed by type."""
-    simulation = shop(
+    simulation = simulated(
         *SHOP,
         on_gateway("BTP", "compressor: [{type: Gzip, minContentLength: 1}]"),
         on_route("BTP", f"mergeType: {merge_type}, compressor: [{{type: Brotli}}]"),
@@ -106,7 +106,7 @@ def test_keyed_lists_join_in_a_strategic_merge_and_replace_in_a_json_merge(
 
 
 def test_items_of_one_key_merge_field_by_field() -> None:
-    simulation = shop(
+    simulation = simulated(
         *SHOP,
         on_gateway(
             "BTP", "compressor: [{type: Brotli}, {type: Gzip, minContentLength: 1, gzip: {level: 1, window: 9}}]"
@@ -125,7 +125,9 @@ def test_items_of_one_key_merge_field_by_field() -> None:
 def test_both_rate_limits_stand_side_by_side() -> None:
     """§5: the controller merges translated limits, whose names hold their policy, so none replaces another."""
     rules = "rateLimit: {global: {rules: [{limit: {requests: %d, unit: Hour}}]}}"
-    simulation = shop(*SHOP, on_gateway("BTP", rules % 9), on_route("BTP", "mergeType: StrategicMerge, " + rules % 1))
+    simulation = simulated(
+        *SHOP, on_gateway("BTP", rules % 9), on_route("BTP", "mergeType: StrategicMerge, " + rules % 1)
+    )
     spec, sources, lost = effective(simulation, "BTP", PAY)
     assert [each["limit"]["requests"] for each in spec["rateLimit"]["global"]["rules"]] == [9, 1]
     assert (sources, lost) == (["narrow", "wide"], [])
@@ -135,7 +137,7 @@ def test_the_parent_is_the_nearest_policy_of_each_listener() -> None:
     """§5: a listener's own policy stands in for the Gateway's; only one level is merged."""
     more = "protocol: HTTP, allowedRoutes: {namespaces: {from: All}}"
     two = f"[{{name: a, port: 80, {more}}}, {{name: b, port: 81, {more}}}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(listeners=two),
         route(more=RULES),
@@ -160,7 +162,7 @@ def test_the_parent_is_the_nearest_policy_of_each_listener() -> None:
 
 def test_a_route_policy_is_no_parent_of_a_rule_policy() -> None:
     """§5: the rule's policy merges with the Gateway's, past the route's."""
-    simulation = shop(
+    simulation = simulated(
         *SHOP,
         on_gateway("SP", "jwt: {optional: true}"),
         on_route("SP", "csrf: {additionalOrigins: []}"),
@@ -173,7 +175,7 @@ def test_a_route_policy_is_no_parent_of_a_rule_policy() -> None:
 
 
 def test_a_merge_without_parent_is_the_policy_alone() -> None:
-    simulation = shop(*SHOP, on_route("SP", "mergeType: StrategicMerge, cors: {maxAge: 1s}"))
+    simulation = simulated(*SHOP, on_route("SP", "mergeType: StrategicMerge, cors: {maxAge: 1s}"))
     assert effective(simulation, "SP", PAY) == ({"cors": {"maxAge": "1s"}}, ["narrow"], [])
     assert told(simulation, "narrow") == {"Gateway infra/edge": ["Accepted=True/Accepted"]}
 
@@ -183,7 +185,7 @@ def test_below_a_listener_set_its_policy_beats_the_gateways() -> None:
     more = "allowedListeners: {namespaces: {from: All}}"
     listeners = "[{name: x, port: 90, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]"
     parents = "[{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(more=more),
         listener_set("extra", "shop", listeners),
@@ -200,7 +202,7 @@ def test_on_layer_4_a_field_left_out_is_taken_from_the_broader_policy() -> None:
     """§4: BackendTrafficPolicy on TCP, TLS and UDP routes; each top-level field whole."""
     tcp = "[{name: tcp, port: 9, protocol: TCP, allowedRoutes: {namespaces: {from: All}}}]"
     backend = "rules: [{name: only, backendRefs: [{name: checkout, port: 80}]}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(listeners=tcp),
         route(kind="TCPRoute", more=backend),
@@ -214,7 +216,7 @@ def test_on_layer_4_a_field_left_out_is_taken_from_the_broader_policy() -> None:
 
 
 def test_every_lost_leaf_says_where_it_is_written() -> None:
-    simulation = shop(
+    simulation = simulated(
         *SHOP,
         on_gateway("BTP", "compressor: [{type: Gzip, gzip: {level: 1}}], retry: {numRetries: 3}"),
         on_route(
@@ -245,7 +247,7 @@ WILD_AND_EXACT = (
 )
 def test_a_listener_carries_no_hostname_that_another_one_names(hostnames: str, owner: str, verdict: str) -> None:
     """§2: the hostnames that listeners leave to each other decide which of them carry a route's traffic."""
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(listeners=WILD_AND_EXACT),
         route(more=f"hostnames: {hostnames}, {RULES}"),
@@ -264,7 +266,7 @@ def test_a_listener_carries_no_hostname_that_another_one_names(hostnames: str, o
 
 def test_a_route_for_every_hostname_goes_through_all_listeners() -> None:
     """§2: without hostnames of its own a route has those of each listener."""
-    simulation = shop(
+    simulation = simulated(
         CLASS,
         gateway(listeners=WILD_AND_EXACT),
         route(more=RULES),

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.implementations.worlds_envoy_gateway import CLASS, policy, shop, state, told
-from tests.worlds import gateway, route
+from tests.implementations.worlds_envoy_gateway import CLASS, policy, told
+from tests.worlds import gateway, route, service, simulated, state
 
 ACCEPTED = ["Accepted=True/Accepted"]
 ROUTE = policy("BTP", "route", "HTTPRoute/checkout")
+SERVICE = service("s", ports="[{port: 80}]")
 
 
 def test_a_hostname_that_another_listener_owns_is_not_served_by_the_wildcard() -> None:
@@ -22,7 +23,7 @@ def test_a_hostname_that_another_listener_owns_is_not_served_by_the_wildcard() -
     )
     parents = "[{name: edge, namespace: infra, sectionName: wild}, {name: edge, namespace: infra}]"
     hostnames = "hostnames: [a.example.com]"
-    simulation = shop(CLASS, gateway(listeners=listeners), route(parents=parents, more=hostnames), ROUTE)
+    simulation = simulated(CLASS, gateway(listeners=listeners), route(parents=parents, more=hostnames), ROUTE)
     wild, whole = simulation.topology.routes[0].parents
     assert wild.conditions[0][:3] == ("Accepted", "False", "NoMatchingListenerHostname")
     assert whole.conditions[0][:3] == ("Accepted", "True", "Accepted")
@@ -30,13 +31,7 @@ def test_a_hostname_that_another_listener_owns_is_not_served_by_the_wildcard() -
 
 
 def test_a_port_that_the_service_has_not_spoils_resolved_refs() -> None:
-    service = """
-apiVersion: v1
-kind: Service
-metadata: {name: s, namespace: shop}
-spec: {ports: [{port: 80}]}
-"""
-    simulation = shop(CLASS, gateway(), route(more="rules: [{backendRefs: [{name: s, port: 81}]}]"), service)
+    simulation = simulated(CLASS, gateway(), route(more="rules: [{backendRefs: [{name: s, port: 81}]}]"), SERVICE)
     (found,) = simulation.topology.routes
     assert [f"{each.type}={each.status}/{each.reason}" for each in found.parents[0].conditions] == [
         "Accepted=True/Accepted",
@@ -47,13 +42,7 @@ spec: {ports: [{port: 80}]}
 def test_resolved_refs_has_the_reasons_of_all_backends_that_fail() -> None:
     """internal/gatewayapi/status/error.go: every reason once, sorted; a port is asked for before the Service."""
     backends = "{name: s, port: 81}, {name: s, port: 82}, {name: gone, port: 80}, {name: gone}, {name: s, port: 80}"
-    service = """
-apiVersion: v1
-kind: Service
-metadata: {name: s, namespace: shop}
-spec: {ports: [{port: 80}]}
-"""
-    simulation = shop(CLASS, gateway(), route(more=f"rules: [{{backendRefs: [{backends}]}}]"), service)
+    simulation = simulated(CLASS, gateway(), route(more=f"rules: [{{backendRefs: [{backends}]}}]"), SERVICE)
     resolved = simulation.topology.routes[0].parents[0].conditions[1]
     assert resolved[:3] == ("ResolvedRefs", "False", "BackendNotFound,PortNotFound,PortNotSpecified")
     assert len(resolved.message.split("; ")) == 4
@@ -66,7 +55,7 @@ def test_a_route_of_layer_4_has_one_rule(kind: str, rules: int, accepted: bool) 
     listeners = f"[{{name: a, port: 80, protocol: {kind[:3]}, allowedRoutes: {{namespaces: {{from: All}}}}}}]"
     rule = "{backendRefs: [{name: s, port: 80}]}"
     more = f"rules: [{', '.join([rule] * rules)}]"
-    simulation = shop(
+    simulation = simulated(
         CLASS, gateway(listeners=listeners), route(kind=kind, more=more), ROUTE.replace("HTTPRoute", kind)
     )
     found = simulation.topology.routes[0].parents[0].conditions
@@ -100,7 +89,7 @@ spec:
     rule = "allowedRoutes: {namespaces: {from: All}}"
     listeners = f"[{{name: all, port: 80, protocol: {kind[:-5]}, {rule}}}]"
     to_it = f"rules: [{{backendRefs: [{{name: s, port: {port}}}]}}]"
-    simulation = shop(CLASS, gateway(listeners=listeners), route(kind=kind, more=to_it), service)
+    simulation = simulated(CLASS, gateway(listeners=listeners), route(kind=kind, more=to_it), service)
     (found,) = simulation.topology.routes
     assert [each.reason for each in found.parents[0].conditions] == ["Accepted", reason]
 
@@ -115,29 +104,23 @@ metadata: {name: s-1, namespace: shop, labels: {kubernetes.io/service-name: s}}
 addressType: IPv4
 endpoints: [{addresses: [10.0.0.1]}]
 """
-SELECTING = """
-apiVersion: v1
-kind: Service
-metadata: {name: s, namespace: shop}
-spec: {SELECTORports: [{port: 80}]}
-"""
 
 
 @pytest.mark.parametrize(
     ("selector", "slices", "namespaces", "reason"),
     [
-        ("selector: {app: s}, ", SLICE, NAMESPACES, "NotAllowedByListeners"),
-        ("selector: {app: s}, ", SLICE, NAMESPACES.replace("infra", "shop"), "Accepted"),
-        ("selector: {app: s}, ", "", NAMESPACES, "Accepted"),  # a tree in Git: tools make its Namespaces
+        ("selector: {app: s}", SLICE, NAMESPACES, "NotAllowedByListeners"),
+        ("selector: {app: s}", SLICE, NAMESPACES.replace("infra", "shop"), "Accepted"),
+        ("selector: {app: s}", "", NAMESPACES, "Accepted"),  # a tree in Git: tools make its Namespaces
         ("", SLICE, NAMESPACES, "Accepted"),  # an EndpointSlice that somebody wrote
-        ("selector: {app: s}, ", SLICE, NAMESPACES.replace("default", "other"), "Accepted"),  # Namespaces not listed
+        ("selector: {app: s}", SLICE, NAMESPACES.replace("default", "other"), "Accepted"),  # Namespaces not listed
     ],
 )
 def test_a_route_whose_namespace_is_known_not_to_be_there(
     selector: str, slices: str, namespaces: str, reason: str
 ) -> None:
     """§2: never allowed, even by `All`. That a Namespace is missing shows only in what a cluster itself lists."""
-    backend = SELECTING.replace("SELECTOR", selector)
+    backend = service("s", ports="[{port: 80}]", more=selector)
     to_it = "rules: [{backendRefs: [{name: s, port: 80}]}]"
     documents = (
         CLASS,
@@ -147,7 +130,7 @@ def test_a_route_whose_namespace_is_known_not_to_be_there(
         *([slices] if slices else []),
         namespaces.removeprefix("---"),
     )
-    simulation = shop(*documents, policy("SP", "wide", "Gateway/edge", "cors: {}", namespace="infra"))
+    simulation = simulated(*documents, policy("SP", "wide", "Gateway/edge", "cors: {}", namespace="infra"))
     (found,) = simulation.topology.routes
     assert found.parents[0].conditions[0].reason == reason
     assert state(simulation, "wide").verdict == ("Enforced" if reason == "Accepted" else "Accepted")

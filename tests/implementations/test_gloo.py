@@ -9,59 +9,32 @@ import pytest
 from policylint.policy.results import Effective
 from policylint.report.simulate.status import stanzas
 from policylint.simulation import Simulation
-from policylint.workspace import open_workspace
+from tests.worlds import gateway, opened, policy, route, service
 
-BASE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw, namespace: default}
-spec:
-  gatewayClassName: gloo-gateway
-  listeners: [{name: http, port: 80, protocol: HTTP}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: top, namespace: default, annotations: {delegation.gateway.solo.io/enable-policy-overrides: TOP}}
-spec:
-  parentRefs: [{name: gw}]
-  rules: [{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: middle}]}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: middle, namespace: default, annotations: {delegation.gateway.solo.io/enable-policy-overrides: MIDDLE}}
-spec: {rules: [{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: leaf}]}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: leaf, namespace: default}
-spec: {rules: [{name: own, backendRefs: [{name: web, port: 80}]}]}
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: default}
-spec: {ports: [{port: 80}]}
-"""
+OVERRIDES = "delegation.gateway.solo.io/enable-policy-overrides"
+
+
+def delegating(to: str) -> str:
+    return f"rules: [{{backendRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {to}}}]}}]"
 
 
 def simulate(path: Path, *parts: str, top: str = "none", middle: str = "none") -> Simulation:
-    base = BASE.replace("TOP", repr(top)).replace("MIDDLE", repr(middle))
-    (path / "world.yaml").write_text("---\n".join((base, *parts)))
-    return open_workspace([str(path / "world.yaml")]).simulations[0]
+    """A chain of routes from top over middle to leaf."""
+    of_top, of_middle = f"{OVERRIDES}: {top!r}", f"{OVERRIDES}: {middle!r}"
+    own = "rules: [{name: own, backendRefs: [{name: web, port: 80}]}]"
+    return opened(
+        path,
+        gateway("gw", "default", "[{name: http, port: 80, protocol: HTTP}]", of_class="gloo-gateway"),
+        route("top", "default", "[{name: gw}]", more=delegating("middle"), annotations=of_top),
+        route("middle", "default", parents="", more=delegating("leaf"), annotations=of_middle),
+        route("leaf", "default", parents="", more=own),
+        service("web", "default", "[{port: 80}]"),
+        *parts,
+    )
 
 
 def option(name: str, target: str, options: str, *, kind: str = "RouteOption", created: str = "") -> str:
-    kind_of_target, _, rest = target.partition("/")
-    name_of_target, _, section = rest.partition("#")
-    at = f", sectionName: {section}" if section else ""
-    stamp = f", creationTimestamp: {created!r}" if created else ""
-    return f"""
-apiVersion: gateway.solo.io/v1
-kind: {kind}
-metadata: {{name: {name}, namespace: default{stamp}}}
-spec:
-  targetRefs: [{{group: gateway.networking.k8s.io, kind: {kind_of_target}, name: {name_of_target}{at}}}]
-  options: {{{options}}}
-"""
+    return policy("gateway.solo.io/v1", kind, name, target, f"options: {{{options}}}", created=created)
 
 
 def only(simulation: Simulation) -> Effective:
@@ -148,15 +121,9 @@ def test_a_filter_that_names_nothing_takes_all_options_of_its_rule(
         f"{{type: ExtensionRef, extensionRef: {{group: gateway.solo.io, kind: RouteOption, name: {name}}}}}"
         for name in filters
     )
-    route = f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {{name: r, namespace: default}}
-spec: {{parentRefs: [{{name: gw}}], rules: {RULES.replace("FILTERS", named)}}}
-"""
-    there = option("there", "HTTPRoute/none", "timeout: 1s")
-    untargeted = "".join(line for line in there.splitlines(keepends=True) if "targetRefs" not in line)
-    simulation = simulate(tmp_path, route, untargeted, option("wide", "HTTPRoute/r", "extauth: {disable: true}"))
+    filtered = route("r", "default", "[{name: gw}]", more=f"rules: {RULES.replace('FILTERS', named)}")
+    untargeted = option("there", "", "timeout: 1s")
+    simulation = simulate(tmp_path, filtered, untargeted, option("wide", "HTTPRoute/r", "extauth: {disable: true}"))
     found = {
         path[-1].section: [each.name for each in group.effective.sources]
         for group in simulation.groups

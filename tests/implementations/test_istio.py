@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.catalog.kinds import load_catalog
 from policylint.model import Unseen
-from policylint.policy.results import Effective, PolicyState
-from policylint.simulation import Simulation, simulate
-from tests.worlds import world
+from policylint.policy.results import Effective
+from policylint.simulation import Simulation
+from tests import worlds
+from tests.worlds import manifest, reference, simulated, state
 
 NAMESPACE = "{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {%s}}}"
-
-
-def simulated(*manifests: str, unseen: Unseen | None = None) -> Simulation:
-    return simulate(world(*manifests, unseen=unseen), load_catalog())
 
 
 def policy(kind: str, name: str, spec: str = "", namespace: str = "foo", created: str = "", more: str = "") -> str:
@@ -32,50 +28,29 @@ def policy(kind: str, name: str, spec: str = "", namespace: str = "foo", created
         "TrafficExtension": "extensions.istio.io/v1alpha1",
         "WasmPlugin": "extensions.istio.io/v1alpha1",
     }[kind]
-    stamp = f", creationTimestamp: '{created}'" if created else ""
-    return f"""
-apiVersion: {group}
-kind: {kind}
-metadata: {{name: {name}, namespace: {namespace}{stamp}{more}}}
-spec: {{{spec}}}
-"""
+    return manifest(group, kind, name, namespace, f"spec: {{{spec}}}", created, more)
 
 
 def deployment(name: str = "web", namespace: str = "foo", labels: str = "", annotations: str = "") -> str:
-    return f"""
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: {name}, namespace: {namespace}}}
-spec: {{template: {{metadata: {{labels: {{app: {name}, {labels}}}, annotations: {{{annotations}}}}}}}}}
-"""
+    pods = f"{{labels: {{app: {name}, {labels}}}, annotations: {{{annotations}}}}}"
+    return manifest("apps/v1", "Deployment", name, namespace, f"spec: {{template: {{metadata: {pods}}}}}")
 
 
 def gateway(name: str = "edge", namespace: str = "foo", cls: str = "istio", labels: str = "", more: str = "") -> str:
     listener = "{name: a, port: 80, protocol: HTTP}"
     if cls == "istio-waypoint":
         listener = "{name: mesh, port: 15008, protocol: HBONE}"
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {{name: {name}, namespace: {namespace}, labels: {{{labels}}}}}
-spec: {{gatewayClassName: {cls}, listeners: [{listener}]{more}}}
-"""
+    return worlds.gateway(name, namespace, f"[{listener}]", more, cls, labels)
 
 
 def service(name: str = "cart", namespace: str = "foo", labels: str = "") -> str:
-    return f"""
-apiVersion: v1
-kind: Service
-metadata: {{name: {name}, namespace: {namespace}, labels: {{{labels}}}}}
-spec: {{selector: {{app: {name}}}, ports: [{{name: http, port: 80}}]}}
-"""
+    return worlds.service(name, namespace, more=f"selector: {{app: {name}}}", labels=labels)
 
 
 def to(kind: str, name: str) -> str:
     """targetRefs with one entry."""
-    group = {"Gateway": "gateway.networking.k8s.io", "GatewayClass": "gateway.networking.k8s.io"}.get(kind, '""')
-    group = "networking.istio.io" if kind == "ServiceEntry" else group
-    return f"targetRefs: [{{group: {group}, kind: {kind}, name: {name}}}]"
+    kind = "ServiceEntry.networking.istio.io" if kind == "ServiceEntry" else kind
+    return f"targetRefs: [{reference(f'{kind}/{name}')}]"
 
 
 def select(app: str = "web") -> str:
@@ -97,10 +72,6 @@ def effective(found: Simulation, path: str) -> Effective:
         group.effective for group in found.groups if path in [" > ".join(map(str, each)) for each in group.contexts()]
     ]
     return only
-
-
-def state(found: Simulation, name: str) -> PolicyState:
-    return next(each for each in found.policies.values() if each.key.name == name)
 
 
 def lost(found: Effective) -> list[str]:
@@ -235,19 +206,19 @@ def test_an_ingress_gateway_takes_wide_policies_selectors_and_targets() -> None:
 def test_pods_of_a_gateway_bear_the_labels_of_its_infrastructure_or_its_own() -> None:
     one = policy("AuthorizationPolicy", "one", "selector: {matchLabels: {tier: front}}")
     assert contexts(simulated(gateway(labels="tier: front"), one))
-    given = ", infrastructure: {labels: {tier: back}}"
+    given = "infrastructure: {labels: {tier: back}}"
     assert not contexts(simulated(gateway(labels="tier: front", more=given), one))
 
 
 def test_a_gateway_that_points_to_a_deployment_of_its_own_has_no_other() -> None:
-    found = simulated(gateway(more=", addresses: [{type: Hostname, value: ingress.foo.svc}]"), deployment(), WIDE)
+    found = simulated(gateway(more="addresses: [{type: Hostname, value: ingress.foo.svc}]"), deployment(), WIDE)
     assert list(contexts(found)) == ["Deployment foo/web"]
-    assert "Gateway foo/edge" in contexts(simulated(gateway(more=", addresses: [{value: 10.0.0.1}]"), WIDE))
+    assert "Gateway foo/edge" in contexts(simulated(gateway(more="addresses: [{value: 10.0.0.1}]"), WIDE))
 
 
 def test_a_deployment_with_the_label_of_a_gateway_is_its_proxy() -> None:
     own = deployment("mine", labels="gateway.networking.k8s.io/gateway-name: edge")
-    unmanaged = gateway(more=", addresses: [{type: Hostname, value: mine.foo.svc}]")
+    unmanaged = gateway(more="addresses: [{type: Hostname, value: mine.foo.svc}]")
     found = simulated(own, unmanaged, policy("AuthorizationPolicy", "named", to("Gateway", "edge")))
     assert contexts(found) == {"Deployment foo/mine": ["AuthorizationPolicy foo/named"]}
 

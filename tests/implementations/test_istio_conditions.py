@@ -20,14 +20,10 @@ from tests.implementations.test_istio import (
     state,
     to,
 )
-from tests.worlds import conditions
+from tests.worlds import conditions, gateway_class, manifest, route
+from tests.worlds import policy as policy_of
 
-CLASS = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: istio}
-spec: {controllerName: istio.io/gateway-controller}
-"""
+CLASS = gateway_class("istio", "istio.io/gateway-controller")
 
 
 def flat(found: Simulation, name: str = "one") -> list[str]:
@@ -94,22 +90,19 @@ def test_without_ambient_mode_nothing_is_reported() -> None:
 
 
 def backend_tls(name: str, refs: str, validation: str = "wellKnownCACertificates: System", more: str = "") -> str:
-    return f"""
-apiVersion: gateway.networking.k8s.io/v1
-kind: BackendTLSPolicy
-metadata: {{name: {name}, namespace: foo{more}}}
-spec: {{targetRefs: [{refs}], validation: {{hostname: a.b, {validation}}}}}
-"""
+    spec = f"spec: {{targetRefs: [{refs}], validation: {{hostname: a.b, {validation}}}}}"
+    return manifest("gateway.networking.k8s.io/v1", "BackendTLSPolicy", name, "foo", spec, more=more)
 
 
 CART = "{group: '', kind: Service, name: cart}"
 GONE = "{group: '', kind: Service, name: gone}"
-ENTRY = """
-apiVersion: networking.istio.io/v1
-kind: ServiceEntry
-metadata: {name: ext, namespace: foo}
-spec: {hosts: [ext.example.com, '*.wild.example.com'], ports: [{name: tls, number: 443}]}
-"""
+ENTRY = manifest(
+    "networking.istio.io/v1",
+    "ServiceEntry",
+    "ext",
+    "foo",
+    "spec: {hosts: [ext.example.com, '*.wild.example.com'], ports: [{name: tls, number: 443}]}",
+)
 
 
 def test_the_fault_of_one_target_stays_on_all_that_follow() -> None:
@@ -174,27 +167,26 @@ def test_a_tree_without_config_maps_gets_them_from_elsewhere(tmp_path: Path) -> 
 
 
 def test_an_annotation_takes_a_policy_out() -> None:
-    ignored = backend_tls("a", CART, more=", annotations: {istio.io/ignore-policy-attachment: 'true'}")
+    ignored = backend_tls("a", CART, more="annotations: {istio.io/ignore-policy-attachment: 'true'}")
     found = simulated(CLASS, service(), ignored, backend_tls("b", CART))
     assert per_ancestor(found, "a")[0] == "foo/cart Accepted=False/IgnoredByIstio"
     assert per_ancestor(found, "b")[0] == "foo/cart Accepted=True/Accepted"
 
 
-ROUTE = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: r, namespace: foo}
-spec: {parentRefs: [%s], rules: [{backendRefs: [%s]}]}
-"""
+TO_CART = "backendRefs: [{name: cart, port: 80}]"
+
+
+def routed(parent: str, rule: str = TO_CART, namespace: str = "foo", more: str = "") -> str:
+    """A route with one parent and one rule."""
+    return route("r", namespace, f"[{parent}]", more=f"rules: [{{{rule}}}]{more}")
 
 
 def test_gateways_that_route_to_the_backend_are_ancestors_whether_granted_or_not() -> None:
-    route = ROUTE.replace("namespace: foo", "namespace: bar")
     found = simulated(
         CLASS,
         gateway(namespace="bar"),
         service(),
-        route % ("{name: edge}", "{name: cart, namespace: foo, port: 80}"),
+        routed("{name: edge}", "backendRefs: [{name: cart, namespace: foo, port: 80}]", "bar"),
         backend_tls("one", CART),
     )
     ancestors = [(str(each.ancestor), each.controller) for each in state(found, "one").ancestors]
@@ -207,10 +199,10 @@ def test_gateways_that_route_to_the_backend_are_ancestors_whether_granted_or_not
 @pytest.mark.parametrize(
     ("parent", "rule", "refs", "named"),
     [
-        ("{name: edge}", "backendRefs: [{name: cart, port: 80}]", CART, True),
-        ("{name: edge, sectionName: nope}", "backendRefs: [{name: cart, port: 80}]", CART, True),
-        ("{name: edge, port: 81}", "backendRefs: [{name: cart, port: 80}]", CART, True),
-        ("{name: gone}", "backendRefs: [{name: cart, port: 80}]", CART, False),
+        ("{name: edge}", TO_CART, CART, True),
+        ("{name: edge, sectionName: nope}", TO_CART, CART, True),
+        ("{name: edge, port: 81}", TO_CART, CART, True),
+        ("{name: gone}", TO_CART, CART, False),
         (
             "{name: edge}",
             "filters: [{type: RequestMirror, requestMirror: {backendRef: {name: cart, port: 80}}}]",
@@ -220,7 +212,7 @@ def test_gateways_that_route_to_the_backend_are_ancestors_whether_granted_or_not
         ("{name: edge}", "backendRefs: [{name: gone, port: 80}]", GONE, False),
         (
             "{name: edge}",
-            "backendRefs: [{name: cart, port: 80}]",
+            TO_CART,
             "{group: '', kind: Service, name: cart, sectionName: nope}",
             False,
         ),
@@ -230,19 +222,15 @@ def test_gateways_that_routes_name_are_ancestors_even_where_they_do_not_attach(
     parent: str, rule: str, refs: str, named: bool
 ) -> None:
     """extractAncestorBackends reads parentRefs and the backendRefs of rules; a target with a fault leads nowhere."""
-    route = ROUTE.replace("{backendRefs: [%s]}", "{%s}") % (parent, rule)
-    found = simulated(CLASS, gateway(), service(), route, backend_tls("one", refs))
+    found = simulated(CLASS, gateway(), service(), routed(parent, rule), backend_tls("one", refs))
     ancestors = [str(each.ancestor) for each in state(found, "one").ancestors]
     assert ("Gateway foo/edge" in ancestors) is named
 
 
 def test_traffic_policies_of_one_service_add_up_the_oldest_first() -> None:
-    traffic = """
-apiVersion: gateway.networking.x-k8s.io/v1alpha1
-kind: XBackendTrafficPolicy
-metadata: {name: %s, namespace: foo}
-spec: {targetRefs: [{group: '', kind: Service, name: cart}], %s}
-"""
+    traffic = policy_of(
+        "gateway.networking.x-k8s.io/v1alpha1", "XBackendTrafficPolicy", "%s", "Service/cart", "%s", "foo"
+    )
     session, retry = "sessionPersistence: {sessionName: %s}", "retryConstraint: {budget: {percent: 1}}"
     found = simulated(CLASS, service(), traffic % ("a", session % "a"), traffic % ("b", f"{session % 'b'}, {retry}"))
     (group,) = found.groups
@@ -274,7 +262,7 @@ spec: {targetRefs: [{group: '', kind: Service, name: cart}], %s}
 )
 @pytest.mark.parametrize("parent", ["{name: edge}", "{kind: Service, group: '', name: cart}"])
 def test_resolved_refs_of_routes(parent: str, backends: str, wanted: str) -> None:
-    found = simulated(CLASS, gateway(), service(), ENTRY, ROUTE % (parent, backends))
+    found = simulated(CLASS, gateway(), service(), ENTRY, routed(parent, f"backendRefs: [{backends}]"))
     assert f"ResolvedRefs={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)
 
 
@@ -311,11 +299,8 @@ spec:
 def test_a_listener_is_asked_for_the_hostname_first(section: str, host: str, wanted: str) -> None:
     """referenceAllowed: hostname, namespace, kind; createRouteStatus: NotAllowed before NoMatchingListenerHostname."""
     named = f", sectionName: {section}" if section else ""
-    route = ROUTE.replace("spec: {", f"spec: {{hostnames: [{host}], ") % (
-        f"{{name: sides, namespace: infra{named}}}",
-        "{name: cart, port: 80}",
-    )
-    found = simulated(CLASS, SIDES, service(), route)
+    asking = routed(f"{{name: sides, namespace: infra{named}}}", more=f", hostnames: [{host}]")
+    found = simulated(CLASS, SIDES, service(), asking)
     assert f"Accepted={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)
 
 
@@ -329,16 +314,15 @@ def test_a_listener_is_asked_for_the_hostname_first(section: str, host: str, wan
     ],
 )
 def test_of_a_service_as_parent_istio_asks_only_that_it_is_there(parent: str, wanted: str) -> None:
-    route = ROUTE % (parent, "{name: cart, port: 80}")
-    found = simulated(CLASS, gateway(), service(), ENTRY, route)
+    found = simulated(CLASS, gateway(), service(), ENTRY, routed(parent))
     assert f"Accepted={wanted}" in conditions(found.topology.routes[0].parents[0].conditions)
 
 
 def test_istio_has_no_filters_by_reference() -> None:
     """convertHTTPRoute: InvalidFilter, before all that is wrong with backends."""
-    filters = "filters: [{type: ExtensionRef, extensionRef: {group: a.example.com, kind: Filter, name: f}}], "
-    route = ROUTE.replace("{backendRefs", f"{{{filters}backendRefs") % ("{name: edge}", "{name: gone, port: 80}")
-    found = simulated(CLASS, gateway(), service(), route)
+    filters = "filters: [{type: ExtensionRef, extensionRef: {group: a.example.com, kind: Filter, name: f}}]"
+    filtered = routed("{name: edge}", f"{filters}, backendRefs: [{{name: gone, port: 80}}]")
+    found = simulated(CLASS, gateway(), service(), filtered)
     assert conditions(found.topology.routes[0].parents[0].conditions) == [
         "Accepted=True/Accepted",
         "ResolvedRefs=False/InvalidFilter",

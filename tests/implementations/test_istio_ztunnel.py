@@ -48,6 +48,6 @@ def test_ztunnel_enforces_what_is_known_of_connections(kind: str, spec: str, enf
 @pytest.mark.parametrize(("written", "enforced"), [("true", False), ("1", False), ("T", False), ("no", True)])
 def test_a_dry_run_is_not_enforced(written: str, enforced: bool) -> None:
     """Whatever Go's ParseBool takes for true is a dry run, with sidecars and in ambient mode."""
-    dry = policy("AuthorizationPolicy", "dry", more=f", annotations: {{istio.io/dry-run: '{written}'}}")
+    dry = policy("AuthorizationPolicy", "dry", more=f"annotations: {{istio.io/dry-run: '{written}'}}")
     assert bool(contexts(simulated(deployment(), dry))) is enforced
     assert bool(contexts(simulated(AMBIENT, deployment(), dry))) is enforced

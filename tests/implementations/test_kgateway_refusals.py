@@ -12,65 +12,37 @@ import pytest
 
 from policylint.workspace import open_workspace
 from tests.implementations.test_kgateway import policy, said, simulate
+from tests.worlds import grant, manifest
 
 HASH = "{SHA}" + "a" * 28
-PRESENT = f"""
-apiVersion: v1
-kind: Secret
-metadata: {{name: users, namespace: default}}
-stringData: {{.htpasswd: "alice:{HASH}", weak: "bob:$2y$10$abc", none: "# nobody", tls.crt: "-----BEGIN CERTIFICATE"}}
----
-apiVersion: v1
-kind: Secret
-metadata: {{name: keys, namespace: default, labels: {{app: one}}}}
-stringData: {{client: secret}}
----
-apiVersion: v1
-kind: Secret
-metadata: {{name: more-keys, namespace: default, labels: {{app: two}}}}
-data: {{other: c2VjcmV0, third: dGhpcmQ=}}
----
-apiVersion: v1
-kind: Secret
-metadata: {{name: far-keys, namespace: far, labels: {{app: far}}}}
-stringData: {{client: secret}}
----
-apiVersion: v1
-kind: Secret
-metadata: {{name: granted-keys, namespace: near, labels: {{app: near}}}}
-stringData: {{client: secret}}
----
-apiVersion: gateway.networking.k8s.io/v1beta1
-kind: ReferenceGrant
-metadata: {{name: keys, namespace: near}}
-spec:
-  from: [{{group: gateway.kgateway.dev, kind: TrafficPolicy, namespace: default}}]
-  to: [{{group: "", kind: Secret}}]
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {{name: no-keys, namespace: default}}
-data: {{keys: x}}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {{name: bad-keys, namespace: default}}
-data: {{jwks: no JSON}}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {{name: good-keys, namespace: default}}
-data: {{jwks: '{{"keys": [{{"kty": "RSA", "n": "x", "e": "AQAB"}}]}}'}}
-"""
+
+
+def secret(name: str, content: str, app: str = "", namespace: str = "default") -> str:
+    return manifest("v1", "Secret", name, namespace, content, more=app and f"labels: {{app: {app}}}")
+
+
+def config_map(name: str, data: str) -> str:
+    return manifest("v1", "ConfigMap", name, "default", f"data: {{{data}}}")
+
+
+BASIC = f'.htpasswd: "alice:{HASH}", weak: "bob:$2y$10$abc", none: "# nobody", tls.crt: "-----BEGIN CERTIFICATE"'
+PRESENT = (
+    secret("users", f"stringData: {{{BASIC}}}"),
+    secret("keys", "stringData: {client: secret}", "one"),
+    secret("more-keys", "data: {other: c2VjcmV0, third: dGhpcmQ=}", "two"),
+    secret("far-keys", "stringData: {client: secret}", "far", "far"),
+    secret("granted-keys", "stringData: {client: secret}", "near", "near"),
+    grant(
+        "near", "{group: gateway.kgateway.dev, kind: TrafficPolicy, namespace: default}", "{group: '', kind: Secret}"
+    ),
+    config_map("no-keys", "keys: x"),
+    config_map("bad-keys", "jwks: no JSON"),
+    config_map("good-keys", """jwks: '{"keys": [{"kty": "RSA", "n": "x", "e": "AQAB"}]}'"""),
+)
 
 
 def extension(spec: str) -> str:
-    return f"""
-apiVersion: gateway.kgateway.dev/v1alpha1
-kind: GatewayExtension
-metadata: {{name: ext, namespace: default}}
-spec: {{{spec}}}
-"""
+    return manifest("gateway.kgateway.dev/v1alpha1", "GatewayExtension", "ext", "default", f"spec: {{{spec}}}")
 
 
 def jwt(local: str) -> str:
@@ -78,7 +50,7 @@ def jwt(local: str) -> str:
 
 
 def verdict(path: Path, *parts: str, name: str = "it") -> str:
-    return said(simulate(path, PRESENT, *parts), name)[0]
+    return said(simulate(path, *PRESENT, *parts), name)[0]
 
 
 @pytest.mark.parametrize(

@@ -13,39 +13,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policylint.catalog.kinds import load_catalog
 from policylint.documents import Pointer
 from policylint.policy.results import Effective
 from policylint.policy.units import leaves
-from policylint.simulation import Simulation, simulate
-from tests.worlds import world
+from policylint.simulation import Simulation
+from tests.worlds import gateway, gateway_class, manifest, route, service, simulated
 
-SHOP = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: c}
-spec: {controllerName: CONTROLLER}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: g, namespace: ns}
-spec: {gatewayClassName: c, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: r, namespace: ns}
-spec: {parentRefs: [{name: g}], rules: [{name: one, backendRefs: [{name: s, port: 80}]}]}
----
-apiVersion: v1
-kind: Service
-metadata: {name: s, namespace: ns}
-spec: {ports: [{port: 80}]}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: w, namespace: ns}
-spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {}}}
-"""
+PODS = "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {}}}"
+SHOP = (
+    gateway("g", "ns", "[{name: http, port: 80, protocol: HTTP}]", of_class="c"),
+    route("r", "ns", "[{name: g}]", more="rules: [{name: one, backendRefs: [{name: s, port: 80}]}]"),
+    service("s", "ns", "[{port: 80}]"),
+    manifest("apps/v1", "Deployment", "w", "ns", PODS),
+)
 GATEWAY = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "g"}
 ROUTE = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r"}
 DURATION = st.sampled_from(["1s", "2s", "3s"])
@@ -175,9 +155,8 @@ def policies(draw: st.DrawFn, kind: Custom) -> list[dict[str, Any]]:
     return found
 
 
-def simulated(kind: Custom, documents: list[dict[str, Any]]) -> Simulation:
-    shop = SHOP.replace("CONTROLLER", kind.controller)
-    return simulate(world(shop, *map(json.dumps, documents)), load_catalog())
+def judged(kind: Custom, documents: list[dict[str, Any]]) -> Simulation:
+    return simulated(gateway_class("c", kind.controller), *SHOP, *map(json.dumps, documents))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
@@ -188,7 +167,7 @@ def test_the_worlds_of_this_file_have_contexts(kind: Custom) -> None:
         spec["traffic"] = {"retry": {"attempts": 1}}
     metadata = {"name": "p", "namespace": "ns"}
     document = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
-    assert simulated(kind, [document]).groups
+    assert judged(kind, [document]).groups
 
 
 def at(spec: Any, pointer: Pointer) -> Any:
@@ -210,7 +189,7 @@ def told(simulation: Simulation) -> list[Any]:
 @given(data=st.data())
 def test_the_story_of_a_merge_is_whole(kind: Custom, data: st.DataObject) -> None:
     documents = data.draw(policies(kind))
-    simulation = simulated(kind, documents)
+    simulation = judged(kind, documents)
     for group in simulation.groups:
         effective = group.effective
         stack = {each.key: each for each in effective.stack}
@@ -272,7 +251,7 @@ def includes(item: Any, wanted: Any) -> bool:
 def test_the_order_of_documents_means_nothing(kind: Custom, data: st.DataObject) -> None:
     documents = data.draw(policies(kind))
     shuffled = data.draw(st.permutations(documents))
-    one, other = simulated(kind, documents), simulated(kind, list(shuffled))
+    one, other = judged(kind, documents), judged(kind, list(shuffled))
     assert told(one) == told(other)
     assert [(str(key), state.verdict, state.by) for key, state in one.policies.items()] == [
         (str(key), state.verdict, state.by) for key, state in other.policies.items()
@@ -305,6 +284,6 @@ def test_json_merge_is_rfc_7386(base: dict[str, Any], patch: dict[str, Any]) -> 
         }
         for name, spec, target in (("wide", base, GATEWAY), ("narrow", patch, ROUTE))
     ]
-    (group,) = simulated(kind, documents).groups
+    (group,) = judged(kind, documents).groups
     patch.pop("mergeType")
     assert dict(group.effective.spec) == merged(base, patch)

@@ -15,7 +15,9 @@ from policylint.cli import main
 from policylint.implementations.istio.labels import ROOT_NAMESPACE
 from policylint.simulation import Simulation
 from policylint.workspace import UsageError, open_workspace
+from tests import worlds
 from tests.implementations.test_istio import deployment, gateway, policy
+from tests.worlds import manifest, verdicts
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog()
@@ -27,10 +29,6 @@ def simulated(tmp_path: Path, *manifests: str, **settings: Any) -> Simulation:
     (tmp_path / "world.yaml").write_text("---\n".join(manifests))
     given = {name.replace("_", "-"): each for name, each in settings.items()}
     return open_workspace([str(tmp_path)], settings=given).simulations[0]
-
-
-def verdicts(simulation: Simulation) -> dict[str, str]:
-    return {key.name: state.verdict for key, state in simulation.policies.items()}
 
 
 # --- the list ---------------------------------------------------------------------------------------------------------
@@ -183,27 +181,20 @@ def test_kgateway_deep_merge(field: str) -> None:
 
 
 def test_kgateway_global_policy_namespace(tmp_path: Path) -> None:
-    route = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: shop, labels: {team: shop}}
-spec: {parentRefs: [{name: edge}], rules: [{}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: kgateway, listeners: [{name: http, port: 80, protocol: HTTP}]}
-"""
-    traffic = """
-apiVersion: gateway.kgateway.dev/v1alpha1
-kind: TrafficPolicy
-metadata: {name: global, namespace: policies}
-spec:
-  targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {team: shop}}]
-  timeouts: {request: 1s}
-"""
-    assert verdicts(simulated(tmp_path, route, traffic)) == {"global": "TargetNotFound"}
-    found = simulated(tmp_path, route, traffic, kgateway={"globalPolicyNamespace": "policies"})
+    shop = manifest(
+        "gateway.networking.k8s.io/v1",
+        "HTTPRoute",
+        "shop",
+        "shop",
+        "spec: {parentRefs: [{name: edge}], rules: [{}]}",
+        more="labels: {team: shop}",
+    )
+    edge = worlds.gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]", of_class="kgateway")
+    selectors = "targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {team: shop}}]"
+    spec = f"{selectors}, timeouts: {{request: 1s}}"
+    traffic = worlds.policy("gateway.kgateway.dev/v1alpha1", "TrafficPolicy", "global", "", spec, "policies")
+    assert verdicts(simulated(tmp_path, shop, edge, traffic)) == {"global": "TargetNotFound"}
+    found = simulated(tmp_path, shop, edge, traffic, kgateway={"globalPolicyNamespace": "policies"})
     assert verdicts(found) == {"global": "Enforced"}
 
 

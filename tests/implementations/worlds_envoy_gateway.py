@@ -4,43 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from policylint.catalog.kinds import load_catalog
-from policylint.policy.results import PolicyState
-from policylint.simulation import Simulation, simulate
-from tests.worlds import world
+from policylint.simulation import Simulation
+from tests import worlds
+from tests.worlds import GATEWAY_API, gateway_class, state
 
-CLASS = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: any}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
-"""
+CLASS = gateway_class(controller="gateway.envoyproxy.io/gatewayclass-controller")
 PLURAL = {"SP": "SecurityPolicy", "BTP": "BackendTrafficPolicy", "CTP": "ClientTrafficPolicy"}
-
-
-def shop(*manifests: str) -> Simulation:
-    return simulate(world(*manifests), load_catalog())
 
 
 def policy(
     kind: str, name: str, target: str, spec: str = "", namespace: str = "shop", created: str = "", field: str = ""
 ) -> str:
     """A policy by the short name of its kind; `target` is `Kind/name[#section]`, `field` other ways to name targets."""
-    stamp = f", creationTimestamp: '{created}'" if created else ""
-    of_kind, _, rest = target.partition("/")
-    named, _, section = rest.partition("#")
-    section = f", sectionName: {section}" if section else ""
-    reference = f"{{group: gateway.networking.k8s.io, kind: {of_kind}, name: {named}{section}}}"
-    return f"""
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: {PLURAL.get(kind, kind)}
-metadata: {{name: {name}, namespace: {namespace}{stamp}}}
-spec: {{{field or f"targetRefs: [{reference}]"}{", " + spec if spec else ""}}}
-"""
-
-
-def state(simulation: Simulation, name: str) -> PolicyState:
-    return next(each for key, each in simulation.policies.items() if key.name == name)
+    of_kind, _, named = target.partition("/")
+    settings = ", ".join(filter(None, (field, spec)))
+    target = "" if field else f"{of_kind}.{GATEWAY_API}/{named}"
+    kind = PLURAL.get(kind, kind)
+    return worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, name, target, settings, namespace, created)
 
 
 def told(simulation: Simulation, name: str) -> dict[str, list[str]]:

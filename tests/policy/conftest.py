@@ -9,6 +9,7 @@ import pytest
 
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
+from tests.worlds import gateway, gateway_class, policy, route, service
 
 World = Callable[..., Simulation]
 
@@ -30,38 +31,21 @@ spec:
 ---
 """
 
-TOPOLOGY = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: c}
-spec: {controllerName: example.org/controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: g, namespace: default}
-spec:
-  gatewayClassName: c
-  listeners:
-    - {name: one, port: 80, protocol: HTTP}
-    - {name: two, port: 8080, protocol: HTTP}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: r, namespace: default}
-spec:
-  parentRefs: [{name: g}]
-  rules:
-    - name: first
-      backendRefs: [{name: s, port: 80}]
-    - backendRefs: [{name: s, port: 80}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: s, namespace: default}
-spec:
-  ports: [{name: http, port: 80}]
----
-"""
+RULES = "rules: [{name: first, backendRefs: [{name: s, port: 80}]}, {backendRefs: [{name: s, port: 80}]}]"
+TOPOLOGY = "---".join(
+    (
+        gateway_class("c", "example.org/controller"),
+        gateway(
+            "g",
+            "default",
+            "[{name: one, port: 80, protocol: HTTP}, {name: two, port: 8080, protocol: HTTP}]",
+            of_class="c",
+        ),
+        route("r", "default", "[{name: g}]", more=RULES),
+        service("s", "default"),
+        "\n",
+    )
+)
 
 
 @pytest.fixture
@@ -80,13 +64,4 @@ def world(tmp_path: Path) -> World:
 
 def color(name: str, target: str, spec: str, created: str = "") -> str:
     """One ColorPolicy: `target` as `Kind/name` or `Kind/name#section`, `spec` as flow-style YAML."""
-    kind, _, rest = target.partition("/")
-    object_name, _, section = rest.partition("#")
-    group = "" if kind in ("Service", "Namespace") else "gateway.networking.k8s.io"
-    stamp = f", creationTimestamp: '{created}'" if created else ""
-    at = f", sectionName: {section}" if section else ""
-    return (
-        "apiVersion: example.org/v1\nkind: ColorPolicy\n"
-        f"metadata: {{name: {name}, namespace: default{stamp}}}\n"
-        f"spec: {{targetRefs: [{{group: '{group}', kind: {kind}, name: {object_name}{at}}}], {spec}}}\n---\n"
-    )
+    return policy("example.org/v1", "ColorPolicy", name, target, spec, created=created) + "---\n"

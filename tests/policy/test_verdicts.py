@@ -153,4 +153,4 @@ def test_the_2023_edition_lets_the_oldest_win_per_field_and_knows_the_objects_ow
 def _route_with(field: str) -> str:
     from tests.policy.conftest import TOPOLOGY
 
-    return TOPOLOGY.replace("spec:\n  parentRefs: [{name: g}]", f"spec:\n  {field}\n  parentRefs: [{{name: g}}]")
+    return TOPOLOGY.replace("spec: {parentRefs: [{name: g}]", f"spec: {{{field}, parentRefs: [{{name: g}}]")

@@ -114,6 +114,7 @@ def test_our_worlds(name: str) -> None:
     assert differences(FIXTURES / name) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not trees(), reason="../shared/trees is not there")
 @pytest.mark.parametrize("tree", trees(), ids=lambda tree: tree.name)
 def test_real_trees(tree: Path) -> None:

@@ -131,6 +131,7 @@ def test_a_chain_of_a_thousand_bases_ends_in_a_note(tmp_path: Path) -> None:
     assert [note.code for note in built.journal.notes] == ["too-deep"]
 
 
+@pytest.mark.slow
 def test_bases_that_double_at_every_level_are_cut_off(tmp_path: Path) -> None:
     files = {f"k{n}/kustomization.yaml": f"resources: [../k{n + 1}, ../k{n + 1}]\n" for n in range(30)}
     files |= {"k30/kustomization.yaml": "resources: [route.yaml]\n", "k30/route.yaml": ROUTE}
@@ -151,6 +152,7 @@ def test_components_that_multiply_are_cut_off(tmp_path: Path) -> None:
     assert {note.code for note in kustomizer(tmp_path, files).build("k0").journal.notes} == {"too-many"}
 
 
+@pytest.mark.slow
 def test_bases_that_all_include_each_other_end(tmp_path: Path) -> None:
     everyone = ", ".join(f"../k{n}" for n in range(12))
     files = {f"k{n}/kustomization.yaml": f"resources: [{everyone}]\n" for n in range(12)}

@@ -94,6 +94,7 @@ SAMPLES = [
 ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(st.data())
 def test_another_value_anywhere_is_refused_or_has_the_shape_of_facts(data: st.DataObject) -> None:

@@ -17,83 +17,55 @@ from policylint.model import ROUTE_KINDS
 from policylint.report.simulate import write as write_simulation
 from policylint.report.simulate.status import stanzas, write
 from policylint.workspace import open_workspace
+from tests import worlds
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 WORLDS = ("envoy-gateway-shop", "kuadrant-platform", "plain-manifests", "own-policy")
 
-NGF = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: nginx}
-spec: {controllerName: gateway.nginx.org/nginx-gateway-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: nginx, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: checkout, namespace: shop}
-spec: {parentRefs: [{name: edge, sectionName: http}]}
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: ClientSettingsPolicy
-metadata: {name: uploads, namespace: shop}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}
-  body: {maxSize: 10m}
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: ClientSettingsPolicy
-metadata: {name: everywhere, namespace: shop}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
-  body: {maxSize: 1m}
-"""
-KUADRANT = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: infra}
-spec:
-  gatewayClassName: istio
-  listeners:
-    - {name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}
-    - {name: admin, port: 81, protocol: HTTP}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: shop, namespace: shop}
-spec: {parentRefs: [{name: edge, namespace: infra, sectionName: http}], rules: [{name: all}]}
----
-apiVersion: kuadrant.io/v1
-kind: AuthPolicy
-metadata: {name: edge, namespace: infra}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
-  rules: {authentication: {key: {apiKey: {}}}}
----
-apiVersion: kuadrant.io/v1
-kind: AuthPolicy
-metadata: {name: shop, namespace: shop}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}
-  rules: {authentication: {key: {apiKey: {}}}}
----
-apiVersion: kuadrant.io/v1
-kind: AuthPolicy
-metadata: {name: lost, namespace: shop}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: gone}
-  rules: {authentication: {key: {apiKey: {}}}}
----
-apiVersion: kuadrant.io/v1
-kind: RateLimitPolicy
-metadata: {name: admin, namespace: infra}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge, sectionName: admin}
-  limits: {few: {rates: [{limit: 1, window: 1m}]}}
-"""
+
+def ngf(name: str, target: str, size: str) -> str:
+    spec = f"body: {{maxSize: {size}}}"
+    return worlds.policy(
+        "gateway.nginx.org/v1alpha1", "ClientSettingsPolicy", name, target, spec, "shop", field="targetRef"
+    )
+
+
+def kuadrant(kind: str, name: str, namespace: str, target: str, spec: str) -> str:
+    return worlds.policy("kuadrant.io/v1", kind, name, target, spec, namespace, field="targetRef")
+
+
+NGF = "---".join(
+    (
+        worlds.gateway_class("nginx", "gateway.nginx.org/nginx-gateway-controller"),
+        worlds.gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]", of_class="nginx"),
+        worlds.route(parents="[{name: edge, sectionName: http}]"),
+        ngf("uploads", "HTTPRoute/checkout", "10m"),
+        ngf("everywhere", "Gateway/edge", "1m"),
+    )
+)
+LISTENERS = (
+    "[{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, "
+    "{name: admin, port: 81, protocol: HTTP}]"
+)
+KEY = "rules: {authentication: {key: {apiKey: {}}}}"
+KUADRANT = "---".join(
+    (
+        worlds.gateway("edge", "infra", LISTENERS, of_class="istio"),
+        worlds.route(
+            "shop", parents="[{name: edge, namespace: infra, sectionName: http}]", more="rules: [{name: all}]"
+        ),
+        kuadrant("AuthPolicy", "edge", "infra", "Gateway/edge", KEY),
+        kuadrant("AuthPolicy", "shop", "shop", "HTTPRoute/shop", KEY),
+        kuadrant("AuthPolicy", "lost", "shop", "HTTPRoute/gone", KEY),
+        kuadrant(
+            "RateLimitPolicy",
+            "admin",
+            "infra",
+            "Gateway/edge#admin",
+            "limits: {few: {rates: [{limit: 1, window: 1m}]}}",
+        ),
+    )
+)
 
 
 def of(tmp_path: Path, manifests: str) -> dict[str, dict[str, Any]]:

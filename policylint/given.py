@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey
 from policylint.model.resource import Written
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 
 class Given(NamedTuple):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import implementation
 from policylint.model import GATEWAY_GROUP, PolicyKind, ResourceKey, text
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Ancestor, Group, OrderDependence, PolicyState
-from policylint.records import NamedTuple
 from policylint.topology import GatewayState, ParentState, Topology
 from policylint.topology.ancestry import gateways_above
 

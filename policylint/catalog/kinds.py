@@ -12,7 +12,7 @@ from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.policy_kind import PolicyKind, policy_kind
 from policylint.model.resource import Resource, mapping, sequence, text
 from policylint.model.shipped import shipped, shipped_files
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Key = tuple[str, str]
 

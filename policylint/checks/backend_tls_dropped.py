@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.checks.kit.locations import at, path
 from policylint.model import GATEWAY_GROUP, Finding, Related, Resource, ResourceKey, mapping, sequence
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState, Target
-from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.checks.kit.locations import at, path, value_at
 from policylint.documents import Pointer
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

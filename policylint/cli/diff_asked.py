@@ -12,7 +12,7 @@ import click
 
 from policylint.cli import configured
 from policylint.config.discovery import candidates
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.sources import SourceError
 from policylint.sources.git import LINK, Repository, RevisionError
 from policylint.sources.revision import Revision, at_revision, staged

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.cli import configured
 from policylint.model import Finding
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.config import Settings

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.policy.results import Effective

@@ -15,9 +15,9 @@ from typing import Any, Literal
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Pairing
 from policylint.model import GATEWAY_GROUP, Node
+from policylint.namedtuple import NamedTuple
 from policylint.policy.paths import Paths
 from policylint.policy.results import Effective, Group
-from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import Topology
 

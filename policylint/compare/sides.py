@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.compare.pairing import Pairing

@@ -35,7 +35,7 @@ from policylint.documents.serialize import StoredError, is_deep, number_in, text
 from policylint.model import SEVERITIES, Confidence, Finding, Location, Node, PolicyKind, Related, ResourceKey
 from policylint.model.fix import Action, Change, Fix
 from policylint.model.policy_kind import Origin, policy_kind
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.policy.results import Effective

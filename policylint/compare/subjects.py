@@ -11,8 +11,8 @@ from policylint.compare.change import ContextChange, Part, Setting, Subject, Sub
 from policylint.compare.settings import ORDER, aims, settings, sources
 from policylint.compare.sides import Sides
 from policylint.model import Location, Node, PolicyKind, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Effective, Group
-from policylint.records import NamedTuple
 
 MOST_UNCHANGED = 12
 """Settings that stay, per part; more would hide those that change."""

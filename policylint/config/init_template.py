@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 SCHEMA = "https://raw.githubusercontent.com/example/policylint/main/schemas/config.json"
 

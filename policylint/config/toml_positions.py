@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from policylint.documents import Pointer, Position
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 
 class Places(Protocol):

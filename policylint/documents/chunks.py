@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 _KIND: Final = re.compile(rb"""kind:[ \t]+(["']?)([A-Za-z][A-Za-z0-9]*)\1[ \t]*(?:#.*)?\r?(?:\n|\Z)""")
 _API_VERSION: Final = re.compile(rb"""apiVersion:[ \t]+(["']?)([A-Za-z0-9][\w./-]*)\1[ \t]*(?:#.*)?\r?(?:\n|\Z)""")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 
 class Binding(NamedTuple):

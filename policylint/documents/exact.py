@@ -15,7 +15,7 @@ from policylint.documents.fast import has_exotic_breaks
 from policylint.documents.position import Pointer, Spot
 from policylint.documents.problem import ALIAS_BOMB, MAX_DEPTH, MAX_NODES, TOO_DEEP, YAML_SYNTAX
 from policylint.documents.scalars import KEYS, PLAIN, ScalarError, key_of_value, resolve_tagged
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\n|\r")
 _PROPERTIES: Final = re.compile(r"(?:(?:!<[^>\s]*>|[&!][^\s,\[\]{}]*)(?:\s|(?<=\s)#[^\r\n]*)*)+")

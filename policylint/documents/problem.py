@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from policylint.documents.position import Document, Pointer
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 # Codes are part of the tool's output: never renamed, never reused.
 YAML_SYNTAX: Final = "yaml-syntax"  # libyaml, or the API server's reader, refuses the document

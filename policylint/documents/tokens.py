@@ -9,7 +9,7 @@ from typing import Any
 
 from policylint.documents.chunks import split
 from policylint.documents.events import binding
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 
 class Token(NamedTuple):

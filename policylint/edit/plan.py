@@ -9,7 +9,7 @@ from policylint.edit.text import Edit, edit_of
 from policylint.edit.values import expected, values
 from policylint.model import Finding
 from policylint.model.fix import Change, Fix
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Read = Callable[[str], bytes | None]
 """The bytes of a file by its path as shown; None for what is no file that may be edited."""

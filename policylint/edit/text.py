@@ -9,7 +9,7 @@ from policylint.documents.chunks import split
 from policylint.documents.scalars import resolve_plain
 from policylint.documents.tokens import Token, token_at
 from policylint.model.fix import Change
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 _PLAIN = re.compile(r"[A-Za-z0-9_/][A-Za-z0-9_./-]*")
 """What may stand without quotes anywhere, if it is read as a text."""

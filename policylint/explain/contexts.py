@@ -11,9 +11,9 @@ from itertools import islice
 
 from policylint.explain.settings import settings
 from policylint.model import Node
+from policylint.namedtuple import NamedTuple
 from policylint.policy.level import level
 from policylint.policy.results import Group
-from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import Topology, whole
 

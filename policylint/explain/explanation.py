@@ -9,8 +9,8 @@ from policylint.explain.reach import Reach, reach
 from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
 from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
-from policylint.records import NamedTuple
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules

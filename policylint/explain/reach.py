@@ -6,9 +6,9 @@ from collections import defaultdict
 from typing import Literal
 
 from policylint.model import Node, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.level import level
 from policylint.policy.results import Group, PolicyState
-from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import Topology
 from policylint.topology.workloads import is_workload, selected

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Effective, Group, Lost, holds
-from policylint.records import NamedTuple
 
 State = Literal["applies", "overridden", "dropped"]
 

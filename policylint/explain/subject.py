@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from policylint.model import ROUTE_KINDS, Node, ResourceKey
 from policylint.model.spelling import alike, find, readings, spelled, spelling
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.workloads import is_workload

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from policylint.model import Location, Node, ResourceKey, mapping, sequence
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState, Target
-from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from policylint.documents import Document, Problem, Unread, read, read_unread
 from policylint.model import mapping
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.documents.reading import Wanted

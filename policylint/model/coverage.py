@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 
 class Coverage(NamedTuple):

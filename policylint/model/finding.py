@@ -7,7 +7,7 @@ from typing import Literal
 from policylint.model.fix import Fix
 from policylint.model.keys import ResourceKey
 from policylint.model.resource import Location
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["certain", "assumed", "unknown"]

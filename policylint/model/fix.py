@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Literal
 
 from policylint.model.resource import Location
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Action = Literal["set", "quote", "rename", "list", "insert", "document"]
 

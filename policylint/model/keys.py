@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 UNKNOWN_NAMESPACE = "?"
 """Begins the namespace of an object where something outside its file (a kustomization, a chart) decides it. What

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from policylint.model.resource import mapping, sequence, text
 from policylint.model.weakness import Weakness, weakness
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Strategy = Literal[
     "none",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from policylint.model.resource import Resource
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 State = Literal["found", "missing", "unknown"]
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from policylint.documents import Pointer, Position
 from policylint.model.keys import ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 _NOTHING: Mapping[str, Any] = {}
 _T = TypeVar("_T")

@@ -14,7 +14,7 @@ from typing import cast
 
 from policylint.model.finding import Confidence, Severity
 from policylint.model.shipped import shipped
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
 

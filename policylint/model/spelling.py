@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.model.keys import ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 SHORT = {
     "gw": "Gateway",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from policylint.model.keys import ResourceKey
 from policylint.model.resource import Location
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Form = Literal["comment", "annotation", "configuration"]
 

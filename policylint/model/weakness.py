@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Listing = Literal["", "alternatives", "conditions", "demands"]
 Presence = Literal["", "demands", "grants"]

@@ -18,7 +18,7 @@ from policylint.model.keys import (
 )
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 
 class Note(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, Resource, mapping
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Declared
-from policylint.records import NamedTuple
 
 _GRANULARITY = {
     "none": "none",

@@ -13,12 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Merger, Stack
 from policylint.policy.level import level
 from policylint.policy.paths import Fixed, Paths, State
 from policylint.policy.results import Attachment, Group
 from policylint.policy.units import leaves
-from policylint.records import NamedTuple
 from policylint.topology import Topology, whole
 
 _Entry = Attachment | ResourceKey

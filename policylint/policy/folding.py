@@ -13,10 +13,10 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, Resource, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.patching import JOIN, RFC_7386, Move, Patch, Rules, moved
 from policylint.policy.results import Attachment, Effective, Lost, holds
 from policylint.policy.units import Leaf, Source, Unit, conflicts, leaves, places_of
-from policylint.records import NamedTuple
 
 Merger = Callable[["Stack"], Effective]
 """The strategy of a kind: from a stack to its effective policy."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.units import Leaf, places_of
-from policylint.records import NamedTuple
 
 Pairs = list[tuple[int | None, int | None]]
 """For each item of a joined list its index in the base and in the patch, None where it is not from there."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, PolicyKind, Resolution, Resource, ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.state import Condition
 
 Verdict = Literal[

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.model import Node, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
-from policylint.records import NamedTuple
 from policylint.topology import Condition, whole
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Declared
-from policylint.records import NamedTuple
 
 
 class Unit(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policylint.model import Location
 from policylint.model.world import Note, Unseen
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.provenance import Trace
 
 NOT_RENDERED = "GWP911"

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import is_symbolic
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import without_nulls
 from policylint.schema.plain import NotPlainError, errors
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import Checker
 
 if TYPE_CHECKING:

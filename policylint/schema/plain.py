@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from policylint.documents import Pointer
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import Checker
 
 _SILENT: Final = frozenset(

@@ -15,8 +15,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
+from policylint.namedtuple import NamedTuple
 from policylint.programs import find_program
-from policylint.records import NamedTuple
 from policylint.sources.listing import GIT_TIMEOUT, git_root
 from policylint.sources.regular_file import too_large
 from policylint.sources.source import MAX_BYTES, SourceError

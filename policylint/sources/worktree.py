@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.sources.listing import git_files, git_root, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
 from policylint.sources.skipping import reason_by_name, reasons_of_directory

@@ -22,7 +22,7 @@ from policylint.model import (
     sequence,
     text,
 )
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target, port_number, resolve
 from policylint.topology.state import BackendState

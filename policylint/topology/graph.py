@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.model import Node, ResourceKey, World
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.routes import extension_refs
 from policylint.topology.state import Delegation, Detached, GatewayState, ListenerSetState, ListenerState, RouteState
 

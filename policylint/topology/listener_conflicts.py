@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.model import Node
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.listeners import Listener
 
 FAMILY = {"HTTP": "cleartext", "HTTPS": "tls", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Node, Resource, is_symbolic, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.hostnames import patterns
 from policylint.topology.references import is_listener_set, port_number
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.model import World, is_symbolic, mapping, selectors, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.references import same_namespace
 
 NAME_LABEL = "kubernetes.io/metadata.name"

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resolution, ResourceKey, World, is_symbolic, text
 from policylint.model.keys import CLUSTER_SCOPED
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 X_GROUP = "gateway.networking.x-k8s.io"
 """The group of the experimental kinds, XListenerSet among them."""

@@ -17,7 +17,7 @@ from policylint.model import (
     sequence,
     text,
 )
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.hostnames import EVERY, patterns
 
 HOSTNAME_KINDS = frozenset({"GRPCRoute", "HTTPRoute", "TLSRoute"})

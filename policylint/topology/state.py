@@ -10,7 +10,7 @@ from typing import Literal
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resolution, Resource, ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Status = Literal["True", "False", "Unknown"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology import RouteState, Topology
 from policylint.topology.routes import PATH_TYPES, Fault, Rule, faults
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares

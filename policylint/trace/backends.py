@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
-from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.backends import is_delegation

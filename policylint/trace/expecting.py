@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.model import ResourceKey, mapping, sequence
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.trace.request import RequestError
 from policylint.trace.result import Trace
 

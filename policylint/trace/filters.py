@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.trace.request import Request, split_host
 
 WELL_KNOWN = {"http": 80, "https": 443}

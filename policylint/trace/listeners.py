@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.model import mapping, sequence, text
 from policylint.model.world import LEFT_OUT
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology import ListenerState, ReferenceState
 from policylint.topology.hostnames import specificity
 from policylint.trace.hosts import serves

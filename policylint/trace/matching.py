@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from policylint.model import mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.trace.request import Request
 
 EXACT, REGEX, PREFIX = 2, 1, 0

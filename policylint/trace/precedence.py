@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.documents import Pointer
 from policylint.model import Resource, mapping, sequence
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.routes import PATH_TYPES, Rule, rules
 from policylint.trace.hosts import serves
 from policylint.trace.matching import Match, Miss, matches, path_of

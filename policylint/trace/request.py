@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.model import mapping, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 SCHEMES = ("http", "https", "tls", "tcp", "udp")
 FIELDS = (

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
-from policylint.records import NamedTuple
 from policylint.topology import ListenerState
 from policylint.trace.filters import Redirect, Step
 from policylint.trace.request import Request

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.suppression import Suppression
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.triage.config_entries import is_meant
 
 

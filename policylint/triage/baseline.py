@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from policylint.model import Finding
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 VERSION = "baseline-v1"
 FILE = ".policylint-baseline.json"

@@ -13,7 +13,7 @@ from typing import Any
 
 from policylint.model import Location, Spot
 from policylint.model.suppression import Suppression
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.triage.expiry import expiry
 
 MARK = re.compile(r"#[ \t]*policylint:[ \t]*ignore\b(?:\[([^\]]*)\])?")

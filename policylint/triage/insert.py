@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.triage.comments import suppressions, texts
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")

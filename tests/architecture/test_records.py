@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import typing
 
-from policylint import records
-
 
 class Ours(records.NamedTuple):
     """Says something."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.crd_kind import POLICY_LABEL
 from policylint.model import Location, PolicyKind, Resource, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

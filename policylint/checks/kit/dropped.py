@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, Severity
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Group, Lost
-from policylint.records import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

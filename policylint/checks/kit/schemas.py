@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import Resource
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.schema.known import GROUPS, Known, Schemas
 
 if TYPE_CHECKING:

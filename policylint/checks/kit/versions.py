@@ -8,7 +8,7 @@ lately, so that v1alpha2 of them is no more than a note.
 from __future__ import annotations
 
 from policylint.model import GATEWAY_GROUP, Severity
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 X_GROUP = "gateway.networking.x-k8s.io"
 

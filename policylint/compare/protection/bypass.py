@@ -18,7 +18,7 @@ from policylint.compare.protection.taking import takes_over
 from policylint.compare.settings import sources
 from policylint.compare.sides import Sides
 from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology import ParentState, RouteState
 
 RULE = "GWP302"

@@ -10,7 +10,7 @@ from policylint.checks.kit.wording import listing
 from policylint.compare.attachment import rules_of
 from policylint.compare.sides import Sides
 from policylint.model import Finding, Location, Node, Related, ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 
 RULE = "GWP304"

@@ -8,7 +8,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 _NAMES = ("name", "issuer")
 """Fields by which an entry of a list is known."""

@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Any
 
 from policylint.model import Node, PolicyKind, ResourceKey, mapping, sequence
+from policylint.namedtuple import NamedTuple
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Effective, Group
-from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
 from policylint.topology.routes import rules

@@ -18,8 +18,8 @@ from policylint.compare.protection.cause import Cause, Path, Weaker, is_unseen
 from policylint.compare.protection.istio_rules import Permit, covers, lost, names_a_client, permits, single
 from policylint.compare.sides import Sides
 from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
-from policylint.records import NamedTuple
 from policylint.simulation import Simulation
 
 KIND = ("security.istio.io", "AuthorizationPolicy")

@@ -16,7 +16,7 @@ from policylint.compare.settings import settings
 from policylint.compare.sides import Sides
 from policylint.compare.subjects import subject_of
 from policylint.model import Finding, Location, Node, Related, ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 
 RULE = "GWP302"

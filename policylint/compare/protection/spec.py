@@ -17,8 +17,8 @@ from policylint.compare.protection.dotted import At, instances, name_of, pair
 from policylint.documents import Pointer
 from policylint.model import mapping
 from policylint.model.weakness import Weakness
+from policylint.namedtuple import NamedTuple
 from policylint.policy.declared import is_opt_out
-from policylint.records import NamedTuple
 
 
 class Weakened(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 
 from policylint.implementations.envoy_gateway.managed import CONTROLLER, GROUP, Fleet, Scope, order, parent_scope
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState
 from policylint.topology.backends import ports
 from policylint.topology.references import backend_target

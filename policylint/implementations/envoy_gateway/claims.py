@@ -11,8 +11,8 @@ from policylint.implementations.envoy_gateway.feature_flags import OFF
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
 from policylint.implementations.envoy_gateway.policy_status import Book
 from policylint.model import ROUTE_KINDS, Node, Resource, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, PolicyState, Target
-from policylint.records import NamedTuple
 from policylint.topology import Condition
 
 

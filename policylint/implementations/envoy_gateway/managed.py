@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 
 from policylint.catalog.kinds import Catalog
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 from policylint.policy.order import age
-from policylint.records import NamedTuple
 from policylint.topology import GatewayState, ListenerSetState, ListenerState, ParentState, RouteState, Topology
 
 GROUP = "gateway.envoyproxy.io"

@@ -25,9 +25,9 @@ from policylint.implementations.istio.labels import (
 )
 from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.order import age
 from policylint.policy.results import Attachment, Effective, Group
-from policylint.records import NamedTuple
 from policylint.topology import whole
 
 _PER_SERVICE = frozenset({AUTHORIZATION, REQUEST_AUTHENTICATION, TELEMETRY, TRAFFIC_EXTENSION, WASM})

@@ -26,8 +26,8 @@ from policylint.implementations.istio.labels import (
 )
 from policylint.implementations.istio.waypoints import Waypoints
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment
-from policylint.records import NamedTuple
 from policylint.topology import whole
 
 _TEMPLATES = (

@@ -17,7 +17,7 @@ from policylint.implementations.istio.labels import (
     WAYPOINT_FOR,
 )
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.topology.namespaces import admits
 
 _NEVER_BEHIND_ONE = ("istio.io-mesh-controller", "istio.io-eastwest-controller")

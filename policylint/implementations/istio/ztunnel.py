@@ -10,7 +10,7 @@ from typing import Any
 
 from policylint.implementations.istio.labels import is_dry_run
 from policylint.model import Resource, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 _HTTP = frozenset(
     {

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Set
 from policylint.implementations.kgateway.fields import UNCOUNTED
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
 from policylint.model import Node, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment
-from policylint.records import NamedTuple
 from policylint.topology import Topology, whole
 from policylint.topology.delegation import without_cycles
 from policylint.topology.routes import rules

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from policylint.documents import Pointer
 from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, acl_conflict, fields
 from policylint.model import Resource, mapping
+from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Folding
 from policylint.policy.results import Attachment
-from policylint.records import NamedTuple
 
 WEIGHT = "kgateway.dev/policy-weight"
 PRIORITY = "kgateway.dev/inherited-policy-priority"

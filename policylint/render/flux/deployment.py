@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.flux.resource_sets import expanded
 from policylint.render.flux.substitution import DISABLED, filled_in
 from policylint.render.journal import Journal

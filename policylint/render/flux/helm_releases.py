@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import Spot, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.helm import app_template, known_charts
 from policylint.render.helm.app_template import Release
 from policylint.render.journal import Journal

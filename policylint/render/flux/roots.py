@@ -8,7 +8,7 @@ from typing import Any
 
 from policylint.load.objects import objects_of
 from policylint.model import mapping, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
 from policylint.render.provenance import Manifest, Trace
 from policylint.render.tree import Tree, metadata

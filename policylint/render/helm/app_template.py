@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.provenance import Manifest, Trace
 
 CHART = "app-template"

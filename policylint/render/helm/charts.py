@@ -10,7 +10,7 @@ from typing import Any
 from policylint.documents import read
 from policylint.load.objects import objects_of
 from policylint.model import mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.helm.program import HelmError, is_installed, template
 from policylint.render.helm.value_places import Layer, Template, placed
 from policylint.render.journal import Journal

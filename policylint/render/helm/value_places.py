@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from policylint.documents import Pointer, Position
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.provenance import Trace
 
 _KEY = re.compile(r"^(?P<indent>(?: |- )*)(?P<key>[\w./$-]+|\"[^\"]+\"|'[^']+'):(?: +(?P<rest>.*?))? *$")

@@ -8,7 +8,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.provenance import Manifest
 
 _POD_FIELDS = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from policylint.model import mapping, sequence, text
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.render.journal import Journal
 from policylint.render.kustomize.json_patch import PatchError, apply
 from policylint.render.kustomize.selectors import selects

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import SEVERITIES, Finding, Location, Severity
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.report.findings.report import Report
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from policylint.compare import compare, paired
 from policylint.compare.change import EnvironmentChange, Setting, Subject
 from policylint.explain.settings import summary
 from policylint.model import ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.report.kit.identity import Names
 from policylint.report.kit.wording import count
 from policylint.simulation import Simulation

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.model import SEVERITIES, Finding, Severity
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.model.coverage import Coverage

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from policylint.model import Finding, Node, ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.report.graph.build import build
 from policylint.report.graph.model import Graph, joined
 from policylint.report.graph.view import around, within

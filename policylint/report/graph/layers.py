@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.report.graph.model import Graph
 
 _SWEEPS = 8

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from policylint.model import Node, ResourceKey
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 
 Change = Literal["", "added", "removed", "changed"]
 MARKS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}

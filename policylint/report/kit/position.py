@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policylint.model import Location
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.report.findings.report import Report
 from policylint.report.kit.token import token_end
 

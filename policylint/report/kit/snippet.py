@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint, printable, spread, width, wrapped
 from policylint.report.kit.token import token_end
 

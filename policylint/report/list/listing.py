@@ -8,8 +8,8 @@ from typing import Any
 from policylint.explain.concerned import concerned
 from policylint.explain.reach import reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
-from policylint.records import NamedTuple
 from policylint.report.kit.display import Paint, one_line, width
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from policylint.records import NamedTuple
+from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation

@@ -71,12 +71,12 @@ class Bench:
         return quick if self.quick else full
 
     def lint(self, *paths: Path) -> list[str]:
-        """Return the command of a cold lint, in one process as everything else here."""
-        return [str(self.tool), "lint", "--no-cache", "--jobs", "1", *map(str, paths)]
+        """Return the command of a cold lint."""
+        return [str(self.tool), "lint", "--no-cache", *map(str, paths)]
 
     def warm(self, cache: Path, command: str, *arguments: str) -> list[str]:
         """Return a command that reads and writes a cache."""
-        return [str(self.tool), command, "--cache-dir", str(cache), "--jobs", "1", *arguments]
+        return [str(self.tool), command, "--cache-dir", str(cache), *arguments]
 
     def load(self, *paths: Path) -> list[str]:
         """Return the command of the process that only loads."""
@@ -197,7 +197,6 @@ def diff(bench: Bench) -> list[Row]:
             "diff": command,
             "diff-warm": only_base,
             "diff-warm-trees": only_trees,
-            "diff-warm-both": bench.warm(caches / "both", "diff", *span),
             "lint": bench.lint(place),
             "lint-warm": bench.warm(caches / "lint", "lint", str(place)),
             "lint-first": ["sh", "-c", f"rm -rf {fresh}; exec {shlex.join(bench.warm(fresh, 'lint', str(place)))}"],
@@ -205,17 +204,15 @@ def diff(bench: Bench) -> list[Row]:
         spent = interleaved(commands, bench.rounds(7, 3), LINT_CODES)
         bar = 1.3 if name == "diff" else None
         found.append(replace(_cpu(name, title, spent["diff"], spent["lint"], 0), bar=bar))
-        for other, how, least, aim in (
-            ("diff-warm", "the cache knows HEAD~1 alone", None, 0.25),
-            ("diff-warm-trees", "the cache knows both trees, not what they differ in", None, None),
-            ("diff-warm-both", "the same diff again: the cache knows the comparison", 0.25, None),
-            ("lint-warm", "lint again: the cache knows the tree", None, None),
-            ("lint-first", "lint that fills an empty cache", None, None),
+        for other, how in (
+            ("diff-warm", "the cache knows HEAD~1 alone"),
+            ("diff-warm-trees", "the cache knows both trees"),
+            ("lint-warm", "lint again: the cache knows the tree"),
+            ("lint-first", "lint that fills an empty cache"),
         ):
             row = other if name == "diff" else f"tree-{other}"
             what_else = f"{how} / cold lint, {what}, CPU"
-            limit = least if name == "diff" else None  # of a small tree most is start-up
-            found.append(replace(_cpu(row, what_else, spent[other], spent["lint"], 0), bar=limit, aim=aim))
+            found.append(replace(_cpu(row, what_else, spent[other], spent["lint"], 0), bar=None))
     return found
 
 
@@ -225,7 +222,7 @@ def wide(bench: Bench) -> list[Row]:
     if bench.quick:
         return [Row("diff-5k", f"diff that changes {what} / cold lint", skipped="quick run")]
     place = write_wide(bench.scratch / "wide")
-    common = [str(bench.tool), "diff", "--no-cache", "--jobs", "1", "-C", str(place)]
+    common = [str(bench.tool), "diff", "--no-cache", "-C", str(place)]
     commands: dict[str, Sequence[str]] = {"lint": bench.lint(place)}
     for change in CHANGES:
         commands[change] = [*common, "-o", "text", f"base..{change}"]
@@ -251,20 +248,6 @@ def hook(bench: Bench) -> list[Row]:
     return [_cpu("hook-idle", title, spent["hook"], spent["bare"], 6.0)]
 
 
-def jobs(bench: Bench) -> list[Row]:
-    """Two processes that parse, against one: on the clock, and in CPU time."""
-    one = bench.lint(bench.corpus)
-    commands = {"one": one, "two": [*one[:-2], "2", one[-1]]}
-    spent = interleaved(commands, bench.rounds(9, 3), LINT_CODES)
-    two, alone = spent["two"], spent["one"]
-    detail = f"{two.wall * 1000:,.0f} / {alone.wall * 1000:,.0f} ms"
-    return [
-        Row("jobs", "cold lint of 10k generated documents, --jobs 2 / --jobs 1, on the clock", two.wall / alone.wall,
-            detail=detail),
-        replace(_cpu("jobs-cpu", "the same, CPU", two, alone, 0), bar=None),
-    ]  # fmt: skip
-
-
 def _yaml_bytes(tree: Path) -> int:
     return sum(each.stat().st_size for each in tree.rglob("*.y*ml"))
 
@@ -277,6 +260,5 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "hook": hook,
     "diff": diff,
     "wide": wide,
-    "jobs": jobs,
     "growth": growth,
 }

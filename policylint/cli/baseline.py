@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from policylint.cli.options import OUTPUT, RULES, Command, option, reading, showing
+from policylint.cli.commands import OK
+from policylint.cli.options import OUTPUT, RULES, Command, option
+from policylint.cli.run import Run, is_empty, reading, showing
 
 
 @click.command(
@@ -25,40 +27,22 @@ Exit codes: 0, 2 wrong usage, 3 not done whole.
     OUTPUT, "--file", metavar="FILE", type=click.Path(path_type=str, dir_okay=False), help="Where to write it instead."
 )
 @showing
-def baseline(
-    paths: tuple[str, ...],
-    directory: str | None,
-    semantics: str | None,
-    snapshot: str | None,
-    file: str | None,
-    show_unknown: bool,
-    color: str,  # noqa: ARG001 - shared with the other commands that read
-    verbose: bool,
-    timing: bool,
-) -> int:
+def baseline(run: Run, file: str | None, show_unknown: bool) -> int:
     """Write a baseline with every finding of today; what the configuration and suppressions leave out stays out."""
-    from policylint.cli import configured
-    from policylint.cli.commands import say
-    from policylint.cli.judging import baseline_file, fingerprints_of, judge
-    from policylint.cli.opening import Clock, describe, enter, is_empty, opened
-    from policylint.cli.streams import put, save
+    from policylint.cli.output import put, save
+    from policylint.session.lint import baseline_file, fingerprints_of, judge
+    from policylint.session.rules import chosen
     from policylint.triage.baseline import text
 
-    clock = Clock()
-    enter(directory)
-    settings = configured.settings()
-    chosen = configured.chosen(settings, (), ())
-    workspace = opened(paths, None, semantics, snapshot)
-    found = judge(workspace, settings, chosen).findings
-    findings = [each for each in found if show_unknown or each.confidence != "unknown"]
-    place = file or baseline_file(settings)
+    setup = run.setup()
+    rules = chosen(setup)
+    workspace = run.open(setup)
+    result = judge(setup, workspace, rules)
+    findings = result.findings if show_unknown else result.known
+    place = file or baseline_file(setup)
     save(place, text(findings, fingerprints_of(workspace, findings)))
     put(f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'} accepted in {place}\n")
-    clock.lap("all of it")
-    if verbose:
-        describe(workspace.coverage)
-    if timing:
-        for line in clock.lines():
-            say(line)
+    run.lap("all of it")
+    run.end(workspace.coverage)
     is_empty(workspace.coverage)
-    return 0
+    return OK

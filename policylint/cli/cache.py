@@ -35,7 +35,7 @@ Examples:
 """,
 )
 def cache() -> None:
-    """What earlier runs know of file contents and comparisons, so that no content is parsed and no diff made twice.
+    """What earlier runs know of file contents, so that no content is parsed twice.
 
     It holds nothing that cannot be made anew. --no-cache goes without, for one run; POLICYLINT_NO_CACHE=1 for all.
     """

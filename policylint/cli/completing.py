@@ -93,24 +93,24 @@ def paths(context: click.Context, parameter: click.Parameter, incomplete: str) -
 
 def environments(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """Names of the environments of the tree."""
-    from policylint.cli.configured import ENVIRONMENTS
-
-    context.meta.pop(ENVIRONMENTS, None)  # those that were given already, and the word that is being typed
-    workspace = _workspace(context)
-    names = [] if workspace is None else [each.world.name for each in workspace.simulations]
-    return [each for each in names if each.startswith(incomplete)]
+    workspace = _workspace(context, every=True)
+    names = [] if workspace is None else [simulation.world.name for simulation in workspace.simulations]
+    return [name for name in names if name.startswith(incomplete)]
 
 
-def _workspace(context: click.Context) -> Workspace | None:
-    """What the words so far name: -C, PATHs that are there, options on what is read; None where it cannot be read."""
-    from policylint.cli.opening import enter, opened
+def _workspace(context: click.Context, *, every: bool = False) -> Workspace | None:
+    """What the words so far name: -C, PATHs that are there, options on what is read; None where it cannot be read.
+
+    Args:
+        every: all environments, whichever were named so far: the word that is being typed is one of them.
+    """
+    from policylint.cli.run import ReadingOptions, Run
 
     said = context.params
     try:
-        with context:
-            enter(said.get("directory"))
-            there = [each for each in said.get("paths") or () if os.path.exists(each)]  # noqa: PTH110
-            return opened(there, None, said.get("semantics"), said.get("snapshot"))
+        run = Run(**{field: said.get(field) for field in ReadingOptions._fields})
+        there = tuple(path for path in run.asked.paths or () if os.path.exists(path))  # noqa: PTH110
+        return run.open(run.setup(paths=there, environments=() if every else run.asked.env or ()))
     except (Exception, SystemExit):
         return None
 

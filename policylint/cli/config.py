@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from policylint.cli.options import INPUT, Command, option, which_file
+from policylint.cli.options import Command, in_directory, which_file
 
 
 @click.group(
@@ -30,24 +30,20 @@ Examples:
   policylint config show -C clusters/prod
 """,
 )
-@option(
-    INPUT,
-    "-C",
-    "directory",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False),
-    help="Run as if started in DIR, as git does.",
-)
+@in_directory
 @which_file
-def show(directory: str | None) -> int:
+def show(directory: str | None, config: str | None, no_config: bool) -> int:
     """Print every setting with its value and the place it comes from, as YAML."""
-    from policylint.cli import configured
-    from policylint.cli.opening import enter
-    from policylint.cli.streams import put
-    from policylint.config.show import show as shown
+    import os
 
-    enter(directory)
-    found = configured.settings()
-    configured.check(found)
-    put(shown(found, configured.origin() if found.file else ""))
+    from policylint.cli.output import put
+    from policylint.config.show import show as shown
+    from policylint.session.rules import check
+    from policylint.session.settings import RunOptions, Setup
+
+    if directory:
+        os.chdir(directory)
+    setup = Setup.of(RunOptions(config=config, no_config=no_config))
+    check(setup)
+    put(shown(setup.settings, setup.origin))
     return 0

@@ -6,7 +6,8 @@ import click
 
 from policylint.cli.commands import OK
 from policylint.cli.completing import objects
-from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
+from policylint.cli.options import Command, at, form_option, option
+from policylint.cli.run import Run, reading, showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,33 +48,10 @@ Exit codes: 0, 2 wrong usage, 3 not done whole.
     help="Simulate the tree without a policy (RESOURCE itself if it is one) and show the change.",
 )
 @reading
-@option(INPUT, "--at", "revision", metavar="REV", default="", help="As of this git revision, not the work tree.")
-@option(
-    OUTPUT,
-    "-o",
-    "--format",
-    "form",
-    type=click.Choice(("text", "json", "yaml", "markdown")),
-    default="text",
-    show_default=True,
-    help="Format on stdout.",
-)
+@at()
+@form_option(("text", "json", "yaml", "markdown"))
 @showing
-def explain(
-    resource: str,
-    rule: str,
-    field: str,
-    without: str | None,
-    paths: tuple[str, ...],
-    directory: str | None,
-    semantics: str | None,
-    snapshot: str | None,
-    revision: str,
-    form: str,
-    color: str,
-    verbose: bool,
-    timing: bool,
-) -> int:
+def explain(run: Run, resource: str, rule: str, field: str, without: str | None, revision: str, form: str) -> int:
     """Explain an object: which policies act on it, where each value comes from, and what was lost to whom.
 
     RESOURCE is Kind/name, Kind/namespace/name, Kind.group/namespace/name, an unambiguous name, or the id of a rule. For
@@ -81,39 +59,30 @@ def explain(
     """
     import re
 
+    color = run.asked.color
     if re.fullmatch(r"GWP\d{3}", resource, re.IGNORECASE):
         from policylint.cli.rule import rule as rule_command
 
         return int(click.get_current_context().invoke(rule_command, name=resource, color=color) or OK)
 
-    from policylint.cli.opening import Clock, describe
-    from policylint.cli.streams import page_width, put, say, wants_color
-    from policylint.cli.trace_at import opened_at
+    from policylint.cli.output import page_width, put, wants_color
     from policylint.explain.explanation import explain as explained
-    from policylint.explain.subject import UnclearError, subjects
+    from policylint.explain.subject import subjects
     from policylint.report.explain import write
     from policylint.report.kit.display import Paint
     from policylint.report.kit.identity import Names
 
-    clock = Clock()
-    workspace = opened_at(revision, paths, directory, semantics, snapshot)
-    clock.lap("read and simulate")
-    try:
-        asked = subjects(resource, workspace.simulations, rule)
-        findings = workspace.findings()
-        clock.lap("rules")
-        found: list[Explained] = [(explained(each, findings), _radius(each, without, workspace)) for each in asked]
-    except UnclearError as error:
-        raise click.UsageError(str(error)) from None
-    clock.lap("explain")
-    names = Names(key for each in workspace.simulations for key in each.world.resources)
+    workspace = run.open(run.setup(), revision)
+    run.lap("read and simulate")
+    asked = subjects(resource, workspace.simulations, rule)
+    findings = workspace.findings()
+    run.lap("rules")
+    found: list[Explained] = [(explained(subject, findings), _radius(subject, without, workspace)) for subject in asked]
+    run.lap("explain")
+    names = Names(key for simulation in workspace.simulations for key in simulation.world.resources)
     for piece in write(form, found, names, Paint(wants_color(color)), page_width(), field):
         put(piece)
-    if verbose:
-        describe(workspace.coverage)
-    if timing:
-        for line in clock.lines():
-            say(line)
+    run.end(workspace.coverage)
     return OK
 
 

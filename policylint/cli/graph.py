@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
-from policylint.cli.commands import OK
-from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
+from policylint.cli.commands import OK, say
+from policylint.cli.options import OUTPUT, Command, at, option, output_files, outputs
+from policylint.cli.run import Run, reading, showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from policylint.cli.diff_sides import Two
     from policylint.model import Finding
     from policylint.report.graph import Asked, Drawing
+    from policylint.session.diff import DiffSides
+    from policylint.session.settings import Setup
     from policylint.workspace import Workspace
 
 SHOWN = "What is drawn"
@@ -54,7 +56,7 @@ Exit codes: 0, 2 wrong usage, 3 not done whole.
     help="What changes between two revisions (A alone: and the work tree), marked; without RESOURCE.",
 )
 @reading
-@option(INPUT, "--at", "revision", metavar="REV", default="", help="As of this git revision, not the work tree.")
+@at()
 @option(
     OUTPUT,
     "-o",
@@ -64,15 +66,10 @@ Exit codes: 0, 2 wrong usage, 3 not done whole.
     default=None,
     help="Format on stdout. Default: mermaid, unless --output is given.",
 )
-@option(
-    OUTPUT, "--output", "outputs", multiple=True, metavar="FORMAT=FILE", help="Also write FORMAT to FILE; repeatable."
-)
+@outputs
 @showing
 def graph(
-    paths: tuple[str, ...],
-    directory: str | None,
-    semantics: str | None,
-    snapshot: str | None,
+    run: Run,
     namespaces: tuple[str, ...],
     kinds: tuple[str, ...],
     policies: tuple[str, ...],
@@ -80,9 +77,6 @@ def graph(
     revision: str,
     form: str | None,
     outputs: tuple[str, ...],
-    color: str,  # noqa: ARG001 - the formats have their own colours
-    verbose: bool,
-    timing: bool,
 ) -> int:
     """Draw topology and policies: what is attached, effective, overridden, dangling.
 
@@ -91,46 +85,38 @@ def graph(
 
     html is one page that needs nothing else: pan, zoom, search, filter, click for the effective policy with sources.
     """
-    from policylint.cli.opening import Clock, describe, enter
-    from policylint.cli.streams import put, save, say
+    from policylint.cli.output import put, save
     from policylint.report.graph import Asked, write
 
-    clock = Clock()
-    enter(directory)
-    files = [_output(each) for each in outputs]
+    files = output_files(outputs, FORMATS)
     asked = Asked({}, namespaces, kinds, policies)
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}
     if revisions and revision:
         raise click.UsageError("--at and --diff exclude each other: --diff A..B names both revisions")
     if revisions:
-        from policylint.cli.diff_asked import Wanted, resolved
-        from policylint.cli.diff_sides import both
+        from policylint.session.revisions import DiffOptions, resolve
 
-        two = both(resolved(Wanted((revisions, *paths), semantics=semantics, snapshot=snapshot)))
-        workspace = two.after
-        clock.lap("read and simulate")
-        drawing = _changes(two, asked._replace(title=two.span), html=html)
+        request = resolve(run.options(paths=(revisions, *run.asked.paths)), DiffOptions())
+        sides = run.open_sides(request)
+        workspace = sides.after
+        run.lap("read and simulate")
+        drawing = _changes(sides, asked._replace(title=request.span), html=html)
     else:
-        from policylint.cli.trace_at import opened_at
-
-        resource, places = _split(paths)
-        workspace = opened_at(revision, places, None, semantics, snapshot)
-        clock.lap("read and simulate")
-        drawing = _drawing(workspace, resource, asked, html=html)
-    clock.lap("graph")
+        resource, places = _split(run.asked.paths)
+        setup = run.setup(paths=places)
+        workspace = run.open(setup, revision)
+        run.lap("read and simulate")
+        drawing = _drawing(setup, workspace, resource, asked, html=html)
+    run.lap("graph")
     if not drawing.graph.nodes:
         say("nothing to draw: " + ("nothing changes" if revisions else "no Gateway API object or policy is left"))
     for piece in write(shown, drawing) if shown else ():
         put(piece)
     for name, file in files:
         save(file, "".join(write(name, drawing)))
-    clock.lap("report")
-    if verbose:
-        describe(workspace.coverage)
-    if timing:
-        for line in clock.lines():
-            say(line)
+    run.lap("report")
+    run.end(workspace.coverage)
     return OK
 
 
@@ -143,51 +129,36 @@ def _split(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return words[0], words[1:]
 
 
-def _drawing(workspace: Workspace, resource: str, asked: Asked, *, html: bool) -> Drawing:
+def _drawing(setup: Setup, workspace: Workspace, resource: str, asked: Asked, *, html: bool) -> Drawing:
     """Everything, or what is around the object in each environment.
 
     Raises:
-        click.UsageError: nothing or too much is called that.
+        UnclearError: nothing or too much is called that.
     """
-    from policylint.explain.subject import UnclearError, subjects
+    from policylint.explain.subject import subjects
     from policylint.report.graph import draw
 
     if resource:
-        try:
-            found = subjects(resource, workspace.simulations)
-        except UnclearError as error:
-            raise click.UsageError(str(error)) from None
+        found = subjects(resource, workspace.simulations)
         where = {id(simulation): number for number, simulation in enumerate(workspace.simulations)}
-        about = {where[id(each.simulation)]: (each.key, each.node) for each in found}
+        about = {where[id(subject.simulation)]: (subject.key, subject.node) for subject in found}
         asked = asked._replace(subjects=about, title=str(found[0].node))
-    return draw(workspace.simulations, asked, _findings(workspace) if html else ())
+    return draw(workspace.simulations, asked, _findings(setup, workspace) if html else ())
 
 
-def _changes(two: Two, asked: Asked, *, html: bool) -> Drawing:
+def _changes(sides: DiffSides, asked: Asked, *, html: bool) -> Drawing:
     """What changes between two revisions."""
     from policylint.compare import compare, paired
     from policylint.report.graph import draw_changes
 
-    sides = paired(two.before.simulations, two.after.simulations)
-    return draw_changes(sides, compare(sides), asked, _findings(two.after) if html else ())
+    pairs = paired(sides.before.simulations, sides.after.simulations)
+    findings = _findings(sides.request.setup, sides.after) if html else ()
+    return draw_changes(pairs, compare(pairs), asked, findings)
 
 
-def _findings(workspace: Workspace) -> list[Finding]:
+def _findings(setup: Setup, workspace: Workspace) -> list[Finding]:
     """What lint says, suppressions and configured severities heeded."""
-    from policylint.cli import configured
-    from policylint.cli.judging import judge
+    from policylint.session.lint import judge
+    from policylint.session.rules import chosen
 
-    settings = configured.settings()
-    return [
-        each
-        for each in judge(workspace, settings, configured.chosen(settings, [], [])).findings
-        if each.confidence != "unknown"
-    ]
-
-
-def _output(text: str) -> tuple[str, str]:
-    """`svg=out.svg` in its two parts."""
-    name, equals, file = text.partition("=")
-    if not equals or not file or name not in FORMATS:
-        raise click.BadParameter(f"{text!r} is not FORMAT=FILE with one of {', '.join(FORMATS)}", param_hint="--output")
-    return name, file
+    return judge(setup, workspace, chosen(setup)).known

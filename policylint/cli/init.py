@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from policylint.cli.options import INPUT, OUTPUT, Command, option
+from policylint.cli.options import OUTPUT, Command, in_directory, option
 
 if TYPE_CHECKING:
     from policylint.config.init_template import Seen
@@ -27,31 +27,27 @@ Examples:
   policylint init --force         write it anew
 """,
 )
-@option(
-    INPUT,
-    "-C",
-    "directory",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False),
-    help="Run as if started in DIR, as git does.",
-)
+@in_directory
 @option(OUTPUT, "--stdout", "printed", is_flag=True, help="Print the configuration, write no file.")
 @option(OUTPUT, "--force", is_flag=True, help="Replace a configuration that is there.")
 def init(directory: str | None, printed: bool, force: bool) -> int:
     """Write .policylint.yaml at the git root, with what was found in the repository as comments."""
     from policylint import __version__
-    from policylint.cli.opening import enter, top
-    from policylint.cli.streams import put, save
+    from policylint.cli.output import put, save
+    from policylint.config import Settings
     from policylint.config.discovery import discover
     from policylint.config.init_template import configuration
+    from policylint.session.settings import RunOptions, Setup
     from policylint.workspace import open_workspace
 
-    enter(directory)
-    place = os.path.normpath(os.path.join(top(), FILE))
-    found = discover(top())
+    if directory:
+        os.chdir(directory)
+    top = Setup(RunOptions(), Settings()).top
+    place = os.path.normpath(os.path.join(top, FILE))
+    found = discover(top)
     if found and not force and not printed:
         raise click.UsageError(f"there is a configuration already: {found} (--force replaces it)")
-    text = configuration(seen(open_workspace([top()])), __version__)
+    text = configuration(seen(open_workspace([top])), __version__)
     if printed:
         put(text)
         return 0
@@ -86,7 +82,7 @@ def seen(workspace: Workspace) -> Seen:
 
 def _directories(workspace: Workspace) -> list[str]:
     """Top-level directories with objects that rules judge; none when such objects lie at the top, too."""
-    from policylint.cli.opening import below_root
+    from policylint.session.open import below_root
 
     judged: set[str] = set()
     at_top = False

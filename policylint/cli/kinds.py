@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from policylint.cli.completing import kind_names
-from policylint.cli.options import OUTPUT, Command, option
+from policylint.cli.options import Command, form_option
 
 if TYPE_CHECKING:
     from policylint.model.policy_kind import PolicyKind
@@ -25,16 +25,7 @@ Examples:
 """,
 )
 @click.argument("kind", metavar="[KIND]", required=False, shell_complete=kind_names)
-@option(
-    OUTPUT,
-    "-o",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "yaml", "markdown"]),
-    default="text",
-    show_default=True,
-    help="Form of the output.",
-)
+@form_option(("text", "json", "yaml", "markdown"), "Form of the output.")
 def kinds(kind: str | None, form: str) -> None:
     """List the policy kinds of the catalog, or explain KIND in full.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import OK
-from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
+from policylint.cli.options import Command, at, form_option, option
+from policylint.cli.run import Run, reading, showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,56 +37,26 @@ Exit codes: 0, 2 wrong usage, 3 not done whole.
     SHOWN, "-l", "--selector", metavar="LABELS", default="", help="Only objects with these labels: a=b,c!=d,e in (f,g)."
 )
 @reading
-@option(INPUT, "--at", "revision", metavar="REV", default="", help="As of this git revision, not the work tree.")
-@option(
-    OUTPUT,
-    "-o",
-    "--format",
-    "form",
-    type=click.Choice(("text", "wide", "json")),
-    default="text",
-    show_default=True,
-    help="Format on stdout; wide has more columns.",
-)
+@at()
+@form_option(("text", "wide", "json"), "Format on stdout; wide has more columns.")
 @showing
-def list_(
-    what: str,
-    namespace: str,
-    kind: str,
-    selector: str,
-    paths: tuple[str, ...],
-    directory: str | None,
-    semantics: str | None,
-    snapshot: str | None,
-    revision: str,
-    form: str,
-    color: str,
-    verbose: bool,
-    timing: bool,
-) -> int:
+def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revision: str, form: str) -> int:
     """List policies with their targets, verdicts and reach; routes, Gateways, listeners, backends with their policies.
 
     PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
     """
-    from policylint.cli.opening import Clock, describe
-    from policylint.cli.streams import put, say, wants_color
-    from policylint.cli.trace_at import opened_at
+    from policylint.cli.output import put, wants_color
     from policylint.report.kit.display import Paint
     from policylint.report.list.listing import Wanted, entries, write
 
-    clock = Clock()
     labels = _labels(selector) if selector else None
-    workspace = opened_at(revision, paths, directory, semantics, snapshot)
-    clock.lap("read and simulate")
+    workspace = run.open(run.setup(), revision)
+    run.lap("read and simulate")
     found = entries(what, workspace.simulations, Wanted(namespace, kind, labels))
-    for piece in write(form, what, found, Paint(wants_color(color))):
+    for piece in write(form, what, found, Paint(wants_color(run.asked.color))):
         put(piece)
-    clock.lap("report")
-    if verbose:
-        describe(workspace.coverage)
-    if timing:
-        for line in clock.lines():
-            say(line)
+    run.lap("report")
+    run.end(workspace.coverage)
     return OK
 
 

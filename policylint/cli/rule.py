@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.completing import rule_names
-from policylint.cli.options import OUTPUT, Command, option
+from policylint.cli.options import Command, color, form_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,27 +26,11 @@ Examples:
 """,
 )
 @click.argument("name", metavar="[ID]", required=False, shell_complete=rule_names)
-@option(
-    OUTPUT,
-    "-o",
-    "--format",
-    "form",
-    type=click.Choice(("text", "json", "markdown")),
-    default="text",
-    show_default=True,
-    help="Form of the output.",
-)
-@option(
-    OUTPUT,
-    "--color",
-    type=click.Choice(("auto", "always", "never")),
-    default="auto",
-    show_default=True,
-    help="auto: on a terminal; NO_COLOR and FORCE_COLOR are heeded.",
-)
+@form_option(("text", "json", "markdown"), "Form of the output.")
+@color
 def rule(name: str | None, form: str, color: str) -> int:
     """Show what a rule means, why it matters and how to fix it. Without ID: all rules."""
-    from policylint.cli.streams import put, wants_color
+    from policylint.cli.output import put, wants_color
     from policylint.model.rule_page import all_pages, page_of
     from policylint.report.kit.display import Paint
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import INCOMPLETE, OK
-from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
+from policylint.cli.options import INPUT, OUTPUT, Command, form_option, option
+from policylint.cli.run import Run, is_empty, reading, showing
 
 
 @click.command(
@@ -32,39 +33,17 @@ Exit codes: 0, 2 wrong usage, 3 not done whole.
     show_default=True,
     help="status: what controllers would write under `status`, as YAML (or JSON) that merges into the manifests.",
 )
-@option(
-    OUTPUT,
-    "-o",
-    "--format",
-    "form",
-    type=click.Choice(("text", "json", "yaml")),
-    default="text",
-    show_default=True,
-    help="Format on stdout.",
-)
+@form_option(("text", "json", "yaml"))
 @showing
-def simulate(
-    paths: tuple[str, ...],
-    directory: str | None,
-    semantics: str,
-    snapshot: str | None,
-    strict: bool,
-    what: str,
-    form: str,
-    color: str,
-    verbose: bool,
-    timing: bool,
-) -> int:
+def simulate(run: Run, strict: bool, what: str, form: str) -> int:
     """Show the computed state: policy and route status, effective policies with their origins.
 
     PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
     """
-    from policylint.cli.opening import Clock, describe, is_empty, opened
-    from policylint.cli.streams import put, say, wants_color
+    from policylint.cli.output import put, wants_color
 
-    clock = Clock()
-    workspace = opened(paths, directory, semantics, snapshot, strict=strict)
-    clock.lap("read and simulate")
+    workspace = run.open(run.setup(strict=strict))
+    run.lap("read and simulate")
     if what == "status":
         from policylint.report.simulate import status
 
@@ -73,14 +52,9 @@ def simulate(
         from policylint.report.kit.display import Paint
         from policylint.report.simulate import write
 
-        pieces = write(form, workspace.simulations, Paint(wants_color(color)))
+        pieces = write(form, workspace.simulations, Paint(wants_color(run.asked.color)))
     for piece in pieces:
         put(piece)
-    clock.lap("report")
-    if verbose:
-        describe(workspace.coverage)
-    if timing:
-        for line in clock.lines():
-            say(line)
-    empty = is_empty(workspace.coverage)
-    return INCOMPLETE if strict and empty else OK
+    run.lap("report")
+    run.end(workspace.coverage)
+    return INCOMPLETE if is_empty(workspace.coverage) and strict else OK

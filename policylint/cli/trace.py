@@ -6,7 +6,8 @@ import click
 
 from policylint.cli.commands import FOUND, OK
 from policylint.cli.completing import gateways, services, workloads
-from policylint.cli.options import INPUT, OUTPUT, Command, option, reading, showing
+from policylint.cli.options import Command, at, form_option, option
+from policylint.cli.run import Run, reading, showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,98 +71,56 @@ Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usa
 )
 @option(ASKED, "--check", is_flag=True, help="Exit 1 if a request of FILE does not do what its `expect` says.")
 @reading
-@option(INPUT, "--at", "revision", metavar="REV", default="", help="As of a git revision; A..B compares two.")
-@option(
-    OUTPUT,
-    "-o",
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Format on stdout.",
-)
+@at("As of a git revision; A..B compares two.")
+@form_option(("text", "json"))
 @showing
 def trace(
+    run: Run,
     headers: tuple[str, ...],
     gateway: str,
     client: str,
     service: str,
     file: str | None,
     check: bool,
-    paths: tuple[str, ...],
-    directory: str | None,
-    semantics: str | None,
-    snapshot: str | None,
     revision: str,
     form: str,
-    color: str,
-    verbose: bool,
-    timing: bool,
 ) -> int:
     """Show what a request meets: listener, route, rule, policies, filters, backend.
 
     With --requests, all words are PATHs; else what follows METHOD and URL is. PATH is a directory, a file, or `-` for
     rendered YAML on stdin. Default: the git root.
     """
-    from policylint.cli.opening import Clock, describe, enter
-    from policylint.cli.streams import page_width, put, say, wants_color
-    from policylint.cli.trace_at import opened_at, sides
+    from policylint.cli.output import page_width, put, wants_color
     from policylint.report.kit.display import Paint
-    from policylint.trace import RequestError
-
-    clock = Clock()
-    words, places = paths, paths
-    enter(directory)
-    try:
-        if file is not None:
-            asked = _from_file(file)
-        elif len(words) >= 2:
-            asked = [(_one(words[0], words[1], headers, gateway, client, service), {})]
-            places = words[2:]
-        else:
-            raise click.UsageError("what is asked? METHOD URL, as in: policylint trace GET https://shop.example.com/")
-        if check and not any(expect for _, expect in asked):
-            raise click.UsageError("--check needs --requests FILE with an `expect` beside the requests")
-        two = sides(revision)
-        workspace = opened_at(two[1] if two else revision, places, None, semantics, snapshot)
-        former = opened_at(two[0], places, None, semantics, snapshot) if two else None
-        clock.lap("read and simulate")
-        from policylint.report.trace import Traced, write
-
-        traced = Traced.of(workspace.simulations, asked, check=check)
-        if two and former is not None:
-            traced = traced._replace(before=(two[0], Traced.of(former.simulations, asked)))
-    except RequestError as error:
-        raise click.UsageError(str(error)) from None
-    clock.lap("trace")
-    for piece in write(form, traced, Paint(wants_color(color)), page_width()):
-        put(piece)
-    if verbose:
-        describe(workspace.coverage)
-    if timing:
-        for line in clock.lines():
-            say(line)
-    return FOUND if traced.failed else OK
-
-
-def _one(method: str, url: str, headers: tuple[str, ...], gateway: str, client: str, service: str) -> Request:
+    from policylint.session.at_revision import ends
     from policylint.trace import from_url
 
-    if client and not service:
-        from urllib.parse import urlsplit
+    words, places = run.asked.paths, run.asked.paths
+    if file is not None:
+        asked = _from_file(file)
+    elif len(words) >= 2:
+        request = from_url(words[0], words[1], headers, gateway=gateway, client=client, service=service)
+        asked = [(request, {})]
+        places = words[2:]
+    else:
+        raise click.UsageError("what is asked? METHOD URL, as in: policylint trace GET https://shop.example.com/")
+    if check and not any(expect for _, expect in asked):
+        raise click.UsageError("--check needs --requests FILE with an `expect` beside the requests")
+    between = ends(revision)
+    setup = run.setup(paths=places)
+    workspace = run.open(setup, between[1] if between else revision)
+    former = run.open(setup, between[0]) if between else None
+    run.lap("read and simulate")
+    from policylint.report.trace import Traced, write
 
-        service = _service_of(urlsplit(url if "://" in url else f"http://{url}").hostname or "", client)
-    return from_url(method, url, headers, gateway=gateway, client=client, service=service)
-
-
-def _service_of(host: str, client: str) -> str:
-    """The Service that a host name inside the cluster means: `cart`, `cart.shop`, `cart.shop.svc.cluster.local`."""
-    parts = host.split(".")
-    if len(parts) > 1:
-        return f"Service/{parts[1]}/{parts[0]}"
-    namespace = client.replace(" ", "/", 1).split("/")[1:-1]
-    return f"Service/{namespace[0]}/{host}" if namespace else f"Service/{host}"
+    traced = Traced.of(workspace.simulations, asked, check=check)
+    if between and former is not None:
+        traced = traced._replace(before=(between[0], Traced.of(former.simulations, asked)))
+    run.lap("trace")
+    for piece in write(form, traced, Paint(wants_color(run.asked.color)), page_width()):
+        put(piece)
+    run.end(workspace.coverage)
+    return FOUND if traced.failed else OK
 
 
 def _from_file(file: str) -> list[tuple[Request, dict[str, Any]]]:

@@ -12,23 +12,25 @@ from typing import TYPE_CHECKING, Literal
 
 from policylint.checks import OF_CHANGES
 from policylint.compare.change import Comparison, EnvironmentChange, FindingChange
+from policylint.compare.contexts import changed_contexts
+from policylint.compare.creation_order import with_ages, with_reasons
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
+from policylint.compare.objects import touched
+from policylint.compare.pairing import Pairing
+from policylint.compare.policies import policy_changes
 from policylint.compare.sides import Sides
+from policylint.compare.subjects import subjects
+from policylint.compare.unknown import unknown_subjects
+from policylint.model import World
+from policylint.simulation import simulate
 
 if TYPE_CHECKING:
     from policylint.model import Finding, ResourceKey
     from policylint.simulation import Simulation
 
-# What compares is imported by who compares: a comparison that is kept is written without it.
-
 
 def paired(before: Sequence[Simulation], after: Sequence[Simulation]) -> list[Sides]:
     """The environments by name, with the creation order that the change states; a missing side is an empty world."""
-    from policylint.compare.creation_order import with_ages
-    from policylint.compare.pairing import Pairing
-    from policylint.model import World
-    from policylint.simulation import simulate
-
     old = {each.world.name: each for each in before}
     new = {each.world.name: each for each in after}
     found = []
@@ -52,12 +54,6 @@ def compare(sides: Iterable[Sides]) -> list[EnvironmentChange]:
 
 
 def _environment(sides: Sides) -> EnvironmentChange:
-    from policylint.compare.contexts import changed_contexts
-    from policylint.compare.objects import touched
-    from policylint.compare.policies import policy_changes
-    from policylint.compare.subjects import subjects
-    from policylint.compare.unknown import unknown_subjects
-
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)
     found = subjects(sides, contexts.changes)
@@ -113,8 +109,6 @@ def compared_findings(
     One cause, one finding: GWP302 and GWP304 are left out where a new GWP201 says the same, GWP301 where a new GWP302
     says more.
     """
-    from policylint.compare.creation_order import with_reasons
-
     renamed = {key: new for each in environments for key, new in each.renamed.items()}
     new = frozenset(key for each in sides for key in each.pairing.added)
     found = finding_changes(before, with_reasons(after, new), renamed, of_after)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 
+from policylint.errors import FileError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +22,7 @@ TABLE = b"[tool.policylint"
 VARIABLE = "POLICYLINT_CONFIG"
 
 
-class ConfigError(Exception):
+class ConfigError(FileError):
     """What is wrong with the configuration, for users: `file:line:column: what`."""
 
 

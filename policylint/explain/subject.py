@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from policylint.errors import UsageError
 from policylint.model import ROUTE_KINDS, Node, ResourceKey
 from policylint.model.spelling import alike, find, readings, spelled, spelling
 from policylint.namedtuple import NamedTuple
@@ -14,7 +15,7 @@ from policylint.topology.workloads import is_workload
 _MOST = 6
 
 
-class UnclearError(Exception):
+class UnclearError(UsageError):
     """Nothing or too much is called that; the message is for users."""
 
 

@@ -19,7 +19,6 @@ from policylint.sources.worktree import WorkTree
 
 if TYPE_CHECKING:
     from policylint.documents.reading import Wanted
-    from policylint.load.workers import Workers
     from policylint.sources.pack import Pack
 
 FEWEST: Final = 24
@@ -34,13 +33,11 @@ class Remembered:
     Args:
         directory: of the cache; None for none.
         sharing: whether several sources share documents: they stay in memory for that.
-        jobs: how many processes parse; None for as many as pay.
     """
 
-    def __init__(self, directory: str | None = None, *, sharing: bool = False, jobs: int | None = 1) -> None:
+    def __init__(self, directory: str | None = None, *, sharing: bool = False) -> None:
         self._directory = directory
         self._sharing = sharing
-        self._jobs = jobs
         self._readers: dict[tuple[frozenset[str], bool], Reader] = {}
 
     def reader(self, source: Source, groups: frozenset[str], everything: bool, wanted: Wanted | None) -> Reader:
@@ -58,7 +55,7 @@ class Remembered:
                 from policylint.sources.pack import Pack
 
                 pack = Pack(self._directory, source.root, f"{stamp()} {everything} {' '.join(sorted(groups))}")
-            reader = self._readers[key] = Reader(wanted, pack, self._sharing, self._jobs)
+            reader = self._readers[key] = Reader(wanted, pack, self._sharing)
         reader.announce(source, files)
         return reader
 
@@ -76,12 +73,9 @@ class Remembered:
 class Reader:
     """Facts by file, of sources of which the same kinds are wanted."""
 
-    def __init__(self, wanted: Wanted | None, pack: Pack | None, sharing: bool, jobs: int | None = 1) -> None:
+    def __init__(self, wanted: Wanted | None, pack: Pack | None, sharing: bool) -> None:
         self._wanted = wanted
         self._pack = pack
-        self._jobs = jobs
-        self._workers: Workers | None = None
-        self._lent: dict[str, bytes] = {}
         self._is_keyed = sharing or pack is not None
         self._facts: dict[tuple[str, str], Facts] | None = {} if sharing else None
         self._of_files: dict[SourceFile, Facts] = {}
@@ -99,14 +93,6 @@ class Reader:
             if self._facts or self._pack is not None:
                 files = [each for each in files if each not in self._of_files and not self._is_known(each)]
             source.announce(files)
-        is_much = len(files) > FEWEST if self._jobs is None else self._jobs > 1
-        if is_much and isinstance(source, WorkTree) and not self._pack:
-            from policylint.load.workers import Workers, processes
-
-            count = processes(len(files), self._jobs)
-            if count > 1:
-                self._workers = Workers(files, count, self._line)
-                self._is_keyed = True
 
     def facts(self, files: Sequence[SourceFile]) -> Iterator[Facts | SourceError]:
         """The facts of each file in turn, or why it cannot be read."""
@@ -131,8 +117,6 @@ class Reader:
             if facts is not None:
                 found.append(facts)
                 continue
-            if self._workers is not None and file.path in self._workers.files:
-                self._take_over()
             try:
                 key, data = self._key(file), None
                 if key is None:
@@ -176,9 +160,6 @@ class Reader:
         return found
 
     def close(self, *, keep: bool = True) -> None:
-        if self._workers is not None:  # nobody asked for what they found
-            self._workers.lines()
-            self._workers = None
         if self._pack is not None:
             if keep:
                 self._pack.close()
@@ -208,28 +189,6 @@ class Reader:
     def _keep_key(self, file: SourceFile, data: bytes) -> str:
         key = self._keys[file.path] = _named(_content_id()(data), file)
         return key
-
-    def _take_over(self) -> None:
-        """What the workers found, for this run and the next."""
-        assert self._workers is not None
-        self._lent = self._workers.lines()
-        self._workers = None
-        if self._pack is not None:
-            for key, line in self._lent.items():
-                self._pack.put(key, line.decode())
-
-    def _line(self, file: SourceFile) -> tuple[str, str] | None:
-        """In a worker: what a file is known by, and its facts as a line; None where they cannot be one."""
-        from policylint.load.fact_lines import content_of, encoder
-
-        data = file.read()
-        if data.startswith(_POINTER):
-            return None
-        content = content_of(facts_of(data, file.path, self._wanted))
-        try:
-            return None if content is None else (self._keep_key(file, data), encoder()(content))
-        except (ValueError, TypeError, RecursionError):
-            return None
 
     def _found(self, file: SourceFile, key: str, data: bytes | None) -> Facts:
         """Parse, and keep for the next run. `data` where the file had to be read to know its key."""
@@ -299,11 +258,9 @@ class Reader:
             return None
 
     def _line_of(self, key: str) -> bytes | None:
-        line = self._lent.pop(key, None) if self._lent else None
-        return self._pack.get(key) if line is None and self._pack is not None else line
+        return None if self._pack is None else self._pack.get(key)
 
     def _distrust(self) -> None:
-        self._lent = {}
         if self._pack is not None:
             self._pack.forget()
         if self._announced is not None:

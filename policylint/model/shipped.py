@@ -26,11 +26,6 @@ def shipped_files(*parts: str) -> list[str]:
     return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
 
 
-def folders() -> list[str]:
-    """The folders of all shipped data."""
-    return [os.path.join(_data(), name) for name in ("rules", "schemas")]
-
-
 def _data() -> str:
     installed = os.path.join(_PACKAGE, "_data")
     return installed if os.path.isdir(installed) else os.path.dirname(_PACKAGE)

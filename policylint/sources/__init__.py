@@ -1,4 +1,4 @@
-"""Where manifests come from. `open_source` gives the work tree; a git revision will be one more `Source`."""
+"""Where manifests come from: the work tree (`open_source`), a git revision, the index, a text in memory."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
+from policylint.errors import UsageError
 from policylint.namedtuple import NamedTuple
 from policylint.programs import find_program
 from policylint.sources.listing import GIT_TIMEOUT, git_root
@@ -33,7 +34,7 @@ FILE, LINK, SUBMODULE, DIRECTORY = "100", "120000", "160000", "040000"
 """What a mode says: regular files have two, executable or not."""
 
 
-class RevisionError(Exception):
+class RevisionError(UsageError):
     """A revision, or the repository itself, that cannot be read; the message is for users."""
 
 
@@ -54,7 +55,6 @@ class Repository:
 
     Attributes:
         top: the top of the work tree; None in a bare repository.
-        replaces: whether an id may stand for another object than its own (`git replace`).
     """
 
     def __init__(self, directory: str = ".") -> None:
@@ -62,13 +62,11 @@ class Repository:
         self._program = find_program("git", directory)
         self._resolved: dict[str, str | None] = {}
         self.top = git_root(directory)
-        replaced = f"--glob={os.environ.get('GIT_REPLACE_REF_BASE') or 'refs/replace/'}*"
-        answer = self._git("rev-parse", "--is-bare-repository", "--is-shallow-repository", replaced)
+        answer = self._git("rev-parse", "--is-bare-repository", "--is-shallow-repository")
         if answer is None:
             raise RevisionError(f"not a git repository: {os.path.realpath(directory)}")
-        bare, shallow, *others = answer.decode().split()
+        bare, shallow = answer.decode().split()
         self.shallow = shallow == "true"
-        self.replaces = bool(others)
         if bare == "true":
             self.top = None
         self._blobs: dict[str, bytes | None] = {}
@@ -128,14 +126,6 @@ class Repository:
         if len(answer) == len(wanted) + 1:
             self._resolved.update(zip(wanted, answer, strict=False))
 
-    def root(self, revision: str) -> str:
-        """The id of the tree of a revision.
-
-        Raises:
-            RevisionError: unknown revision.
-        """
-        return self._resolve(revision, "tree") or self.tree(revision)
-
     def _resolve(self, revision: str, kind: str) -> str | None:
         if not revision or revision.startswith("-"):
             return None
@@ -185,11 +175,6 @@ class Repository:
     def judged(self, circumstances: Hashable) -> dict[Entry, Any]:
         """What was found out about entries where all else that it depends on was the same; to be filled in."""
         return self._judged.setdefault(circumstances, {})
-
-    @property
-    def lacks(self) -> bool:
-        """Whether a blob that was asked for is not in this clone."""
-        return None in self._blobs.values()
 
     def index(self) -> list[Entry]:
         """What is staged; of a file with conflicts our side. It is looked at once, whatever is staged meanwhile."""

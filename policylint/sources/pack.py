@@ -66,16 +66,12 @@ def _sha1() -> Any:
 class Pack:
     """One file of a cache, read at once, written anew if something was added."""
 
-    def __init__(
-        self, directory: str, tree: str, stamp: str, *, most_bytes: int | None = None, most_lines: int | None = None
-    ) -> None:
-        """`tree` is what the contents belong to (a path, say); `stamp` all that decides what is made of a content. Of
-        more lines than there is room for the oldest go."""
+    def __init__(self, directory: str, tree: str, stamp: str) -> None:
+        """`tree` is what the contents belong to (a path, say); `stamp` all that decides what is made of a content."""
         from hashlib import blake2b
 
         name = blake2b(os.fsencode(tree), digest_size=8).hexdigest()
         self._stamp = blake2b(stamp.encode(), digest_size=16).hexdigest().encode()
-        self._most_bytes, self._most_lines = most_bytes or MAX_PACK, most_lines
         self._directory = directory
         self._file = os.path.join(directory, f"{name}-{self._stamp[:16].decode()}{SUFFIX}")
         secret = os.environ.get(SECRET, "").encode()
@@ -146,9 +142,9 @@ class Pack:
         try:
             descriptor = os.open(self._file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
             with open(descriptor, "rb") as file:
-                if os.fstat(descriptor).st_size > self._most_bytes + 1024:
+                if os.fstat(descriptor).st_size > MAX_PACK + 1024:
                     return {}
-                data = file.read(self._most_bytes + 1024)
+                data = file.read(MAX_PACK + 1024)
         except OSError:
             return {}
         end = data.rfind(_END)
@@ -169,9 +165,7 @@ class Pack:
         return found
 
     def _put(self, key: bytes, line: bytes) -> None:
-        if self._is_over or len(line) > MAX_LINE or key in self._written or self._size + len(line) > self._most_bytes:
-            return
-        if self._most_lines is not None and len(self._written) >= self._most_lines:
+        if self._is_over or len(line) > MAX_LINE or key in self._written or self._size + len(line) > MAX_PACK:
             return
         try:
             if self._out is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from policylint.errors import UsageError
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 
@@ -29,7 +30,7 @@ FIELDS = (
 _PORTS = {"http": 80, "https": 443}
 
 
-class RequestError(Exception):
+class RequestError(UsageError):
     """A request that cannot be asked as it stands; the message is for users."""
 
 
@@ -150,6 +151,10 @@ def from_url(
 ) -> Request:
     """A request from the command line; a scheme `grpc` or `grpcs` asks for gRPC over http or https.
 
+    Args:
+        headers: each as `name: value`.
+        client: mesh traffic of this workload; without a `service` the host names it, as it does inside the cluster.
+
     Raises:
         RequestError: the URL has no scheme or host, or a header no colon.
     """
@@ -160,6 +165,9 @@ def from_url(
         port = parts.port
     except ValueError as error:
         raise RequestError(f"{url!r} is not a URL: {str(error).lower()}") from None
+    host = parts.hostname or ""
+    if client and not service:
+        service = _service_of(host, client)
     scheme = parts.scheme.lower()
     given: dict[str, Any] = {"scheme": {"grpc": "http", "grpcs": "https"}.get(scheme, scheme)}
     if gateway:
@@ -172,7 +180,6 @@ def from_url(
         given["port"] = port
     elif given["scheme"] in _PORTS and not service:
         given["port"] = _PORTS[given["scheme"]]
-    host = parts.hostname or ""
     if given["scheme"] in ("tls", "tcp", "udp"):
         if host:
             given["sni"] = host
@@ -193,6 +200,15 @@ def from_url(
     if pairs:
         given["headers"] = pairs
     return request(given)
+
+
+def _service_of(host: str, client: str) -> str:
+    """The Service that a host name inside the cluster means: `cart`, `cart.shop`, `cart.shop.svc.cluster.local`."""
+    parts = host.split(".")
+    if len(parts) > 1:
+        return f"Service/{parts[1]}/{parts[0]}"
+    namespace = client.replace(" ", "/", 1).split("/")[1:-1]
+    return f"Service/{namespace[0]}/{host}" if namespace else f"Service/{host}"
 
 
 def split_host(host: str) -> tuple[str, int | None]:

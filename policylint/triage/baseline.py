@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from policylint.errors import FileError
 from policylint.model import Finding
 from policylint.namedtuple import NamedTuple
 
@@ -18,7 +19,7 @@ VERSION = "baseline-v1"
 FILE = ".policylint-baseline.json"
 
 
-class BaselineError(Exception):
+class BaselineError(FileError):
     """A baseline that cannot be used; the message is for users."""
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from policylint.checks.kit.confidence import hedged
-from policylint.given import Given
 from policylint.model import Finding, Location
 from policylint.model.resource import Spot
 from policylint.workspace import open_workspace
+from policylint.workspace.assumptions import Assumptions
 from tests.checks.linting import WORLD, lint, policy
 
 CRD = """
@@ -73,5 +73,5 @@ def test_the_catalog_says_how_far_a_kind_is_verified(tmp_path: Path, rule: str, 
 
 def test_what_the_configuration_says_of_a_kind_counts(tmp_path: Path) -> None:
     (tmp_path / "world.yaml").write_text("---\n".join((*WORLD, MISTAKE)))
-    findings = open_workspace([str(tmp_path)], given=Given(kinds=[CONFIGURED])).findings()
+    findings = open_workspace([str(tmp_path)], given=Assumptions(kinds=[CONFIGURED])).findings()
     assert [each.confidence for each in findings if each.rule == "GWP103"] == ["certain"]

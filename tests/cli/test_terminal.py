@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
-from policylint.cli.streams import wants_addresses, wants_links
+from policylint.cli.output import wants_addresses, wants_links
 from policylint.report.findings import Options, write
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 from tests.report.sample import sample

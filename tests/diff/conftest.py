@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.diff.asking import ask, made, shop
 from tests.diff.history import history
 
-__all__ = ["ask", "history", "made", "shop"]
+__all__ = ["history"]

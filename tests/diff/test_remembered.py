@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policylint.cli import kept
 from policylint.documents import Document, read
 from policylint.documents.serialize import StoredError, plain, restored
 from policylint.load import cache as cache_module
@@ -36,7 +35,7 @@ History = tuple[Path, list[str]]
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were parsed, as shown, and documents that were parsed after all. However small the tree, there is
-    a pack; and a diff is made anew however often it is asked for."""
+    a pack."""
     found: list[str] = []
     of_file, of_unread = facts_module.facts_of, cache_module.read_unread
 
@@ -51,7 +50,6 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(cache_module, "facts_of", counted)
     monkeypatch.setattr(cache_module, "read_unread", counted_unread)
     monkeypatch.setattr(cache_module, "FEWEST", 0)
-    monkeypatch.setattr(kept, "memory", lambda *_: None)
     return found
 
 

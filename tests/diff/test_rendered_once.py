@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from policylint.cli import diff_sides
 from policylint.load.cache import Remembered
 from policylint.render.shared import Shared
+from policylint.session import diff as diff_sides
 from policylint.workspace import open_workspace
 from tests.diff.history import commit, run, steady
 from tests.diff.test_trees import TREES, edited

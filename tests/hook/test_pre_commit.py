@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from policylint.cli.hook import is_relevant
+from policylint.session.staged import is_relevant
 from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
 
 ROOT = Path(__file__).parents[2]

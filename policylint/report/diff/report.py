@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from policylint.model import SEVERITIES, Finding, Location, Severity
 from policylint.namedtuple import NamedTuple
-from policylint.report.findings.report import Report
+from policylint.report.findings import Report
+from policylint.report.findings import write as write_findings
 
 if TYPE_CHECKING:
     from policylint.compare import Comparison
+
+WRITERS = {
+    "text": ("diff_text", "write"),
+    "concise": ("diff_concise", "write"),
+    "json-v1": ("diff_json", "write"),
+    "json": ("diff_json", "write"),
+    "markdown": ("diff_markdown", "write"),
+    "summary": ("diff_markdown", "summary"),
+    "github": ("diff_github", "write"),
+}
+"""Name of a format that shows changes → the module here and its function that write it; the others of report.FORMATS
+show new findings, as lint does."""
+
+
+def write(name: str, report: DiffReport) -> str:
+    """The diff in one of WRITERS or of report.FORMATS, ending in a newline."""
+    if name not in WRITERS:
+        return write_findings(name, report.report)
+    module, function = WRITERS[name]
+    written: str = getattr(import_module(f"policylint.report.{module}"), function)(report)
+    return written
 
 
 class DiffReport(NamedTuple):

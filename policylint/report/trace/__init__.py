@@ -9,29 +9,17 @@ from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation
-from policylint.trace import Request, Trace, Tracer
-from policylint.trace.expecting import Check, checks
+from policylint.trace import Request
+from policylint.trace.environments import TracedRequest, trace_requests
 
 FORMATS = ("text", "json")
-
-
-class One(NamedTuple):
-    """A request in one environment, with what came of its `expect`."""
-
-    environment: str
-    trace: Trace
-    checks: tuple[Check, ...]
-
-    @property
-    def failed(self) -> bool:
-        return not all(each.holds for each in self.checks)
 
 
 class Traced(NamedTuple):
     """Requests in environments, in the order in which they were asked."""
 
     simulations: tuple[Simulation, ...]
-    ones: tuple[One, ...]
+    requests: tuple[TracedRequest, ...]
     names: Names
     checked: bool
     before: tuple[str, Any] | None = None
@@ -45,37 +33,14 @@ class Traced(NamedTuple):
         *,
         check: bool = False,
     ) -> Traced:
-        """Trace every request through every environment.
-
-        Where there are several environments, one that does not hold the Gateway or Service that is asked for is left
-        out, as long as another one does.
-
-        Raises:
-            RequestError: a request that cannot be asked anywhere.
-        """
-        from policylint.trace import RequestError
-
-        tracers = [(each.world.name, Tracer(each)) for each in sorted(simulations, key=lambda each: each.world.name)]
-        ones: list[One] = []
-        for request, expect in asked:
-            found: list[One] = []
-            complaint: RequestError | None = None
-            for name, tracer in tracers:
-                try:
-                    trace = tracer.trace(request)
-                except RequestError as error:
-                    complaint = complaint or error
-                    continue
-                found.append(One(name, trace, tuple(checks(trace, expect)) if check else ()))
-            if complaint is not None and not found:
-                raise complaint
-            ones += found
+        """Trace every request through every environment (`trace_requests`)."""
+        requests = trace_requests(simulations, asked, check=check)
         names = Names(key for each in simulations for key in each.world.resources)
-        return cls(tuple(simulations), tuple(ones), names, check)
+        return cls(tuple(simulations), tuple(requests), names, check)
 
     @property
     def failed(self) -> bool:
-        return any(each.failed for each in self.ones)
+        return any(each.failed for each in self.requests)
 
     @property
     def several(self) -> bool:
@@ -90,11 +55,11 @@ def write(form: str, traced: Traced, paint: Paint, width: int) -> Iterator[str]:
         from policylint.report.trace import text
 
         if traced.checked:
-            yield from text.verdicts(traced.ones, paint)
+            yield from text.verdicts(traced.requests, paint)
         else:
-            former = () if traced.before is None else traced.before[1].ones
+            former = () if traced.before is None else traced.before[1].requests
             name = "" if traced.before is None else traced.before[0]
-            yield from text.pages(traced.ones, traced.names, paint, width, traced.several, (name, former))
+            yield from text.pages(traced.requests, traced.names, paint, width, traced.several, (name, former))
 
 
 def _json(traced: Traced) -> str:
@@ -103,13 +68,15 @@ def _json(traced: Traced) -> str:
     from policylint.report.trace.trace_v1 import document, entry
 
     entries = []
-    for one in traced.ones:
+    for one in traced.requests:
         found = entry(one.trace, traced.names, one.environment if traced.several else "")
         if one.checks:
             found["checks"] = [each._asdict() for each in one.checks]
         entries.append(found)
     if traced.before is not None:
         name, former = traced.before
-        listed = [entry(each.trace, former.names, each.environment if former.several else "") for each in former.ones]
+        listed = [
+            entry(each.trace, former.names, each.environment if former.several else "") for each in former.requests
+        ]
         return json.dumps({**document(entries), "revision": name, "before": listed}, indent=2, default=str) + "\n"
     return json.dumps(document(entries), indent=2, ensure_ascii=False, default=str) + "\n"

@@ -12,7 +12,7 @@ from policylint.report.kit.identity import Names
 from policylint.trace import Trace
 
 if TYPE_CHECKING:
-    from policylint.report.trace import One
+    from policylint.trace.environments import TracedRequest
 
 _MOST_SETTINGS = 40
 
@@ -46,15 +46,15 @@ class _Lines:
 
 
 def pages(
-    ones: Sequence[One],
+    requests: Sequence[TracedRequest],
     names: Names,
     paint: Paint,
     room: int,
     several: bool,
-    before: tuple[str, Sequence[One]] = ("", ()),
+    before: tuple[str, Sequence[TracedRequest]] = ("", ()),
 ) -> Iterator[str]:
     """One page per request; `before` is a revision and what became of the same requests there."""
-    for number, one in enumerate(ones):
+    for number, one in enumerate(requests):
         if number:
             yield "\n"
         if several:
@@ -64,7 +64,7 @@ def pages(
             yield from _was(one, *before, names)
 
 
-def _was(one: One, revision: str, former: Sequence[One], names: Names) -> Iterator[str]:
+def _was(one: TracedRequest, revision: str, former: Sequence[TracedRequest], names: Names) -> Iterator[str]:
     """`On main: reaches shop/checkout, jwt required.`, or that nothing differs."""
     same = [each for each in former if each.trace.request == one.trace.request and each.environment == one.environment]
     for each in same:
@@ -163,10 +163,10 @@ def result(trace: Trace, names: Names) -> str:
     return f"{outcome.status}{grpc}: {outcome.reason}{nearest}."
 
 
-def verdicts(ones: Sequence[One], paint: Paint) -> Iterator[str]:
+def verdicts(requests: Sequence[TracedRequest], paint: Paint) -> Iterator[str]:
     """`trace --check`: a line per request that fails, with what it did instead; then how many there were."""
     failed = 0
-    for one in ones:
+    for one in requests:
         if not one.checks:
             continue
         if not one.failed:
@@ -178,8 +178,8 @@ def verdicts(ones: Sequence[One], paint: Paint) -> Iterator[str]:
                 yield f"    {each.fact}: expected {one_line(_said(each.want))}, got {one_line(_said(each.got))}\n"
         if one.trace.outcome.reason:
             yield f"    {one_line(one.trace.outcome.reason)}\n"
-    checked = sum(bool(one.checks) for one in ones)
-    unchecked = len(ones) - checked
+    checked = sum(bool(one.checks) for one in requests)
+    unchecked = len(requests) - checked
     rest = f", {unchecked} without `expect`" if unchecked else ""
     yield f"{checked - failed} of {checked} requests do what is expected{rest}\n"
 

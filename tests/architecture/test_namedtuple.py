@@ -1,11 +1,13 @@
-"""`records.NamedTuple` is typing's, only made faster."""
+"""`namedtuple.NamedTuple` is typing's, only made faster."""
 
 from __future__ import annotations
 
 import typing
 
+from policylint import namedtuple
 
-class Ours(records.NamedTuple):
+
+class Ours(namedtuple.NamedTuple):
     """Says something."""
 
     first: int

@@ -8,43 +8,46 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-import click
-
-from policylint.cli import configured
 from policylint.config.discovery import candidates
+from policylint.errors import UsageError
 from policylint.namedtuple import NamedTuple
+from policylint.session.settings import RunOptions, Setup
 from policylint.sources import SourceError
-from policylint.sources.git import LINK, Repository, RevisionError
+from policylint.sources.git import LINK, Repository
 from policylint.sources.revision import Revision, at_revision, staged
 
 _FROM, _TO = "PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"
 
 
-class Wanted(NamedTuple):
-    """What the command line asks for; `arguments` may begin with a revision."""
+class DiffOptions(NamedTuple):
+    """What is compared, as asked for; a revision may stand before the paths of `RunOptions`.
 
-    arguments: Sequence[str]
+    Args:
+        staged: compare with the index instead of the work tree.
+        rendered_before, rendered_after: directories of rendered manifests instead of revisions.
+        hook: compare what pre-commit names for a push.
+    """
+
     staged: bool = False
     rendered_before: str | None = None
     rendered_after: str | None = None
     hook: bool = False
-    semantics: str | None = None
-    snapshot: str | None = None
-    strict: bool = False
 
 
-class Asked(NamedTuple):
+class DiffRequest(NamedTuple):
     """What is to be compared, found out but not read.
 
     Args:
-        wanted: the command line.
+        setup: with the configuration of the later side, which judges both.
+        asked: what was asked for.
         repository: None for rendered directories.
         text: the revisions as written.
         paths: as given.
         start, end: revisions; no `end` for the work tree or the index.
     """
 
-    wanted: Wanted
+    setup: Setup
+    asked: DiffOptions
     repository: Repository | None = None
     text: str = ""
     paths: Sequence[str] = ()
@@ -55,57 +58,56 @@ class Asked(NamedTuple):
     def span(self) -> str:
         """What is compared, in short: `1a2b3c4..5d6e7f8`."""
         if self.repository is None:
-            return f"{self.wanted.rendered_before}..{self.wanted.rendered_after}"
-        end = "index" if self.wanted.staged else ""
+            return f"{self.asked.rendered_before}..{self.asked.rendered_after}"
+        end = "index" if self.asked.staged else ""
         return f"{_short(self.repository, self.start)}..{_short(self.repository, self.end) if self.end else end}"
 
     @property
     def again(self) -> str:
         """The command that compares the same."""
         if self.repository is None:
-            one, other = self.wanted.rendered_before, self.wanted.rendered_after
-            return f"policylint diff --rendered-before {one} --rendered-after {other}"
+            before, after = self.asked.rendered_before, self.asked.rendered_after
+            return f"policylint diff --rendered-before {before} --rendered-after {after}"
         text = [_shortened(self.text)] if self.text else []
-        return " ".join(["policylint diff", *(["--staged"] if self.wanted.staged else []), *text, *self.paths])
+        return " ".join(["policylint diff", *(["--staged"] if self.asked.staged else []), *text, *self.paths])
 
 
-def resolved(wanted: Wanted) -> Asked:
-    """Find out what is to be compared, and put the configuration of the later side in force: as it stands in that
+def resolve(options: RunOptions, asked: DiffOptions) -> DiffRequest:
+    """Find out what is to be compared, and which configuration judges: that of the later side, as it stands in that
     revision, in the index, or in the work tree.
 
     Raises:
-        click.UsageError: a revision that is not there, a configuration that cannot be used, or options that exclude
-            each other.
+        UsageError: a revision that is not there, a configuration that cannot be used, or options that exclude each
+            other.
     """
-    if wanted.rendered_before or wanted.rendered_after:
-        return Asked(wanted)
-    try:
-        repository = Repository(".")
-        text, paths = _range_and_paths(wanted, repository)
-        start, end = _ends(text, wanted, repository)
-        repository.resolve([start, *([end] if end else [])])
-        if end is not None:
-            _judge_by(_configurations(repository, end))
-        elif wanted.staged:
-            _judge_by(staged(repository))
-        return Asked(wanted, repository, text, paths, start, end)
-    except RevisionError as error:
-        raise click.UsageError(str(error)) from None
+    if asked.rendered_before or asked.rendered_after:
+        return DiffRequest(Setup.of(options), asked)
+    repository = Repository(options.start)
+    text, paths = _range_and_paths(options, asked, repository)
+    start, end = _ends(text, asked, repository)
+    repository.resolve([start, *([end] if end else [])])
+    if end is not None:
+        setup = _setup_in(_configurations(repository, end, options), options)
+    elif asked.staged:
+        setup = _setup_in(staged(repository), options)
+    else:
+        setup = Setup.of(options)
+    return DiffRequest(setup, asked, repository, text, paths, start, end)
 
 
-def _configurations(repository: Repository, revision: str) -> Revision:
+def _configurations(repository: Repository, revision: str, options: RunOptions) -> Revision:
     """A revision with the files alone that can configure what is judged here, or the whole of it where one of them, or
     a directory on the way, is a symbolic link."""
     tree = repository.tree(revision)
-    paths = candidates(_here(Revision(repository, ())))
-    above = [each.rpartition("/")[0] for each in paths]
-    found = repository.entries_at(tree, dict.fromkeys((*paths, *filter(None, above))))
-    if any(each.mode == LINK for each in found):
+    paths = candidates(_below(Revision(repository, ()), options.start))
+    above = [path.rpartition("/")[0] for path in paths]
+    entries = repository.entries_at(tree, dict.fromkeys((*paths, *filter(None, above))))
+    if any(entry.mode == LINK for entry in entries):
         return at_revision(repository, revision)
-    return Revision(repository, found)
+    return Revision(repository, entries)
 
 
-def _judge_by(tree: Revision) -> None:
+def _setup_in(tree: Revision, options: RunOptions) -> Setup:
     def content(path: str) -> bytes | None:
         try:
             return tree.at(path, shown(path)).read()
@@ -115,22 +117,22 @@ def _judge_by(tree: Revision) -> None:
     def shown(path: str) -> str:
         return os.path.relpath(os.path.join(str(tree.root), path)).replace(os.sep, "/")
 
-    configured.settings_among(_here(tree), content, shown)
+    return Setup.among(options, _below(tree, options.start), content, shown)
 
 
-def _here(tree: Revision) -> str:
-    """Where the user stands below the top of a tree."""
-    here = tree.below(".")
-    return "" if here.startswith("..") else here
+def _below(tree: Revision, directory: str) -> str:
+    """Where a directory is below the top of a tree."""
+    place = tree.below(directory)
+    return "" if place.startswith("..") else place
 
 
-def _range_and_paths(wanted: Wanted, repository: Repository) -> tuple[str, list[str]]:
+def _range_and_paths(options: RunOptions, asked: DiffOptions, repository: Repository) -> tuple[str, list[str]]:
     """The revisions as written ("" for HEAD and the work tree), and the paths."""
-    arguments = list(wanted.arguments)
-    if wanted.hook:
+    arguments = list(options.paths)
+    if asked.hook:
         start, end = os.environ.get(_FROM, ""), os.environ.get(_TO, "")
         if not start or not end:
-            raise click.UsageError(f"--hook reads {_FROM} and {_TO}, which pre-commit sets for pre-push")
+            raise UsageError(f"--hook reads {_FROM} and {_TO}, which pre-commit sets for pre-push")
         return f"{start}..{end}", arguments
     if not arguments:
         return "", []
@@ -145,7 +147,7 @@ def _range_and_paths(wanted: Wanted, repository: Repository) -> tuple[str, list[
     return first, arguments[1:]
 
 
-def _ends(text: str, wanted: Wanted, repository: Repository) -> tuple[str, str | None]:
+def _ends(text: str, asked: DiffOptions, repository: Repository) -> tuple[str, str | None]:
     """Both revisions; None for the work tree or the index."""
     if "..." in text:
         one, _, other = text.partition("...")
@@ -156,8 +158,8 @@ def _ends(text: str, wanted: Wanted, repository: Repository) -> tuple[str, str |
         start, end = one or "HEAD", other or "HEAD"
     else:
         return text or "HEAD", None
-    if wanted.staged:
-        raise click.UsageError("--staged compares one revision with the index, not two with each other")
+    if asked.staged:
+        raise UsageError("--staged compares one revision with the index, not two with each other")
     return start, end
 
 

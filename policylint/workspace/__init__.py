@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.documents import Document, Problem
-from policylint.given import Given
+from policylint.errors import UsageError
 from policylint.load.cache import Remembered
 from policylint.load.definitions import Definitions
 from policylint.load.objects import cluster_scoped_kinds, patch_files, resources
@@ -19,6 +19,7 @@ from policylint.model.world import Unseen
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
+from policylint.workspace.assumptions import Assumptions
 
 if TYPE_CHECKING:
     from policylint.render.shared import Shared
@@ -27,12 +28,7 @@ SEMANTICS = ("gep-713", "gep-713-2023")
 RENDERERS = ("auto", "builtin", "kubectl", "helm", "off")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
-_NOTHING_GIVEN = Given()
-
-
-class UsageError(Exception):
-    """Something the user asked for that cannot be: a path that is not there, an unreadable snapshot. The message is
-    for them."""
+_NOTHING_GIVEN = Assumptions()
 
 
 class Workspace:
@@ -86,7 +82,7 @@ def open_workspace(
     semantics: str = "gep-713",
     snapshot: str | None = None,
     strict: bool = False,
-    given: Given = _NOTHING_GIVEN,
+    given: Assumptions = _NOTHING_GIVEN,
     source: Source | None = None,
     env: Sequence[str] = (),
     render: str = "auto",
@@ -153,7 +149,7 @@ def _rendered(
     source: Source,
     loaded: Loaded,
     groups: frozenset[str],
-    given: Given,
+    given: Assumptions,
     semantics: str,
     snapshot: str | None,
     env: Sequence[str],
@@ -220,7 +216,7 @@ def _environment(
     source: Source,
     loaded: Loaded,
     groups: frozenset[str],
-    given: Given,
+    given: Assumptions,
     semantics: str,
     snapshot: str | None,
     shared: Shared | None,
@@ -275,7 +271,7 @@ def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
     return located(objects, reading)
 
 
-def _catalog(objects: Iterable[Resource], semantics: str, given: Given) -> Catalog:
+def _catalog(objects: Iterable[Resource], semantics: str, given: Assumptions) -> Catalog:
     by_kind: dict[tuple[str, str], list[Resource]] = defaultdict(list)
     for each in objects:
         by_kind[each.key.group, each.key.kind].append(each)

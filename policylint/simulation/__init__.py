@@ -12,7 +12,7 @@ from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.validity import edition, structural
-from policylint.serving import Judgement, Serving
+from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.topology import RouteState, Topology, build
 from policylint.topology.grants import Grants
 
@@ -68,7 +68,7 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
     """
     topology = build(world, own_class=catalog.implementation_of_class, shares_hostnames=catalog.shares_hostnames)
     grants = Grants(world)
-    serving = Serving(topology, catalog)
+    dispatch = Dispatch(topology, catalog)
     states: dict[ResourceKey, PolicyState] = {}
     groups: list[Group] = []
     dependent: list[OrderDependence] = []
@@ -77,24 +77,24 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
         kind = catalog.get(group, name)
         if kind is None or (kind.policy_class == "Other" and not kind.extension_ref):
             continue
-        judgements = []
-        for judge in serving.judges(kind):
-            judgement, written = _judged(kind, judge, topology, grants, catalog)
-            judgements.append(judgement)
+        evaluations = []
+        for evaluator in dispatch.evaluators(kind):
+            evaluation, written = _evaluated(kind, evaluator, topology, grants, catalog)
+            evaluations.append(evaluation)
             target_conditions += written
-        joined = serving.joined(judgements)
+        joined = dispatch.joined(evaluations)
         states.update((state.key, state) for state in joined.states)
         groups += joined.groups
         dependent += joined.dependent
-    topology.revise(_reported(topology, catalog, serving))
+    topology.revise(_reported(topology, catalog, dispatch))
     return Simulation(world, catalog, topology, dict(sorted(states.items())), groups, dependent, target_conditions)
 
 
-def _judged(
-    kind: PolicyKind, judge: str, topology: Topology, grants: Grants, catalog: Catalog
-) -> tuple[Judgement, list[TargetCondition]]:
+def _evaluated(
+    kind: PolicyKind, evaluator: str, topology: Topology, grants: Grants, catalog: Catalog
+) -> tuple[Evaluation, list[TargetCondition]]:
     """What one implementation makes of all policies of a kind, and the conditions it writes on their targets."""
-    behaviour = implementation(judge, catalog.settings(judge))
+    behaviour = implementation(evaluator, catalog.settings(evaluator))
     behaviour.begin(kind, topology, catalog)
     policies = topology.world.of_kind(kind.group, kind.kind)
     states = [_resolve(PolicyState(each, kind), topology, grants, behaviour) for each in policies]
@@ -105,10 +105,10 @@ def _judged(
         state.conditions = behaviour.conditions(state, topology)
         state.stanza = behaviour.stanza(state)
     target_conditions = behaviour.target_conditions(states, topology) if kind.target_condition else []
-    return Judgement(judge, states, groups, dependent), target_conditions
+    return Evaluation(evaluator, states, groups, dependent), target_conditions
 
 
-def _reported(topology: Topology, catalog: Catalog, serving: Serving) -> list[RouteState]:
+def _reported(topology: Topology, catalog: Catalog, dispatch: Dispatch) -> list[RouteState]:
     """The routes with the conditions that the controller of each parent writes."""
     names: dict[tuple[ResourceKey | None, bool], str] = {}
     writers: dict[str, Implementation] = {}
@@ -118,7 +118,7 @@ def _reported(topology: Topology, catalog: Catalog, serving: Serving) -> list[Ro
         for parent in route.parents:
             place = (parent.gateway, parent.mesh)
             if place not in names:
-                names[place] = serving.writer(parent)
+                names[place] = dispatch.writer(parent)
             writer = _writer(names[place], writers, catalog)
             conditions = writer.route_conditions(route, parent, topology)
             parents.append(parent if conditions is parent.conditions else parent._replace(conditions=conditions))

@@ -1,4 +1,4 @@
-"""Which implementation serves what in one environment: who reports on a Gateway's routes, who judges a kind.
+"""Which implementation serves what in one environment: who reports on a Gateway's routes, who evaluates a kind.
 
 Several controllers may serve one cluster. Each works on the Gateways of its own classes and writes its own entries of a
 policy's status, whatever the others do (GEP-713 «Policy status»: one entry per ancestor and controller).
@@ -18,17 +18,21 @@ CORE = "gateway-api"
 """The catalog's implementation of Gateway API's own kinds; it stands for controllers that nobody knows, too."""
 
 
-class Judgement(NamedTuple):
-    """What one implementation makes of all policies of a kind."""
+class Evaluation(NamedTuple):
+    """What one implementation makes of all policies of a kind.
 
-    judge: str
+    Args:
+        evaluator: the name of the implementation.
+    """
+
+    evaluator: str
     states: list[PolicyState]
     groups: list[Group]
     dependent: list[OrderDependence]
 
 
-class Serving:
-    """Who serves what in one environment."""
+class Dispatch:
+    """Tell which implementation serves a Gateway, evaluates a kind and reports on a parent, in one environment."""
 
     __slots__ = ("_catalog", "_known", "_only", "_topology")
 
@@ -46,13 +50,13 @@ class Serving:
                 self._only = present.pop()
 
     def of_gateway(self, gateway: GatewayState) -> str:
-        """The implementation that serves a Gateway, by its controller or else by the name of its class."""
+        """Return the implementation that serves a Gateway, by its controller or else by the name of its class."""
         if gateway.controller:
             return self._catalog.implementation_of_controller(gateway.controller) or CORE
         return self._catalog.implementation_of_class(gateway.class_key.name) or CORE
 
     def writer(self, parent: ParentState) -> str:
-        """The implementation that reports on a parent: that of its Gateway, or the only mesh."""
+        """Return the implementation that reports on a parent: that of its Gateway, or the only mesh."""
         gateway = None if parent.gateway is None else self._topology.gateway(parent.gateway)
         if gateway is not None:
             return self.of_gateway(gateway)
@@ -64,73 +68,73 @@ class Serving:
         meshes = [each for each in sorted(present) if implementation(each).is_mesh]
         return meshes[0] if len(meshes) == 1 else CORE
 
-    def judges(self, kind: PolicyKind) -> list[str]:
-        """The implementations that judge a kind: its own; for core kinds those of the Gateways and classes there.
+    def evaluators(self, kind: PolicyKind) -> list[str]:
+        """Return who evaluates a kind: its own implementation; for core kinds those of the Gateways and classes there.
 
         Where no class tells, it is the only implementation with kinds there (docs/design/interfaces.md). The spec's own
         view comes last: it holds for what nobody else serves.
         """
         if kind.implementation != CORE:
             return [kind.implementation]
-        found = {self._judge(each) for each in self._topology.gateways} | set(map(_of_core_kinds, self._known))
+        found = {self._evaluator(each) for each in self._topology.gateways} | set(map(_of_core_kinds, self._known))
         return sorted(found, key=lambda each: (each == CORE, each)) or [_of_core_kinds(self._only)]
 
-    def joined(self, judgements: list[Judgement]) -> Judgement:
-        """One judgement of several: of each policy that of the implementation whose Gateways lead to its targets, with
-        the ancestors that every one writes on the Gateways that it serves.
+    def joined(self, evaluations: list[Evaluation]) -> Evaluation:
+        """Make one evaluation of several: for each policy take that of the implementation whose Gateways lead to its
+        targets, with the ancestors that every implementation writes on the Gateways that it serves.
 
-        What no Gateway leads to is a mesh's to judge where there is one that serves such a target.
+        What no Gateway leads to is a mesh's to evaluate where there is one that serves such a target.
         """
-        first = judgements[0]
-        if len(judgements) == 1:
+        first = evaluations[0]
+        if len(evaluations) == 1:
             return first
-        by_judge = {each.judge: {state.key: state for state in each.states} for each in judgements}
+        by_evaluator = {each.evaluator: {state.key: state for state in each.states} for each in evaluations}
         chosen = {
-            state.key: self._judge_of({judge: states[state.key] for judge, states in by_judge.items()})
+            state.key: self._evaluator_of({evaluator: states[state.key] for evaluator, states in by_evaluator.items()})
             for state in first.states
         }
         states = []
-        for key, judge in chosen.items():
-            state = by_judge[judge][key]
+        for key, evaluator in chosen.items():
+            state = by_evaluator[evaluator][key]
             state.ancestors = tuple(
                 ancestor
-                for each in judgements
-                for ancestor in by_judge[each.judge][key].ancestors
-                if self._is_served(ancestor, each.judge)
+                for each in evaluations
+                for ancestor in by_evaluator[each.evaluator][key].ancestors
+                if self._is_served(ancestor, each.evaluator)
             )
             states.append(state)
-        return Judgement(
-            first.judge,
+        return Evaluation(
+            first.evaluator,
             states,
             [
                 group
-                for each in judgements
+                for each in evaluations
                 for group in each.groups
-                if chosen[group.effective.stack[-1].key] == each.judge
+                if chosen[group.effective.stack[-1].key] == each.evaluator
             ],
-            [one for each in judgements for one in each.dependent if chosen[one.winner] == each.judge],
+            [order for each in evaluations for order in each.dependent if chosen[order.winner] == each.evaluator],
         )
 
-    def _judge(self, gateway: GatewayState) -> str:
-        """Who judges core kinds at a Gateway."""
+    def _evaluator(self, gateway: GatewayState) -> str:
+        """Return the implementation that evaluates core kinds at a Gateway."""
         found = self.of_gateway(gateway)
         return _of_core_kinds(self._only if found == CORE else found)
 
-    def _judge_of(self, states: dict[str, PolicyState]) -> str:
-        """Whose judgement of one policy counts, of those of all judges."""
+    def _evaluator_of(self, states: dict[str, PolicyState]) -> str:
+        """Return the evaluator whose state of one policy counts, of those of all evaluators."""
         first = next(iter(states.values()))
         above = {key for target in first.targets for key in gateways_above(self._topology, target.key)}
-        served = {self._judge(gateway) for key in above if (gateway := self._topology.gateway(key)) is not None}
+        served = {self._evaluator(gateway) for key in above if (gateway := self._topology.gateway(key)) is not None}
         if served:
             return next(each for each in states if each in served)
         meshes = [each for each in states if implementation(each).is_mesh and not _refuses(states[each])]
         others = [each for each in states if not implementation(each).is_mesh]
         return (*meshes, *others, *states)[0]
 
-    def _is_served(self, ancestor: Ancestor, judge: str) -> bool:
-        """Whether an ancestor is the judge's to report on; one that is neither Gateway nor ListenerSet always is."""
+    def _is_served(self, ancestor: Ancestor, evaluator: str) -> bool:
+        """Tell whether an evaluator reports on an ancestor; all do on what is neither Gateway nor ListenerSet."""
         gateway = self._topology.gateway(self._gateway_of(ancestor.ancestor.key))
-        return gateway is None or self._judge(gateway) == judge
+        return gateway is None or self._evaluator(gateway) == evaluator
 
     def _gateway_of(self, key: ResourceKey) -> ResourceKey:
         listener_set = self._topology.listener_set(key)

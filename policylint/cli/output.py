@@ -8,11 +8,14 @@ import sys
 
 import click
 
-from policylint.cli.commands import say
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from policylint.model import Finding
+    from policylint.model.rule_page import RulePage
+    from policylint.report.findings import Options, Report
+    from policylint.workspace import Workspace
 
 WIDEST = 100
 NARROWEST = 60
@@ -80,6 +83,68 @@ def page_width() -> int:
     return max(NARROWEST, min(WIDEST, get_terminal_size((WIDEST, 24)).columns))
 
 
+def automatic(form: str) -> str:
+    """`auto` is `github` inside GitHub Actions, else text."""
+    if form == "auto":
+        return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
+    return form
+
+
+def styled(options: Options, color: str) -> Options:
+    """The options of a report with what suits stdout; `color` is as --color says."""
+    return options._replace(
+        color=wants_color(color), links=wants_links(color), addresses=wants_addresses(), width=page_width()
+    )
+
+
+def report_of(
+    workspace: Workspace,
+    findings: Sequence[Finding],
+    paths: Sequence[str],
+    chosen: set[str] | None,
+    formats: set[str],
+    options: Options,
+    seconds: float,
+) -> Report:
+    """The report of findings in a workspace, with what the formats need of rules.
+
+    Args:
+        paths: what was asked for, as given.
+        chosen: the ids of the rules that ran, None for all.
+    """
+    from functools import lru_cache, partial
+
+    from policylint import __version__
+    from policylint.checks import RULES, name_of
+    from policylint.report.findings import Report
+    from policylint.session.open import below_root
+
+    rules = {finding.rule for finding in findings}
+    return Report(
+        findings,
+        workspace.coverage,
+        environments=tuple(simulation.world.name for simulation in workspace.simulations),
+        names={rule: name_of(rule) for rule in sorted(rules) if rule in RULES},
+        pages=_pages(formats, chosen, rules),
+        seconds=seconds,
+        version=__version__,
+        source_lines=lru_cache(maxsize=64)(workspace.source_lines),
+        relative=lru_cache(maxsize=None)(partial(below_root, workspace.root)),
+        options=options,
+        paths=tuple(path for given in paths if (path := below_root(workspace.root, given))),
+    )
+
+
+def _pages(formats: set[str], chosen: set[str] | None, rules: set[str]) -> dict[str, RulePage]:
+    """The pages that writers need: of all enabled rules for SARIF, of those that found something for the others."""
+    if not formats & {"sarif", "markdown", "summary", "codeclimate"}:
+        return {}
+    from policylint.model.rule_page import all_pages
+
+    enabled = {page.id: page for page in all_pages() if chosen is None or page.id in chosen or page.id in rules}
+    return enabled if "sarif" in formats else {rule: page for rule, page in enabled.items() if rule in rules}
+
+
 def _into_log() -> bool:
     """Whether stdout is a pipe, as CI systems give to what they run, and not a file."""
     try:
@@ -91,6 +156,3 @@ def _into_log() -> bool:
 def _on_terminal() -> bool:
     """stdout is None where the caller closed it."""
     return bool(sys.stdout) and sys.stdout.isatty()
-
-
-__all__ = ["page_width", "put", "save", "say", "wants_addresses", "wants_color", "wants_links"]

@@ -10,8 +10,9 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
+    from policylint.session.settings import Setup
     from policylint.sources import Source
 
 SUFFIXES = (".yaml", ".yml", ".json", ".j2", ".tpl", ".tmpl", ".env", ".properties")
@@ -36,37 +37,34 @@ def is_relevant(path: str) -> bool:
     return path.lower().endswith(SUFFIXES) or path.rpartition("/")[2] in NAMES
 
 
-def source(paths: Sequence[str], excluded: Callable[[str], bool] | None) -> Source:
-    """The index, or the revision that is pushed.
+def staged_source(setup: Setup) -> Source:
+    """Return the index, or the revision that is pushed, as a source of the paths of a run.
 
     Raises:
-        click.UsageError: this is no git repository.
+        UsageError: this is no git repository.
     """
-    import click
-
-    from policylint.sources.git import Repository, RevisionError
+    from policylint.sources.git import Repository
     from policylint.sources.revision import at_revision, staged
 
-    wanted = list(paths) or None
-    try:
-        repository = Repository()
-        pushed = pushed_range(os.environ)
-        if pushed:
-            return at_revision(repository, pushed[1], wanted, excluded or ())
-        return staged(repository, wanted, excluded or ())
-    except RevisionError as error:
-        raise click.UsageError(str(error)) from None
+    pushed = pushed_range(os.environ)
+    if pushed:
+        return at_revision(Repository(), pushed[1], _paths(setup), setup.exclude)
+    return staged(Repository(), _paths(setup), setup.exclude)
 
 
-def former(revision: str, paths: Sequence[str], excluded: Callable[[str], bool] | None) -> Source | None:
-    """What was there before the change; None for the first commit of a repository."""
+def former_source(setup: Setup, revision: str) -> Source | None:
+    """Return what was there before the change; None for the first commit of a repository."""
     from policylint.sources.git import Repository, RevisionError
     from policylint.sources.revision import at_revision
 
     try:
-        return at_revision(Repository(), revision, list(paths) or None, excluded or ())
+        return at_revision(Repository(), revision, _paths(setup), setup.exclude)
     except RevisionError:
         return None
+
+
+def _paths(setup: Setup) -> list[str] | None:
+    return [*setup.options.paths] or [*setup.settings.paths] or None
 
 
 def pushed_range(environment: Mapping[str, str]) -> tuple[str, str] | None:

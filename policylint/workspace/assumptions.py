@@ -1,4 +1,4 @@
-"""What the user says of the world beside its files: what exists elsewhere, labels of namespaces, kinds of their own."""
+"""What the user says of the world beside its files: objects elsewhere, labels of namespaces, kinds of their own."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from policylint.model.resource import Written
 from policylint.namedtuple import NamedTuple
 
 
-class Given(NamedTuple):
-    """A configuration as the workspace wants it.
+class Assumptions(NamedTuple):
+    """What a configuration says of the world, as `open_workspace` takes it.
 
     Args:
         excluded: whether a file (as shown) is left out.

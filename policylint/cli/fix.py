@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 
-from policylint.cli.options import option
+from policylint.cli.options import option, together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from policylint.cli.options import Decorated
     from policylint.edit import Plan
     from policylint.model import Finding
     from policylint.workspace import Workspace
@@ -22,22 +21,16 @@ _ROUNDS = 5
 """A fix can bring another finding to light; this many times the tree is read again."""
 
 
-def fixing(function: Decorated) -> Decorated:
-    """The options."""
-    for decorate in reversed(
-        (
-            option(FIXES, "--fix", is_flag=True, help="Edit the files where the right edit is certain, then report."),
-            option(FIXES, "--diff", "preview", is_flag=True, help="Show what --fix would change, and change nothing."),
-            option(FIXES, "--unsafe-fixes", is_flag=True, help="Also edits that change what the cluster does."),
-        )
-    ):
-        function = decorate(function)
-    return function
+fixing = together(
+    option(FIXES, "--fix", is_flag=True, help="Edit the files where the right edit is certain, then report."),
+    option(FIXES, "--diff", "preview", is_flag=True, help="Show what --fix would change, and change nothing."),
+    option(FIXES, "--unsafe-fixes", is_flag=True, help="Also edits that change what the cluster does."),
+)
 
 
 def fix(judge: Judge, *, unsafe: bool) -> None:
     """Apply fixes until nothing is left to do, and say on stderr how many there were."""
-    from policylint.cli.streams import say
+    from policylint.cli.commands import say
 
     findings, more = 0, 0
     files: set[str] = set()
@@ -56,13 +49,12 @@ def fix(judge: Judge, *, unsafe: bool) -> None:
     say(f"fixed {counted}{where}{_more(more)}")
 
 
-def preview(
-    judge: Callable[[], tuple[Workspace, Sequence[Finding]]], *, unsafe: bool, color: bool
-) -> Sequence[Finding]:
+def preview(judge: Judge, *, unsafe: bool, color: bool) -> Sequence[Finding]:
     """Print what `fix` would change first as a unified diff; returns the findings as they are."""
-    from policylint.cli.opening import below_root
-    from policylint.cli.streams import put, say
+    from policylint.cli.commands import say
+    from policylint.cli.output import put
     from policylint.edit.unified import unified
+    from policylint.session.open import below_root
 
     workspace, findings = judge()
     planned = _plan(workspace, findings, unsafe=unsafe)
@@ -75,8 +67,8 @@ def preview(
 
 
 def _plan(workspace: Workspace, findings: Sequence[Finding], *, unsafe: bool) -> Plan:
-    from policylint.cli.opening import below_root
     from policylint.edit import plan
+    from policylint.session.open import below_root
 
     def read(file: str) -> bytes | None:
         """Only files of the tree itself: not stdin, nothing that a link leads out to."""

@@ -1,0 +1,184 @@
+"""From the rules' findings to those that are reported: suppressions, configured severities, the baseline."""
+
+# ruff: noqa: PTH118 - paths as seen from here
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from policylint.model import SEVERITIES, Finding
+from policylint.namedtuple import NamedTuple
+from policylint.session.open import below_root
+from policylint.session.rules import locked, severities
+from policylint.session.settings import below_directory
+
+if TYPE_CHECKING:
+    from policylint.model.coverage import Coverage
+    from policylint.session.settings import Setup
+    from policylint.triage import Suppressed
+    from policylint.triage.baseline import Entry
+    from policylint.workspace import Workspace
+
+UNREAD = "GWP910"
+"""file-not-parsed: an error with --strict, and the run was not done whole."""
+UNUSED = "GWP901"
+"""unused-suppression."""
+Amend = Callable[[list[Finding]], list[Finding]]
+
+
+class LintResult(NamedTuple):
+    """What lint says of a tree.
+
+    Args:
+        workspace: what was judged.
+        findings: sorted by place; suppressed ones and those of the baseline are not among them. Those of confidence
+            `unknown` rest on something that was not seen.
+        suppressed: what somebody has answered for, each finding with its suppression.
+        accepted: how many findings are in the baseline; None without one.
+        stale: entries of the baseline that no finding answers to.
+    """
+
+    workspace: Workspace
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...] = ()
+    accepted: int | None = None
+    stale: tuple[Entry, ...] = ()
+
+    @property
+    def coverage(self) -> Coverage:
+        """What was and was not seen."""
+        return self.workspace.coverage
+
+    @property
+    def known(self) -> list[Finding]:
+        """The findings that rest on nothing unknown: those that count, and that the command lists."""
+        return [finding for finding in self.findings if finding.confidence != "unknown"]
+
+
+def reaches(findings: Collection[Finding], threshold: str) -> bool:
+    """Tell whether one of the findings is at or above a severity; none is at or above `never`."""
+    if threshold == "never":
+        return False
+    failing = SEVERITIES[: SEVERITIES.index(threshold) + 1]
+    return any(finding.severity in failing for finding in findings)
+
+
+def lint(
+    setup: Setup,
+    workspace: Workspace,
+    chosen: set[str] | None,
+    *,
+    with_ignores: bool = True,
+    baseline: bool | None = None,
+    spent: dict[str, float] | None = None,
+    amend: Amend | None = None,
+) -> LintResult:
+    """Ask the rules of a workspace, heed suppressions and severities, and take away what the baseline knows.
+
+    Args:
+        chosen: the ids of the rules that run (`rules.chosen`), None for all.
+        with_ignores: heed suppressions.
+        baseline: heed the baseline; None leaves it to the configuration.
+        spent: takes the seconds that each rule took.
+        amend: what else is known of the findings before suppressions are heeded.
+
+    Raises:
+        UsageError: the baseline cannot be read.
+    """
+    with setup.options.progress("asking the rules"):
+        result = judge(
+            setup,
+            workspace,
+            chosen,
+            strict=setup.options.strict,
+            with_ignores=with_ignores,
+            whole=setup.is_whole,
+            spent=spent,
+            amend=amend,
+        )
+    if not baseline and (baseline is not None or not setup.settings.baseline):
+        return result
+    from policylint.triage.baseline import compare, read
+
+    known = read(baseline_file(setup))
+    compared = compare(result.findings, fingerprints_of(workspace, result.findings), known, chosen)
+    return result._replace(findings=tuple(compared.new), accepted=compared.accepted, stale=tuple(compared.stale))
+
+
+def judge(
+    setup: Setup,
+    workspace: Workspace,
+    chosen: set[str] | None,
+    *,
+    strict: bool = False,
+    with_ignores: bool = True,
+    whole: bool = True,
+    spent: dict[str, float] | None = None,
+    amend: Amend | None = None,
+) -> LintResult:
+    """As `lint`, without a baseline.
+
+    Args:
+        strict: a file that cannot be read is an error.
+        whole: whether everything is looked at: in a part of a repository a suppression may seem unused that is not.
+    """
+    settings = setup.settings
+    findings = workspace.findings(chosen, spent=spent)
+    if amend is not None:
+        findings = amend(findings)
+    if settings.assume:  # what is assumed is known in part only: it is not judged itself
+        findings = [finding for finding in findings if finding.location.document is not settings.places]
+    suppressed: Sequence[Suppressed] = ()
+    if with_ignores and (workspace.mentioning or settings.suppressions):
+        from policylint.triage import triage
+
+        below = below_directory(settings.directory)
+        ran = chosen if whole else _without_unused(chosen)
+        findings, suppressed = triage(workspace, findings, settings, ran=ran, locked=locked(settings), below=below)
+    severity: dict[str, Any] = {UNREAD: "error"} if strict else {}
+    severity |= {rule: level for rule, level in severities(settings).items() if level != "off"}
+    if severity:
+        findings = [_with_severity(finding, severity) for finding in findings]
+        suppressed = [entry._replace(finding=_with_severity(entry.finding, severity)) for entry in suppressed]
+    return LintResult(workspace, tuple(findings), tuple(suppressed))
+
+
+def baseline_file(setup: Setup) -> str:
+    """Return the configured baseline, else the one beside the configuration, else the one at the git root."""
+    settings = setup.settings
+    if settings.baseline:
+        return settings.baseline
+    from policylint.triage.baseline import FILE
+
+    return os.path.normpath(os.path.join(settings.directory if settings.file else setup.top, FILE))
+
+
+def fingerprints_of(workspace: Workspace, findings: Sequence[Finding]) -> list[str]:
+    """Return one fingerprint per finding (report/findings/fingerprint.py)."""
+    from functools import partial
+
+    from policylint.report.findings import Report
+    from policylint.report.findings.fingerprint import fingerprints
+
+    report = Report(findings, workspace.coverage, relative=partial(below_root, workspace.root))
+    return fingerprints(report, findings)
+
+
+def suppressions_in_words(suppressed: Sequence[Suppressed]) -> Iterator[str]:
+    """Say what was suppressed, where and why, a line each."""
+    for finding, by in suppressed:
+        (line, _), (at, _) = finding.location.at(), by.location.at()
+        why = f"{by.form} at {by.location.file}:{at}: {by.reason}"
+        yield f"suppressed {finding.rule} at {finding.location.file}:{line} by {why}"
+
+
+def _without_unused(chosen: set[str] | None) -> set[str]:
+    from policylint.checks import RULES
+
+    return (set(RULES) if chosen is None else chosen) - {UNUSED}
+
+
+def _with_severity(finding: Finding, severity: Mapping[str, Any]) -> Finding:
+    return finding._replace(severity=severity[finding.rule]) if finding.rule in severity else finding

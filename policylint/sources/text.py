@@ -1,0 +1,62 @@
+"""Manifests that a caller has in memory, as a source of one file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem, lines_of
+
+NAME: Final = "<text>"
+
+
+class Text:
+    """A source of one file that lies on no disk, shown as NAME. What is not in it may be elsewhere."""
+
+    def __init__(self, data: bytes) -> None:
+        """`data` is read as a file would be: any number of documents, YAML or JSON, UTF-8 or with a byte order mark."""
+        self._data = data
+        self._file = SourceFile(NAME, self, NAME)
+
+    @property
+    def root(self) -> str | None:
+        return None
+
+    @property
+    def problems(self) -> list[SourceProblem]:
+        return []
+
+    @property
+    def skipped(self) -> dict[str, list[str]]:
+        return {}
+
+    @property
+    def named(self) -> bool:
+        return False
+
+    def files(self) -> list[SourceFile]:
+        return [self._file]
+
+    def announce(self, files: Sequence[SourceFile]) -> None:
+        """Nothing is to be fetched."""
+
+    def file(self, path: str) -> SourceFile:
+        if path != NAME:
+            raise SourceError(NOT_FOUND, "no such file or directory", path)
+        return self._file
+
+    def text(self, path: str) -> list[str]:
+        return lines_of(self._data) if path == NAME else []
+
+    def relative(self, place: Any, shown: str) -> str:  # noqa: ARG002 - as every Holder
+        return shown
+
+    def data(self, place: Any, shown: str) -> bytes:  # noqa: ARG002 - as every Holder
+        if len(self._data) > MAX_BYTES:
+            from policylint.sources.regular_file import too_large
+
+            raise too_large(len(self._data), shown)
+        return self._data
+
+    def content_id(self, place: Any) -> None:
+        """Not known before it is read, as in the work tree."""

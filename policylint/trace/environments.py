@@ -1,0 +1,65 @@
+"""Requests through every environment, and whether they end as their `expect` says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from policylint.namedtuple import NamedTuple
+from policylint.simulation import Simulation
+from policylint.trace.expecting import Check, checks
+from policylint.trace.request import Request, RequestError
+from policylint.trace.result import Trace
+from policylint.trace.tracing import Tracer
+
+
+class TracedRequest(NamedTuple):
+    """A request in one environment.
+
+    Args:
+        environment: its name.
+        checks: what came of each entry of `expect`.
+    """
+
+    environment: str
+    trace: Trace
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the request does not do what was expected."""
+        return not all(check.holds for check in self.checks)
+
+
+def trace_requests(
+    simulations: Sequence[Simulation], asked: Sequence[tuple[Request, Mapping[str, Any]]], *, check: bool = False
+) -> list[TracedRequest]:
+    """Trace every request through every environment, those sorted by name.
+
+    Where there are several environments, one that does not hold the Gateway or Service that is asked for is left out,
+    as long as another one does.
+
+    Args:
+        asked: requests, each with what is expected of it.
+        check: compare with what is expected.
+
+    Raises:
+        RequestError: a request that cannot be asked anywhere.
+    """
+    by_name = sorted(simulations, key=lambda simulation: simulation.world.name)
+    tracers = [(simulation.world.name, Tracer(simulation)) for simulation in by_name]
+    traced: list[TracedRequest] = []
+    for request, expect in asked:
+        here: list[TracedRequest] = []
+        complaint: RequestError | None = None
+        for name, tracer in tracers:
+            try:
+                trace = tracer.trace(request)
+            except RequestError as error:
+                complaint = complaint or error
+                continue
+            here.append(TracedRequest(name, trace, tuple(checks(trace, expect)) if check else ()))
+        if complaint is not None and not here:
+            raise complaint
+        traced += here
+    return traced

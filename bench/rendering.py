@@ -4,8 +4,8 @@ python bench/rendering.py                 # routes, parents and policy targets p
 python bench/rendering.py --kubectl       # every kustomization against kubectl's output, and the time of both
 python bench/rendering.py --kubectl -v    # and each difference
 
-The first table is held against that of ../shared/trees/README.md; DIFFERENCES says where a tree is more than 3 % away
-from it, and why. Either table ends with exit code 1 where it falls short of what issue 3 asks for.
+The first table is held against the one that came with the trees; DIFFERENCES says where a tree is more than 3 % away
+from it, and why. Either table ends with exit code 1 where it falls short.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ KUBECTL = ("kubectl", "kustomize", "--load-restrictor", "LoadRestrictionsNone")
 TIMEOUT = 20
 _ANSWERS = ("found", "missing", "unknown")
 FOUND, NEAR, EQUAL, FASTER = 0.98, 0.03, 0.99, 30
-"""What issue 3 asks for: found parents, distance from the table, equal kustomizations, times faster than kubectl."""
+"""The bars: found parents, distance from the table, equal kustomizations, times faster than kubectl."""
 DIFFERENCES = {
     "xunholy__k8s-gitops": (
         "75 found, 74 of 80 in the table: six are the parents of the routes backstage, crowdsec and zigbee2mqtt, which"
@@ -116,7 +116,7 @@ class Row(NamedTuple):
 
 
 def table() -> dict[str, tuple[int, int, int, int]]:
-    """Parents resolved and all, targets resolved and all, by tree, as ../shared/trees/README.md has them."""
+    """Parents resolved and all, targets resolved and all, by tree, as the page beside the trees has them."""
     text_ = (TREES / "README.md").read_text() if (TREES / "README.md").is_file() else ""
     return {match[1]: (int(match[2]), int(match[3]), int(match[4]), int(match[5])) for match in _LISTED.finditer(text_)}
 

@@ -18,6 +18,7 @@ DIRECTORIES = ("policylint", "tests", "bench", "schemas", "rules")
 CITED = re.compile(r"(?P<page>[\w.:/-]+\.md)\b|§ ?(?P<section>\d+(?:\.\d+)*[a-z]?)(?![\w])")
 HEADING = re.compile(r"^#+ (?P<number>\d+(?:\.\d+)*[a-z]?)\.? ", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"`(?P<path>(?:policylint|schemas|tests|bench|fixtures)/(?:[\w-]+/)*(?:[\w-]+\.\w+)?)[`\s]")
 LINK = re.compile(r"\]\((?!https?:)(?P<target>[^)#]+\.md)")
 
 
@@ -92,9 +93,9 @@ def broken(prose: Prose, *, relative_to: Path = ROOT) -> Iterator[str]:
         if named := match["page"]:
             if ":" in named or "nnn" in named or prose.text[: match.start()].endswith(("*", "<", ">")):
                 continue  # an address, a pattern, a placeholder
-            base = relative_to if named in linked else ROOT
-            if (base / named).is_file():
-                page = named if base is ROOT else str((base / named).resolve().relative_to(ROOT))
+            file = ((relative_to if named in linked else ROOT) / named).resolve()
+            if file.is_relative_to(ROOT) and file.is_file():
+                page = str(file.relative_to(ROOT))
             else:
                 yield f"{line}: {named} is not in the repository"
         elif page is None:
@@ -121,6 +122,7 @@ def test_citations_lead_somewhere(directory: str) -> None:
         ('"""As docs/design/semantics.md §3 has it."""', None),
         ('"""As docs/design/semantics.md §3 has it."""\nx = 1  # §6, trap 2', None),
         ('"""As semantics.md §3 has it."""', "1: semantics.md is not in the repository"),
+        ('"""As ../README.md has it."""', "1: ../README.md is not in the repository"),
         ('"""As docs/design/semantics.md §33 has it."""', "1: docs/design/semantics.md has no section 33"),
         ('"""A module."""\n\nx = 1\n"""As §3 has it."""', "4: §3 of which document?"),
         (
@@ -138,3 +140,13 @@ def test_links_between_documents_lead_somewhere(page: Path) -> None:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     lost = sorted({match["target"] for match in LINK.finditer(text) if not (page.parent / match["target"]).is_file()})
     assert not lost
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "README.md", ROOT / "bench/README.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_paths_that_documents_name_are_there(page: Path) -> None:
+    named = {match["path"] for match in NAMED.finditer(FENCE.sub("", page.read_text(encoding="utf-8")))}
+    assert not sorted(path for path in named if not (ROOT / path).exists())

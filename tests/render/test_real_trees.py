@@ -1,6 +1,6 @@
 """What rendering and lint make of ten real GitOps repositories, held against what is known of them.
 
-Figures and findings are those of ../shared/trees/README.md; where a tree of today differs, bench/rendering.py says why.
+Figures and findings are those that came with the trees; where a tree of today differs, bench/rendering.py says why.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ JUDGED = {
     ("GWP502", "theepicsaxguy__homelab"): "TLSRoutes and an HTTPRoute in superseded versions",
     ("GWP503", "theepicsaxguy__homelab"): "two Applications deploy one CiliumNetworkPolicy with different contents",
 }
-"""Findings at warning or above, each line judged true by hand (the note of issue 3): what their maintainers would not
+"""Findings at warning or above, each line judged true by hand: what their maintainers would not
 call wrong."""
 
 

@@ -135,7 +135,6 @@ def page(rule: str, name: str, severity: str, *, tags: tuple[str, ...] = (), sec
         why="Because the request is not authenticated.",
         fix="Repeat the setting.",
         references="- GEP-713",
-        examples=(),
         body="## What it does\n\nIt says so.\n",
         path=Path(f"rules/{rule}-{name}.md"),
     )

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from policylint.compare import Comparison
 
 WRITERS = {
-    "text": ("diff_text", "write"),
-    "concise": ("diff_concise", "write"),
-    "json-v1": ("diff_json", "write"),
-    "json": ("diff_json", "write"),
-    "markdown": ("diff_markdown", "write"),
-    "summary": ("diff_markdown", "summary"),
-    "github": ("diff_github", "write"),
+    "text": ("text", "write"),
+    "concise": ("concise", "write"),
+    "json-v1": ("json_v1", "write"),
+    "json": ("json_v1", "write"),
+    "markdown": ("markdown", "write"),
+    "summary": ("markdown", "summary"),
+    "github": ("github", "write"),
 }
 """Name of a format that shows changes → the module here and its function that write it; the others of report.FORMATS
 show new findings, as lint does."""
@@ -32,7 +32,7 @@ def write(name: str, report: DiffReport) -> str:
     if name not in WRITERS:
         return write_findings(name, report.report)
     module, function = WRITERS[name]
-    written: str = getattr(import_module(f"policylint.report.{module}"), function)(report)
+    written: str = getattr(import_module(f"policylint.report.diff.{module}"), function)(report)
     return written
 
 

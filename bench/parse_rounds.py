@@ -35,7 +35,7 @@ def main() -> None:
     roots = [Path(argument) for argument in sys.argv[2:]]
     files = [(path, data) for path, data in yaml_files(roots) if accepts(raw_events, data)]
 
-    def read() -> list[documents.Reading]:
+    def read() -> list[documents.FileReading]:
         with documents.loading():
             return [documents.read(data, path) for path, data in files]
 

@@ -15,7 +15,7 @@ from policylint.model.fix import Fix
 from policylint.schema.known import is_experimental
 
 if TYPE_CHECKING:
-    from policylint.schema.explain import Fault
+    from policylint.schema.explain import Violation
     from policylint.simulation import Simulation
 
 RULE = "GWP501"
@@ -37,7 +37,7 @@ def check(world: Simulation) -> Iterator[Finding]:
             yield _breach(breach)
 
 
-def _told_elsewhere(world: Simulation, each: Broken, fault: Fault) -> bool:
+def _told_elsewhere(world: Simulation, each: Broken, fault: Violation) -> bool:
     """Targets have rules of their own (GWP102, GWP103, GWP107), and so have scalars that are read as something else."""
     state = world.policies.get(each.resource.key)
     if state is not None and fault.pointer[:1] == ("spec",) and fault.pointer[1:2]:
@@ -51,7 +51,7 @@ def _told_elsewhere(world: Simulation, each: Broken, fault: Fault) -> bool:
     return is_surprising(written(world, each.resource.location(*fault.pointer)), fault.value)
 
 
-def _finding(each: Broken, fault: Fault) -> Finding:
+def _finding(each: Broken, fault: Violation) -> Finding:
     resource = each.resource
     guess = near(str(fault.value if fault.code == "enum" else fault.pointer[-1]), _candidates(resource.body, fault))
     label, help_, fixes = _advice(each, fault, guess)
@@ -88,7 +88,7 @@ def _breach(breach: Breach) -> Finding:
     )
 
 
-def _grade(each: Broken, fault: Fault) -> tuple[Severity, Confidence]:
+def _grade(each: Broken, fault: Violation) -> tuple[Severity, Confidence]:
     """The cluster may have another release than the shipped one, and releases rename what is experimental."""
     if each.schema.origin is not None:
         return "error", "certain"
@@ -97,7 +97,7 @@ def _grade(each: Broken, fault: Fault) -> tuple[Severity, Confidence]:
     return "error", "assumed"
 
 
-def _candidates(body: object, fault: Fault) -> tuple[str, ...]:
+def _candidates(body: object, fault: Violation) -> tuple[str, ...]:
     """The names that may have been meant: allowed, and not there yet."""
     if fault.code == "enum":
         return fault.wanted
@@ -109,7 +109,7 @@ def _candidates(body: object, fault: Fault) -> tuple[str, ...]:
     return tuple(name for name in fault.wanted if not isinstance(holder, dict) or name not in holder)
 
 
-def _advice(each: Broken, fault: Fault, guess: str) -> tuple[str, tuple[str, ...], tuple[Fix, ...]]:
+def _advice(each: Broken, fault: Violation, guess: str) -> tuple[str, tuple[str, ...], tuple[Fix, ...]]:
     location = _place(each, fault)
     if fault.code == "unknown-field":
         wrong = str(fault.pointer[-1])
@@ -125,7 +125,7 @@ def _advice(each: Broken, fault: Fault, guess: str) -> tuple[str, tuple[str, ...
     return fault.label, (), ()
 
 
-def _place(each: Broken, fault: Fault) -> Location:
+def _place(each: Broken, fault: Violation) -> Location:
     """The key of an unknown field; of a missing one the object that lacks it."""
     if fault.code == "unknown-field":
         return each.resource.location(*fault.pointer, key=True)

@@ -1,12 +1,12 @@
-"""Bytes to plain dicts with positions, by the rules of Kubernetes' own YAML reader. Knows nothing of kinds.
+"""Turn bytes into plain dicts with positions, by the rules of Kubernetes' own YAML reader. Kinds are unknown here.
 
-`read` turns one file into a `Reading`. Importing this package does not import a YAML parser; the first `read` does.
+`read` turns one file into a `FileReading`. Importing this package does not import a YAML parser; the first `read` does.
 """
 
 from __future__ import annotations
 
 from policylint.documents.position import Document, Pointer, Position
-from policylint.documents.problem import MAX_BYTES, MAX_DEPTH, MAX_NODES, Problem, Reading, Unread
+from policylint.documents.problem import MAX_BYTES, MAX_DEPTH, MAX_NODES, FileReading, Problem, Unread
 from policylint.documents.reading import loading, read, read_unread
 
 __all__ = [
@@ -14,10 +14,10 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_NODES",
     "Document",
+    "FileReading",
     "Pointer",
     "Position",
     "Problem",
-    "Reading",
     "Unread",
     "loading",
     "read",

@@ -1,8 +1,8 @@
-"""Cut a file at its `---` lines, and say cheaply which kind of object each piece holds.
+"""Cut a file at its `---` lines, and find out cheaply which kind of object each chunk holds.
 
 Source: docs/design/performance.md §2c.
 
-`---` at the start of a line and followed by white space ends a document everywhere in YAML, also inside quoted and
+In YAML, `---` at the start of a line and followed by white space ends a document everywhere, also inside quoted and
 block scalars, so cutting there needs no parser.
 """
 
@@ -29,11 +29,14 @@ class Chunk(NamedTuple):
 
 
 def split(data: bytes) -> Iterator[Chunk]:
-    """Cut at `---` lines, which start the chunk they stand in; directives stay with the document they precede."""
+    """Yield the chunks of a file, cut at `---` lines.
+
+    A `---` line belongs to the chunk that it starts; directives stay with the document they precede.
+    """
     start = 0
     line = 0
     search = 0
-    since = 0  # where the last `---` line stands, cut there or not
+    separator = 0  # where the last `---` line stands, cut there or not
     size = len(data)
     while True:
         cut = data.find(b"\n---", search)
@@ -45,8 +48,8 @@ def split(data: bytes) -> Iterator[Chunk]:
         after = data[cut + 3 : cut + 4]
         if after and after not in b" \t\r\n":
             continue
-        before, since = since, cut
-        if data.find(b"%", before, cut) >= 0 and _DIRECTIVE.search(data, before, cut):
+        previous, separator = separator, cut
+        if data.find(b"%", previous, cut) >= 0 and _DIRECTIVE.search(data, previous, cut):
             continue
         yield Chunk(start, cut, line)
         line += data.count(b"\n", start, cut)
@@ -54,26 +57,26 @@ def split(data: bytes) -> Iterator[Chunk]:
 
 
 def content_start(data: bytes, chunk: Chunk) -> int | None:
-    """Offset of the first line that is neither blank, comment, nor a bare `---`; None if there is none."""
+    """Return the offset of the first line that is neither blank, comment, nor a bare `---`; None if there is none."""
     match = _CONTENT.search(data, chunk.start, chunk.end)
     return None if match is None else match.start()
 
 
 def identity(data: bytes, chunk: Chunk) -> tuple[str, str] | None:
-    """(apiVersion, kind) if both stand plainly at column 0, exactly once; None when in doubt, lists included."""
+    """Return (apiVersion, kind) if both stand plainly at column 0, exactly once; None when in doubt, and for lists."""
     kind = _only(data, b"\nkind:", chunk)
     api_version = _only(data, b"\napiVersion:", chunk)
     if kind is None or api_version is None:
         return None
-    named = _KIND.match(data, kind, chunk.end)
-    versioned = _API_VERSION.match(data, api_version, chunk.end)
-    if named is None or versioned is None or named[2].endswith(b"List"):
+    kind_match = _KIND.match(data, kind, chunk.end)
+    version_match = _API_VERSION.match(data, api_version, chunk.end)
+    if kind_match is None or version_match is None or kind_match[2].endswith(b"List"):
         return None
-    return versioned[2].decode(), named[2].decode()
+    return version_match[2].decode(), kind_match[2].decode()
 
 
 def _only(data: bytes, key: bytes, chunk: Chunk) -> int | None:
-    """Where the one line starting with `key` (given with its line break) starts."""
+    """Return the offset of the only line starting with `key` (given with its line break); None if not exactly one."""
     first = chunk.start if data.startswith(key[1:], chunk.start) else data.find(key, chunk.start, chunk.end) + 1
     if first == 0 and not data.startswith(key[1:], chunk.start):
         return None

@@ -1,4 +1,4 @@
-"""The parser that gives the events: PyYAML's binding of libyaml, or its pure Python parser where that is missing.
+"""The parser of YAML events: PyYAML's binding of libyaml, or its pure Python parser where that is missing.
 
 Why PyYAML and not ruamel.yaml's binding: docs/dependencies.md (ruamel.yaml.clib carries libyaml 0.1.7, which refuses
 plain scalars with a colon inside flow collections, such as `[http://example.com]`).
@@ -13,7 +13,7 @@ from policylint.namedtuple import NamedTuple
 
 
 class Binding(NamedTuple):
-    """`parser(bytes)` has `get_event()`; the classes are those of the events; `error` is what it raises."""
+    """`parser(bytes)` returns an object with `get_event()`; then the event classes, and the `error` it raises."""
 
     parser: Any
     scalar: type
@@ -29,7 +29,7 @@ class Binding(NamedTuple):
 
 @cache
 def binding(pure: bool = False) -> Binding:
-    """The fastest parser installed. Imported on first use: start-up time is a feature.
+    """Return the fastest parser installed. Imported on first use: start-up time is a feature.
 
     Source: docs/design/performance.md §1.
     """

@@ -1,6 +1,6 @@
-"""The loader for everything unusual: anchors, aliases, merge keys, tags, duplicate keys, limits, and what is wrong.
+"""The loader for everything unusual: anchors, aliases, merge keys, tags, duplicate keys, limits and errors.
 
-It builds the same data as `regular.load` with a tree of `Spot`s beside it, follows goyaml.v2 (sigs.k8s.io/yaml) where
+It builds the same data as `fast.load`, with a tree of `NodePosition`s, follows goyaml.v2 (sigs.k8s.io/yaml) where
 YAML leaves a choice, and is the only place that words errors. Iterative throughout: depth is bounded by MAX_DEPTH.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from policylint.documents.events import Binding
 from policylint.documents.fast import has_exotic_breaks
-from policylint.documents.position import Pointer, Spot
+from policylint.documents.position import NodePosition, Pointer
 from policylint.documents.problem import ALIAS_BOMB, MAX_DEPTH, MAX_NODES, TOO_DEEP, YAML_SYNTAX
 from policylint.documents.scalars import KEYS, PLAIN, ScalarError, key_of_value, resolve_tagged
 from policylint.namedtuple import NamedTuple
@@ -44,32 +44,32 @@ class RefusedError(Exception):
 
 
 class Duplicate(NamedTuple):
-    """A key given twice in one mapping: the pointer, the spot of the later key, the 0-based line of the first."""
+    """A key given twice in one mapping: the pointer, the position of the later key, the 0-based line of the first."""
 
     pointer: Pointer
-    spot: Spot
+    position: NodePosition
     first_line: int
 
 
-class Careful:
-    """What came out of a chunk; `refused` is why it ends where it does, if it does not end well."""
+class ExactResult:
+    """The documents of a chunk; `refused` is the error at which reading ended, None if it reached the end."""
 
     __slots__ = ("documents", "duplicates", "refused")
 
     def __init__(self) -> None:
-        self.documents: list[tuple[Any, Spot]] = []
+        self.documents: list[tuple[Any, NodePosition]] = []
         self.duplicates: list[Duplicate] = []
         self.refused: RefusedError | None = None
 
 
 class _Node:
-    """A finished node: its value, its spot, how many nodes it stands for with aliases expanded, its height."""
+    """A finished node: its value, its position, its number of nodes with aliases expanded, its height."""
 
-    __slots__ = ("height", "size", "spot", "value")
+    __slots__ = ("height", "position", "size", "value")
 
-    def __init__(self, value: Any, spot: Spot, size: int, height: int) -> None:
+    def __init__(self, value: Any, position: NodePosition, size: int, height: int) -> None:
         self.value = value
-        self.spot = spot
+        self.position = position
         self.size = size
         self.height = height
 
@@ -83,44 +83,44 @@ class _Frame:
         "firsts",
         "height",
         "key",
-        "key_spot",
+        "key_position",
         "merged",
+        "position",
         "size",
-        "spot",
         "value",
         "wants",
     )
 
-    def __init__(self, value: Any, spot: Spot, anchor: str | None) -> None:
+    def __init__(self, value: Any, position: NodePosition, anchor: str | None) -> None:
         self.value = value
-        self.spot = spot
+        self.position = position
         self.anchor = anchor
         self.children: Any = {} if value.__class__ is dict else []
-        spot.children = self.children
+        position.children = self.children
         self.wants = _KEY if value.__class__ is dict else _ITEM
         self.size = 1
         self.height = 0
         self.key = ""  # the key whose value comes next
-        self.key_spot = spot
+        self.key_position = position
         self.merged: set[str] = _NOTHING  # keys that came by `<<` and were not written here
         self.firsts: dict[str, int] | None = None  # lines on which keys given more than once stand first
 
 
-def load(data: bytes, text: str, binding: Binding) -> Careful:
+def load(data: bytes, text: str, binding: Binding) -> ExactResult:
     """Read every document of a chunk up to the first error. `text` is `data`, decoded."""
-    careful = Careful()
+    result = ExactResult()
     try:
-        _Loader(data, text, binding, careful).run()
+        _Loader(data, text, binding, result).run()
     except RefusedError as refused:
-        careful.refused = refused
-    return careful
+        result.refused = refused
+    return result
 
 
 class _Loader:
-    def __init__(self, data: bytes, text: str, binding: Binding, careful: Careful) -> None:
+    def __init__(self, data: bytes, text: str, binding: Binding, result: ExactResult) -> None:
         self.text = text
         self.binding = binding
-        self.careful = careful
+        self.result = result
         # libyaml's own lines are right unless the text has breaks that only libyaml takes for breaks.
         self.recount = has_exotic_breaks(data)
         self.starts: list[int] = []
@@ -158,14 +158,14 @@ class _Loader:
                     else:
                         key = event.value
                     if key in frame.children:
-                        self.key(key, Spot(mark.line, mark.column))
+                        self.key(key, NodePosition(mark.line, mark.column))
                         continue
                     frame.key = key
-                    frame.key_spot = Spot(mark.line, mark.column)
+                    frame.key_position = NodePosition(mark.line, mark.column)
                     frame.wants = _VALUE
                     continue
                 value = PLAIN[event.value] if event.implicit[0] else event.value
-                self.add(value, Spot(mark.line, mark.column), 1, 0)
+                self.add(value, NodePosition(mark.line, mark.column), 1, 0)
             elif kind is mapping_start:
                 self.open(event, {})
             elif kind is binding.sequence_start:
@@ -179,32 +179,32 @@ class _Loader:
             elif kind is binding.document_start:
                 self.anchors.clear()
             elif self.root is not None:  # the end of a document
-                self.careful.documents.append((self.root.value, self.root.spot))
+                self.result.documents.append((self.root.value, self.root.position))
                 self.root = None
 
-    def spot(self, index: int) -> Spot:
-        """The place of a code point, by the line breaks that editors know."""
+    def position_at(self, index: int) -> NodePosition:
+        """Return the position of a code point, by the line breaks that editors know."""
         if not self.starts:
             self.starts = [0, *(match.end() for match in _LINE_BREAK.finditer(self.text))]
         line = bisect_right(self.starts, index) - 1
-        return Spot(line, index - self.starts[line])
+        return NodePosition(line, index - self.starts[line])
 
-    def node_spot(self, event: Any) -> Spot:
-        """Where the node itself is written, behind its anchor and tag, if anything is."""
+    def node_position(self, event: Any) -> NodePosition:
+        """Return the position of the node itself, after its anchor and tag."""
         mark = event.start_mark
         if event.anchor is None and event.tag is None:
-            return self.spot(mark.index) if self.recount else Spot(mark.line, mark.column)
+            return self.position_at(mark.index) if self.recount else NodePosition(mark.line, mark.column)
         match = _PROPERTIES.match(self.text, mark.index)
         # Behind the properties of an empty scalar stands something else.
         is_written = not hasattr(event, "value") or event.value or not event.implicit[0] or event.style
-        return self.spot(match.end() if match is not None and is_written else mark.index)
+        return self.position_at(match.end() if match is not None and is_written else mark.index)
 
     def refuse(self, code: str, message: str, index: int) -> RefusedError:
-        spot = self.spot(index)
-        return RefusedError(code, message, spot.line, spot.column)
+        position = self.position_at(index)
+        return RefusedError(code, message, position.line, position.column)
 
     def scalar(self, event: Any) -> None:
-        spot = self.node_spot(event)
+        position = self.node_position(event)
         tag, text = event.tag, event.value
         plain = tag is None and event.implicit[0]
         frame = self.stack[-1] if self.stack else None
@@ -212,7 +212,7 @@ class _Loader:
         if as_key and text == "<<" and (plain or tag == _MERGE_TAG):
             assert frame is not None
             frame.wants = _MERGE
-            frame.key_spot = spot
+            frame.key_position = position
             return
         try:
             if tag is not None and tag != "!":
@@ -220,13 +220,13 @@ class _Loader:
             else:  # `! 5` is a string for goyaml
                 value = PLAIN[text] if plain else text
         except ScalarError as error:
-            raise RefusedError(YAML_SYNTAX, str(error), spot.line, spot.column) from error
+            raise RefusedError(YAML_SYNTAX, str(error), position.line, position.column) from error
         if event.anchor is not None:
-            self.anchors[event.anchor] = _Node(value, spot, 1, 0)
+            self.anchors[event.anchor] = _Node(value, position, 1, 0)
         if as_key:
-            self.key(KEYS[text] if plain else key_of_value(value), spot)
+            self.key(KEYS[text] if plain else key_of_value(value), position)
         else:
-            self.add(value, spot, 1, 0)
+            self.add(value, position, 1, 0)
 
     def alias(self, event: Any) -> None:
         index = event.start_mark.index
@@ -239,13 +239,13 @@ class _Loader:
         if frame is not None and frame.wants is _KEY:
             if isinstance(node.value, (dict, list)):
                 raise self.refuse(YAML_SYNTAX, "a mapping or list cannot be a key", index)
-            self.key(key_of_value(node.value), self.spot(index))
+            self.key(key_of_value(node.value), self.position_at(index))
             return
         if len(self.stack) + node.height > MAX_DEPTH:
             raise self.refuse(TOO_DEEP, f"nested deeper than {MAX_DEPTH} levels with aliases expanded", index)
         if sum(frame.size for frame in self.stack) + node.size > MAX_NODES:
             raise self.refuse(ALIAS_BOMB, f"aliases expand to more than {MAX_NODES:,} nodes", index)
-        self.add(node.value, node.spot, node.size, node.height)
+        self.add(node.value, node.position, node.size, node.height)
 
     def open(self, event: Any, value: Any) -> None:
         index = event.start_mark.index
@@ -256,15 +256,15 @@ class _Loader:
             raise self.refuse(TOO_DEEP, f"nested deeper than {MAX_DEPTH} levels", index)
         if event.anchor is not None:
             self.anchors[event.anchor] = None
-        self.stack.append(_Frame(value, self.node_spot(event), event.anchor))
+        self.stack.append(_Frame(value, self.node_position(event), event.anchor))
 
     def close(self) -> None:
         frame = self.stack.pop()
         if frame.anchor is not None:
-            self.anchors[frame.anchor] = _Node(frame.value, frame.spot, frame.size, frame.height + 1)
-        self.add(frame.value, frame.spot, frame.size, frame.height + 1)
+            self.anchors[frame.anchor] = _Node(frame.value, frame.position, frame.size, frame.height + 1)
+        self.add(frame.value, frame.position, frame.size, frame.height + 1)
 
-    def key(self, key: str, spot: Spot) -> None:
+    def key(self, key: str, position: NodePosition) -> None:
         frame = self.stack[-1]
         if key in frame.children:
             if key in frame.merged:
@@ -273,13 +273,13 @@ class _Loader:
                 if frame.firsts is None:
                     frame.firsts = {}
                 first = frame.firsts.setdefault(key, frame.children[key][0].line)
-                self.careful.duplicates.append(Duplicate((*self.pointer(), key), spot, first))
+                self.result.duplicates.append(Duplicate((*self.pointer(), key), position, first))
         frame.key = key
-        frame.key_spot = spot
+        frame.key_position = position
         frame.wants = _VALUE
 
     def pointer(self) -> Pointer:
-        """The way to the innermost open container."""
+        """Return the pointer of the innermost open container."""
         steps: list[str | int] = []
         for frame in self.stack[:-1]:
             if frame.wants is _ITEM:
@@ -288,10 +288,10 @@ class _Loader:
                 steps.append(frame.key)
         return tuple(steps)
 
-    def add(self, value: Any, spot: Spot, size: int, height: int) -> None:
-        """Put a finished node where it belongs."""
+    def add(self, value: Any, position: NodePosition, size: int, height: int) -> None:
+        """Add a finished node to the open container, or make it the root."""
         if not self.stack:
-            self.root = _Node(value, spot, size, height)
+            self.root = _Node(value, position, size, height)
             return
         frame = self.stack[-1]
         frame.size += size
@@ -299,35 +299,35 @@ class _Loader:
             frame.height = height
         if frame.wants is _ITEM:
             frame.value.append(value)
-            frame.children.append(spot)
+            frame.children.append(position)
             return
         if frame.wants is _VALUE:
             frame.value[frame.key] = value
-            frame.children[frame.key] = (frame.key_spot, spot)
+            frame.children[frame.key] = (frame.key_position, position)
         else:
-            self.merge(frame, value, spot)
+            self.merge(frame, value, position)
         frame.wants = _KEY
 
-    def merge(self, frame: _Frame, value: Any, spot: Spot) -> None:
-        """`<<` as goyaml.v2 does it: in the order written, so that keys after it win over it, and keys before do not.
+    def merge(self, frame: _Frame, value: Any, position: NodePosition) -> None:
+        """Merge as goyaml.v2 does: `<<` overwrites the keys before it, and the keys after it overwrite its own.
 
         Of a list of mappings the earlier ones win.
         """
-        sources = [(value, spot)]
-        if isinstance(value, list) and isinstance(spot.children, list):
-            sources = list(zip(reversed(value), reversed(spot.children), strict=True))
-        for source, written in sources:
-            if not isinstance(source, dict) or not isinstance(written.children, dict):
-                at = frame.key_spot
-                raise RefusedError(YAML_SYNTAX, "`<<` takes a mapping or a list of mappings", at.line, at.column)
+        sources = [(value, position)]
+        if isinstance(value, list) and isinstance(position.children, list):
+            sources = list(zip(reversed(value), reversed(position.children), strict=True))
+        for source, position_tree in sources:
+            if not isinstance(source, dict) or not isinstance(position_tree.children, dict):
+                place = frame.key_position
+                raise RefusedError(YAML_SYNTAX, "`<<` takes a mapping or a list of mappings", place.line, place.column)
             frame.value.update(source)
-            frame.children.update(written.children)
+            frame.children.update(position_tree.children)
             if frame.merged is _NOTHING:
                 frame.merged = set()
             frame.merged.update(source)
 
     def syntax_error(self, error: Any) -> RefusedError:
-        """libyaml's words, with the line its context starts on where it names one."""
+        """Return libyaml's error in its own words, with the line its context starts on if it names one."""
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         message = _reason(error)
         if mark is None:  # the reader: control characters
@@ -336,7 +336,7 @@ class _Loader:
         context, start = getattr(error, "context", None), getattr(error, "context_mark", None)
         refused = self.refuse(YAML_SYNTAX, f"{message} {context}" if context else message, mark.index)
         if context and start is not None:
-            refused.context_line = self.spot(start.index).line
+            refused.context_line = self.position_at(start.index).line
         return refused
 
 

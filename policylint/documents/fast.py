@@ -1,8 +1,7 @@
-"""The hot loop: libyaml events to plain data with packed positions, for chunks in which nothing unusual happens.
+"""The hot loop: libyaml events to plain data with packed positions, for chunks without anything unusual.
 
-Anchors, tags, aliases, merge keys, duplicate keys, odd keys, great depth and every error are not dealt with here:
-the loop raises, and `careful.load` reads the chunk again. So this stays one tight loop (docs/design/performance.md
-§2a).
+Anchors, tags, aliases, merge keys, duplicate keys, odd keys, great depth and errors are not handled here: the loop
+raises, and `exact.load` reads the chunk again. So this stays one tight loop (docs/design/performance.md §2a).
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ _TAG: Final = re.compile(rb"!(?<=[\s\[\]{},:?-]!)[^&=]")
 
 
 class IrregularError(Exception):
-    """The chunk needs the careful loader."""
+    """The chunk needs the exact loader."""
 
 
 def is_candidate(data: bytes) -> bool:
-    """Whether the chunk has neither anchors nor tags nor exotic line breaks; when in doubt False."""
+    """Return whether the chunk has neither anchors nor tags nor exotic line breaks; False when in doubt."""
     return (
         (b"&" not in data or (_ANCHOR.search(data) is None and data[:1] != b"&"))
         and (b"!" not in data or (_TAG.search(data) is None and data[:1] != b"!"))
@@ -34,15 +33,15 @@ def is_candidate(data: bytes) -> bool:
 
 
 def has_exotic_breaks(data: bytes) -> bool:
-    """U+0085, U+2028 and U+2029 are line breaks for libyaml, but for nobody who opens the file in an editor."""
+    """Return whether a text has U+0085, U+2028 or U+2029: line breaks for libyaml, but not for any editor."""
     return b"\xe2\x80\xa8" in data or b"\xe2\x80\xa9" in data or b"\xc2\x85" in data
 
 
 def load(data: bytes, binding: Binding) -> list[tuple[Any, array[int], array[int]]]:
-    """(value, lines, columns) of every document in `data`; two bytes a number where that is enough, as nearly always.
+    """Return (value, lines, columns) of every document in `data`, with two bytes a number wherever that is enough.
 
     Raises:
-        IrregularError: something the loop does not know.
+        IrregularError: something the loop does not handle.
         Exception: the parser's own error (`binding.error`).
     """
     try:
@@ -52,10 +51,10 @@ def load(data: bytes, binding: Binding) -> list[tuple[Any, array[int], array[int
 
 
 def _load(data: bytes, binding: Binding, size: str) -> list[tuple[Any, array[int], array[int]]]:
-    """`load` with positions of one size (a type code of `array`).
+    """Do the same with positions of one size (a type code of `array`).
 
     Raises:
-        IrregularError: something the loop does not know.
+        IrregularError: something the loop does not handle.
         OverflowError: a line or column does not fit.
         Exception: the parser's own error (`binding.error`).
     """

@@ -1,9 +1,9 @@
-"""Where things are written: `Position`, and `Document`, plain data with the positions packed beside it.
+"""Positions in files: `Position`, and `Document`, plain data with the positions of its nodes packed beside it.
 
 Positions are kept as two packed arrays of numbers in the order libyaml reports the nodes (docs/design/performance.md
 §2a: keeping compose nodes costs eight times the memory). Documents in which that order differs from the data (anchors,
-aliases, merge keys, duplicate keys) keep their text instead, and are read again for a tree of `Spot`s when somebody
-asks.
+aliases, merge keys, duplicate keys) keep their text instead, and are read again for a tree of `NodePosition`s on
+demand.
 """
 
 from __future__ import annotations
@@ -15,31 +15,33 @@ from typing import Any, Final, NamedTuple
 Pointer = tuple[str | int, ...]
 _END: Final = object()
 _WIDTHS: Final = {":": "H", "!": "I"}
-"""How many bytes a number takes, by what a text of packed positions starts with."""
+"""Type codes of numbers, by the first character of a text of packed positions."""
 
 
 class Position(NamedTuple):
-    """A place in a file: 1-based line, 1-based column counted in code points."""
+    """A position in a file: 1-based line, 1-based column counted in code points."""
 
     line: int
     column: int
 
 
-class Spot:
-    """Position of one node (0-based) and, for containers, of what is in it; used for irregular documents only."""
+class NodePosition:
+    """The 0-based position of one node and, in a container, of its children; used for irregular documents only."""
 
     __slots__ = ("children", "column", "line")
 
     def __init__(self, line: int, column: int) -> None:
         self.line = line
         self.column = column
-        # A mapping's entries as key -> (spot of the key token, spot of the value), or a sequence's items.
-        self.children: dict[str, tuple[Spot, Spot]] | list[Spot] | None = None
+        # A mapping's entries as key -> (position of the key, position of the value), or a sequence's items.
+        self.children: dict[str, tuple[NodePosition, NodePosition]] | list[NodePosition] | None = None
 
 
 def _unpacked(text: str, value: Any) -> tuple[array[int], array[int], array[int]]:
-    """Lines, columns and spans of a value, from what the cache keeps of them (documents/serialize.py); nothing where
-    they do not belong to the value."""
+    """Return the lines, columns and spans of a value from a packed text of the cache (documents/serialize.py).
+
+    Empty arrays where the text does not fit the value.
+    """
     from base64 import b64decode
 
     kind = _WIDTHS.get(text[:1], "B")
@@ -56,12 +58,12 @@ def _unpacked(text: str, value: Any) -> tuple[array[int], array[int], array[int]
 
 
 class Document:
-    """One YAML document: `value` as the API server would see it, and the position of everything in it.
+    """One YAML document: `value` as the API server would see it, and the positions of its nodes.
 
-    `value` must be treated as read-only: what an alias stands for is shared, not copied.
+    `value` must be treated as read-only: data that aliases refer to is shared, not copied.
     """
 
-    __slots__ = ("_columns", "_lines", "_root", "_spans", "again", "base", "file", "line", "number", "value")
+    __slots__ = ("_columns", "_lines", "_root", "_spans", "base", "file", "line", "number", "reread", "value")
 
     def __init__(
         self,
@@ -71,14 +73,17 @@ class Document:
         base: int,
         lines: array[int] | str | None,
         columns: array[int] | None,
-        again: Callable[[], Spot] | None = None,
+        reread: Callable[[], NodePosition] | None = None,
         first_line: int = 0,
     ) -> None:
-        """`base` is the 0-based line that the recorded lines count from.
+        """Take a value and its positions: arrays, a packed text, or None with `reread`.
 
-        `again` replaces the arrays when given: it reads the document once more for the spots of its nodes, and
-        `first_line` is then the line, from `base`, on which its content starts. A text stands for both arrays, packed;
-        `first_line` is then the line in the file, 1-based.
+        Args:
+            base: the 0-based line that the recorded lines count from.
+            lines, columns: one number per node; a text stands for both arrays, packed.
+            reread: reads the document once more for the positions of its nodes, in place of arrays.
+            first_line: with `reread`, the line on which the content starts, counted from `base`; with a packed text,
+                the 1-based line in the file.
         """
         self.file = file
         self.number = number
@@ -86,8 +91,8 @@ class Document:
         self.base = base
         self._lines = lines
         self._columns = columns
-        self.again = again
-        self._root: Spot | None = None
+        self.reread = reread
+        self._root: NodePosition | None = None
         self._spans: array[int] | None = None
         if isinstance(lines, str):
             self.line = first_line
@@ -98,12 +103,12 @@ class Document:
         return f"Document({self.file!r}, number={self.number}, line={self.line})"
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:
-        """Position of the value at `pointer` (of its key token with `key`), or of its nearest existing ancestor."""
-        if self.again is not None:
+        """Return the position of the value (with `key`, of its key) at `pointer`, or of its nearest ancestor."""
+        if self.reread is not None:
             if self._root is None:
-                self._root = self.again()
-            spot = _spot(self._root, pointer, key)
-            return Position(self.base + spot.line + 1, spot.column + 1)
+                self._root = self.reread()
+            node = _node_position(self._root, pointer, key)
+            return Position(self.base + node.line + 1, node.column + 1)
         lines, columns = self.positions()
         if not lines:
             return Position(self.line, 1)
@@ -111,7 +116,7 @@ class Document:
         return Position(self.base + lines[index] + 1, columns[index] + 1)
 
     def positions(self) -> tuple[array[int], array[int]]:
-        """The lines and columns of all nodes; empty where they are not known."""
+        """Return the lines and columns of all nodes; empty where they are unknown."""
         lines, columns = self._lines, self._columns
         if isinstance(lines, str):
             lines, columns, self._spans = _unpacked(lines, self.value)
@@ -120,33 +125,38 @@ class Document:
         return lines, columns
 
     def forget(self, pointer: Pointer) -> None:
-        """Replace the mapping or list at `pointer` by an empty one, to free what it takes. Positions of what is left
-        stay right; what was in it has the position of the container itself."""
-        *above, last = pointer
+        """Replace the mapping or list at `pointer` by an empty one, to free its memory.
+
+        The positions of the rest stay right; pointers into it lead to the container itself.
+        """
+        *ancestors, last = pointer
         holder = self.value
-        for step in above:
+        for step in ancestors:
             holder = holder[step]
-        if self.again is None:
+        if self.reread is None:
             first = self._index(pointer, key=False)
             lines, columns = self.positions()
             assert self._spans is not None
-            rest = slice(first + 1, first + self._spans[first])
-            del lines[rest], columns[rest]
+            descendants = slice(first + 1, first + self._spans[first])
+            del lines[descendants], columns[descendants]
             self._spans = None
         holder[last] = type(holder[last])()
 
     def _index(self, pointer: Pointer, key: bool) -> int:
-        """Index into the arrays. The root is 0; behind a mapping come key, value, key…, behind a sequence its items."""
+        """Return an index into the arrays.
+
+        The root is 0; after a mapping come key, value, key…, after a sequence its items.
+        """
         if self._spans is None:
             self._spans = _spans(self.value, len(self.positions()[0]))
         spans = self._spans
         node: Any = self.value
-        here = 0
+        index = 0
         for depth, step in enumerate(pointer):
-            child = here + 1
+            child = index + 1
             if isinstance(node, dict):
                 if step not in node:
-                    return here
+                    return index
                 for name in node:
                     if name == step:
                         break
@@ -156,54 +166,55 @@ class Document:
                 child += 1
             elif isinstance(node, list):
                 if not isinstance(step, int) or not 0 <= step < len(node):
-                    return here
+                    return index
                 for _ in range(step):
                     child += spans[child]
             else:
-                return here
+                return index
             node = node[step]
-            here = child
-        return here
+            index = child
+        return index
 
 
 def _spans(value: Any, count: int) -> array[int]:
-    """For every recorded index the number of indexes its node takes, itself included; computed on first use only."""
+    """Return for every recorded index how many indexes its node takes, itself included."""
     spans = array("I", [1]) * count
     open_nodes: list[tuple[int, int, Iterator[Any]]] = []  # (index, indexes per step, values still to come)
-    here = 0
+    index = 0
     node = value
     while True:
         if isinstance(node, dict):
-            open_nodes.append((here, 2, iter(node.values())))
+            open_nodes.append((index, 2, iter(node.values())))
         elif isinstance(node, list):
-            open_nodes.append((here, 1, iter(node)))
+            open_nodes.append((index, 1, iter(node)))
+        # Go on with the next value of the innermost container, closing those that have none left.
         while open_nodes:
             container, stride, values = open_nodes[-1]
             node = next(values, _END)
             if node is not _END:
-                here += stride
+                index += stride
                 break
-            spans[container] = here - container + 1
+            spans[container] = index - container + 1
             open_nodes.pop()
         else:
             return spans
 
 
-def _spot(root: Spot, pointer: Pointer, key: bool) -> Spot:
-    here = root
+def _node_position(root: NodePosition, pointer: Pointer, key: bool) -> NodePosition:
+    position = root
     for depth, step in enumerate(pointer):
-        children = here.children
+        children = position.children
         if isinstance(children, dict):
             if not isinstance(step, str) or step not in children:
-                return here
+                return position
             name, value = children[step]
             if key and depth == len(pointer) - 1:
                 return name
-            here = value
+            position = value
         elif isinstance(children, list):
             if not isinstance(step, int) or not 0 <= step < len(children):
-                return here
-            here = children[step]
+                return position
+            position = children[step]
         else:
-            return here
-    return here
+            return position
+    return position

@@ -1,4 +1,4 @@
-"""What `read` gives back: documents, problems, documents left unread; and the stable codes of the problems."""
+"""The result of `read`: documents, problems, documents left unread; and the stable codes of the problems."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MAX_PROBLEMS: Final = 1000  # in one file; then it is given up
 
 
 class Problem(NamedTuple):
-    """Something about a file that its author should know; how bad it is, is for the caller to say.
+    """A problem of a file that its author should know; how severe it is, the caller decides.
 
-    `line` and `column` are 1-based; 1, 1 where the problem is the whole file's.
+    `line` and `column` are 1-based; 1, 1 where the problem concerns the whole file.
     """
 
     code: str
@@ -38,7 +38,7 @@ class Problem(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A document skipped unparsed because its kind was not wanted; `read_unread` parses it after all.
+    """A document skipped unparsed because its kind was not asked for; `read_unread` parses it after all.
 
     `start` and `end` are offsets into the file's bytes as UTF-8 without byte order mark.
     """
@@ -52,11 +52,12 @@ class Unread(NamedTuple):
     number: int
 
 
-class Reading:
-    """One file, read.
+class FileReading:
+    """The documents and problems of one file.
 
-    `form` is `yaml`, `json`, `empty` (nothing but comments), or what the file was recognised as instead of Kubernetes
-    YAML: `helm-template`, `jinja`, `terraform-template`, `erb-template`. Such a file has no documents and no problems.
+    `form` is `yaml`, `json`, `empty` (nothing but comments), or the template that the file was recognised as instead of
+    Kubernetes YAML: `helm-template`, `jinja`, `terraform-template`, `erb-template`. Templates have no documents and no
+    problems.
     """
 
     __slots__ = ("documents", "form", "problems", "unread")

@@ -1,4 +1,4 @@
-"""`read`: the bytes of one file in, its documents, problems and unread documents out. Never raises."""
+"""Read one file: its bytes in, its documents, problems and unread documents out. Never raises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from policylint.documents import fast
 from policylint.documents.chunks import Chunk, content_start, identity, split
 from policylint.documents.events import Binding, binding
-from policylint.documents.position import Document, Spot
+from policylint.documents.position import Document, NodePosition
 from policylint.documents.problem import (
     BINARY,
     DUPLICATE_KEY,
@@ -22,17 +22,17 @@ from policylint.documents.problem import (
     NOT_UTF8,
     TOO_LARGE,
     YAML_SYNTAX,
+    FileReading,
     Problem,
-    Reading,
     Unread,
 )
 from policylint.documents.scalars import MergeKeyError
 
-Wanted = Callable[[str, str], bool]
+KindFilter = Callable[[str, str], bool]
 
 
-class Again:
-    """Reads a chunk that was read carefully before once more, for the spots of one of its documents."""
+class Rereader:
+    """Reads an irregular chunk once more, for the node positions of one of its documents."""
 
     __slots__ = ("number", "part")
 
@@ -40,11 +40,11 @@ class Again:
         self.part = part
         self.number = number
 
-    def __call__(self) -> Spot:
+    def __call__(self) -> NodePosition:
         from policylint.documents import exact
 
         documents = exact.load(self.part, self.part.decode(), binding()).documents
-        return documents[self.number][1] if self.number < len(documents) else Spot(0, 0)
+        return documents[self.number][1] if self.number < len(documents) else NodePosition(0, 0)
 
 
 _SURROGATES: Final = re.compile(
@@ -53,13 +53,13 @@ _SURROGATES: Final = re.compile(
 )
 
 
-def read(data: bytes, file: str, *, wanted: Wanted | None = None) -> Reading:
-    """Read one file. `file` is its path as shown to users.
+def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileReading:
+    """Return the documents and problems of one file; `file` is its path as shown to users.
 
-    Documents whose apiVersion and kind are plain to see, and for which `wanted` says False, are not parsed but listed
-    in `unread`; without `wanted` everything is parsed.
+    Documents whose apiVersion and kind are plain to see, and which `wanted` declines, are not parsed but listed in
+    `unread`; without `wanted` everything is parsed.
     """
-    reading = Reading()
+    reading = FileReading()
     if len(data) > MAX_BYTES:
         message = f"{len(data) / 2**20:.0f} MiB; files over {MAX_BYTES // 2**20} MiB are not read"
         reading.problems.append(Problem(TOO_LARGE, message, file, 1, 1, None))
@@ -82,14 +82,14 @@ def read(data: bytes, file: str, *, wanted: Wanted | None = None) -> Reading:
             continue
         number += 1
         if wanted is not None:
-            known = identity(data, chunk)
-            if known is not None and not wanted(*known):
+            kind = identity(data, chunk)
+            if kind is not None and not wanted(*kind):
                 line = chunk.line + data.count(b"\n", chunk.start, content) + 1
-                reading.unread.append(Unread(file, line, *known, chunk.start, chunk.end, number))
+                reading.unread.append(Unread(file, line, *kind, chunk.start, chunk.end, number))
                 continue
         form = _read_chunk(data, chunk, file, number, reading)
         if form is not None:
-            return Reading(form=form)
+            return FileReading(form=form)
         if len(reading.problems) >= MAX_PROBLEMS:
             message = f"given up after {MAX_PROBLEMS:,} problems; what follows is not read"
             reading.problems.append(Problem(YAML_SYNTAX, message, file, chunk.line + 1, 1, None))
@@ -101,18 +101,18 @@ def read(data: bytes, file: str, *, wanted: Wanted | None = None) -> Reading:
     return reading
 
 
-def read_unread(data: bytes, unread: Unread) -> Reading:
-    """Parse a document that `read` skipped; `data` is the whole file again."""
-    reading = Reading()
+def read_unread(data: bytes, unread: Unread) -> FileReading:
+    """Return the documents of one that `read` skipped; `data` is the whole file again."""
+    reading = FileReading()
     data = _as_utf8(data)
     chunk = Chunk(unread.start, unread.end, data.count(b"\n", 0, unread.start))
     form = _read_chunk(data, chunk, unread.file, unread.number, reading)
-    return reading if form is None else Reading(form=form)
+    return reading if form is None else FileReading(form=form)
 
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Keep the garbage collector off while many files are read, and have it pass over them ever after.
+    """Keep the garbage collector off while many files are read, and exempt what was read from it for good.
 
     It would visit all that was read over and over, and find nothing: documents have no reference cycles. For the
     same reason freezing loses nothing; documents go when their last reference does (docs/design/performance.md §2c).
@@ -128,7 +128,7 @@ def loading() -> Iterator[None]:
 
 
 def _as_utf8(data: bytes) -> bytes:
-    """Without byte order mark; UTF-16 and UTF-32 are recognised by theirs."""
+    """Return the bytes as UTF-8 without byte order mark; UTF-16 and UTF-32 are recognised by theirs."""
     if data.startswith(codecs.BOM_UTF8):
         return data[3:]
     for mark, encoding in (
@@ -145,8 +145,8 @@ def _as_utf8(data: bytes) -> bytes:
     return data
 
 
-def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: Reading) -> str | None:
-    """Add what the chunk holds to `reading`; a template's form is returned instead."""
+def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: FileReading) -> str | None:
+    """Add the documents and problems of a chunk to `reading`, or return its form if it is a template."""
     events = binding()
     part = data if chunk.start == 0 and chunk.end == len(data) else data[chunk.start : chunk.end]
     if fast.is_candidate(part):
@@ -159,10 +159,12 @@ def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: Read
                 if value is not None:
                     reading.documents.append(Document(file, number, value, chunk.line, lines, columns))
             return None
-    return _read_carefully(part, chunk, file, number, reading, events)
+    return _read_exactly(part, chunk, file, number, reading, events)
 
 
-def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: Reading, events: Binding) -> str | None:
+def _read_exactly(
+    part: bytes, chunk: Chunk, file: str, number: int, reading: FileReading, events: Binding
+) -> str | None:
     from policylint.documents import exact, templates
 
     try:
@@ -180,15 +182,15 @@ def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: 
         text = part.decode()
         result = exact.load(part, text, events)
     for duplicate in result.duplicates:
-        spot = duplicate.spot
+        later = duplicate.position
         first = chunk.line + duplicate.first_line + 1
         message = f"key `{duplicate.pointer[-1]}` is already on line {first}; the last one counts"
-        position = (chunk.line + spot.line + 1, spot.column + 1)
-        reading.problems.append(Problem(DUPLICATE_KEY, message, file, *position, duplicate.pointer))
+        start = (chunk.line + later.line + 1, later.column + 1)
+        reading.problems.append(Problem(DUPLICATE_KEY, message, file, *start, duplicate.pointer))
     for index, (value, root) in enumerate(result.documents):
         if value is not None:
-            again = Again(part, index)
-            reading.documents.append(Document(file, number, value, chunk.line, None, None, again, root.line))
+            reread = Rereader(part, index)
+            reading.documents.append(Document(file, number, value, chunk.line, None, None, reread, root.line))
     refused = result.refused
     if refused is None:
         return None
@@ -203,7 +205,7 @@ def _read_carefully(part: bytes, chunk: Chunk, file: str, number: int, reading: 
 
 
 def _join_surrogates(match: re.Match[bytes]) -> bytes:
-    """JSON writes characters beyond U+FFFF as two escapes, which YAML does not know; half of one becomes U+FFFD."""
+    """Return the one YAML escape for JSON's two: a surrogate pair beyond U+FFFF. Half a pair becomes U+FFFD."""
     backslashes = match[1] if match[1] is not None else match[4]
     if match[3] is None:
         return backslashes + rb"\ufffd"

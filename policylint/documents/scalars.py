@@ -1,4 +1,4 @@
-"""Scalars as the Kubernetes API server resolves them (docs/design/performance.md §2e).
+"""Resolve scalars as the Kubernetes API server does (docs/design/performance.md §2e).
 
 The server's reader is sigs.k8s.io/yaml: goyaml.v2, whose rules are neither YAML 1.1 nor 1.2, then a trip through JSON,
 which makes integral floats integers and integers beyond int64 floats. Keys become strings on the same trip. Checked
@@ -36,7 +36,7 @@ _LONGEST_NUMBER: Final = 1000
 
 
 def resolve_number(text: str) -> int | float | None:
-    """The number goyaml.v2 reads from a plain scalar, before the JSON trip; None if it is a string."""
+    """Return the number goyaml.v2 reads from a plain scalar, before the JSON trip; None if it is a string."""
     if len(text) > _LONGEST_NUMBER:
         return None
     if text[0] == ".":
@@ -65,7 +65,7 @@ def _finite(text: str) -> float | None:
 
 
 def through_json(number: int | float) -> int | float:
-    """A number after the trip YAML → JSON → Kubernetes: `1e3` is 1000, integers beyond int64 are floats."""
+    """Return a number after the trip YAML → JSON → Kubernetes: `1e3` is 1000, integers beyond int64 are floats."""
     if isinstance(number, int):
         return number if -_INT64 <= number < _INT64 else float(number)
     if number.is_integer() and -_INT64 <= number < _INT64:
@@ -74,7 +74,7 @@ def through_json(number: int | float) -> int | float:
 
 
 def resolve_plain(text: str) -> Scalar:
-    """The value of an untagged plain scalar."""
+    """Return the value of an untagged plain scalar."""
     if text in _NAMED:
         return _NAMED[text]
     if text[0] in _NUMBER_STARTS:
@@ -85,7 +85,7 @@ def resolve_plain(text: str) -> Scalar:
 
 
 def key_of(text: str) -> str:
-    """The JSON object key an untagged plain scalar becomes: `y` → `true`, `0x10` → `16`, `1e6` → `1e+06`.
+    """Return the JSON object key that an untagged plain scalar becomes: `y` → `true`, `0x10` → `16`, `1e6` → `1e+06`.
 
     A null key, which the API server refuses, becomes `null`.
     """
@@ -99,7 +99,7 @@ def key_of(text: str) -> str:
 
 
 def key_of_value(value: Scalar) -> str:
-    """The JSON object key of an already resolved scalar, as sigs.k8s.io/yaml prints it."""
+    """Return the JSON object key of an already resolved scalar, as sigs.k8s.io/yaml prints it."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -112,7 +112,7 @@ def key_of_value(value: Scalar) -> str:
 
 
 def _float_key(number: float) -> str:
-    """Go's `FormatFloat(x, 'g', -1, 32)`: the fewest digits that give the same 32-bit float."""
+    """Return Go's `FormatFloat(x, 'g', -1, 32)`: the fewest digits that give the same 32-bit float."""
     if number != number:
         return ".nan"
     try:
@@ -123,7 +123,11 @@ def _float_key(number: float) -> str:
     if rounded in (float("inf"), float("-inf")):
         return ".inf" if rounded > 0 else "-.inf"
     text = next(
-        (t for t in (f"{rounded:.{digits}e}" for digits in range(9)) if struct.pack("f", float(t)) == single),
+        (
+            candidate
+            for candidate in (f"{rounded:.{digits}e}" for digits in range(9))
+            if struct.pack("f", float(candidate)) == single
+        ),
         f"{rounded:.8e}",
     )
     mantissa, _, exponent = text.partition("e")
@@ -136,7 +140,7 @@ def _float_key(number: float) -> str:
 
 
 class ScalarError(ValueError):
-    """A tag and a text that do not go together, such as `!!int abc`."""
+    """A tag and a text that do not fit, such as `!!int abc`."""
 
 
 _STR: Final = "tag:yaml.org,2002:str"
@@ -151,7 +155,7 @@ _CHECKED: Final[dict[str, type | tuple[type, ...]]] = {
 
 
 def resolve_tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with an explicit tag; unknown tags (`!sops`, `!reference`…) leave the text as it is.
+    """Return the value of a scalar with an explicit tag; unknown tags (`!sops`, `!reference`…) keep the text as is.
 
     Raises:
         ScalarError: the API server would refuse the combination.
@@ -198,7 +202,7 @@ class Memo(dict[str, Scalar]):
 
 
 class KeyMemo(dict[str, str]):
-    """The same for keys. The merge key is not a key: it is for the caller to see."""
+    """The same for keys. `<<` is not a key: the caller handles it."""
 
     def __missing__(self, text: str) -> str:
         if text == "<<":

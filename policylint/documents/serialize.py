@@ -1,6 +1,7 @@
-"""Readings as plain JSON values and back, for the cache: values, packed positions, problems, documents left unread.
+"""Turn readings into plain JSON values and back, for the cache.
 
-What comes back is checked as if anybody could have written it: it has the shape of a reading, or there is none.
+The values are checked when read back as if anybody could have written them: without the shape of a reading they are
+refused.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from policylint.documents.problem import (
     TOO_DEEP,
     TOO_LARGE,
     YAML_SYNTAX,
+    FileReading,
     Problem,
-    Reading,
     Unread,
 )
-from policylint.documents.reading import Again
+from policylint.documents.reading import Rereader
 
 MAX_WEIGHT: Final = 4 * 1024 * 1024
-"""Of a document with aliases, written out: more is not kept."""
+"""The largest document with aliases that is kept, in characters once the aliases are expanded."""
 _CODES: Final = frozenset((YAML_SYNTAX, DUPLICATE_KEY, TOO_LARGE, TOO_DEEP, ALIAS_BOMB, NOT_UTF8, BINARY))
 _FORMS: Final = frozenset(("yaml", "json", "empty", "helm-template", "jinja", "terraform-template", "erb-template"))
 
@@ -44,68 +45,73 @@ _Made = TypeVar("_Made")
 
 
 class StoredError(ValueError):
-    """Something that is no reading."""
+    """A stored value that is not what it should be."""
 
 
-def plain(reading: Reading) -> list[Any] | None:
-    """A reading as lists, strings and numbers; None where it would be too much to keep."""
+def plain(reading: FileReading) -> list[Any] | None:
+    """Return a reading as lists, strings and numbers; None where it would be too large to keep."""
     parts: list[str] = []
     documents = []
-    for each in reading.documents:
-        again = each.again
-        where: str | list[int]
-        if again is None:
-            where = _packed(*each.positions())
+    for document in reading.documents:
+        reread = document.reread
+        positions: str | list[int]
+        if reread is None:
+            positions = _packed(*document.positions())
         else:
-            if not isinstance(again, Again) or not _is_light(each.value):
+            if not isinstance(reread, Rereader) or not _is_light(document.value):
                 return None
-            part = again.part.decode()
+            part = reread.part.decode()
             if not parts or parts[-1] != part:
                 parts.append(part)
-            where = [len(parts) - 1, again.number]
-        documents.append([each.number, each.base, each.line, each.value, where])
-    unread = [[each.line, each.api_version, each.kind, each.start, each.end, each.number] for each in reading.unread]
-    problems = [[each.code, each.message, each.line, each.column, each.pointer] for each in reading.problems]
+            positions = [len(parts) - 1, reread.number]
+        documents.append([document.number, document.base, document.line, document.value, positions])
+    unread = [
+        [skipped.line, skipped.api_version, skipped.kind, skipped.start, skipped.end, skipped.number]
+        for skipped in reading.unread
+    ]
+    problems = [
+        [problem.code, problem.message, problem.line, problem.column, problem.pointer] for problem in reading.problems
+    ]
     return [reading.form, documents, unread, [problems, parts] if problems or parts else []]
 
 
-def restored(values: Sequence[Any], files: Sequence[str]) -> list[Reading]:
-    """The readings that `plain` made, of files as shown, one each.
+def restored(values: Sequence[Any], files: Sequence[str]) -> list[FileReading]:
+    """Return the readings that `plain` made, one for each of the files as shown.
 
-    What all of them have in common is checked column by column: a check for each number would cost more than the rest.
+    The values are checked column by column: a check for each number would cost more than the rest.
 
     Raises:
-        StoredError: one of them is none.
+        StoredError: one of them has not the shape of a reading.
     """
     try:
         forms, documents, unread, rest = _columns(values, 4)
         _lists(documents, unread, rest)
         if not _FORMS.issuperset(forms):
             raise StoredError
-        readings = list(map(Reading, forms))
+        readings = list(map(FileReading, forms))
         parts: dict[int, list[bytes]] = {}
-        for at, each in enumerate(rest):
-            if each:
-                problems, texts = each
-                parts[at] = [text_in(text).encode() for text in texts]
-                readings[at].problems = [_problem(problem, files[at]) for problem in problems]
-        for reading, these, those in zip(
+        for index, row in enumerate(rest):
+            if row:
+                problems, texts = row
+                parts[index] = [text_in(text).encode() for text in texts]
+                readings[index].problems = [_problem(problem, files[index]) for problem in problems]
+        for reading, file_documents, file_unread in zip(
             readings, _documents(documents, files, parts), _unread(unread, files), strict=True
         ):
-            reading.documents, reading.unread = these, those
+            reading.documents, reading.unread = file_documents, file_unread
     except (TypeError, ValueError, IndexError, KeyError, OverflowError) as error:
         raise StoredError from error
     return readings
 
 
 def is_deep(value: Any) -> bool:
-    """Whether what `plain` made is nested deeper than a document that `read` allows, in the lists around it."""
+    """Return whether the lists of `plain` are nested deeper than a document that `read` allows would make them."""
     level = [value]
     for _ in range(MAX_DEPTH + 6):
         level = [
             inner
-            for each in level
-            for inner in (each.values() if isinstance(each, dict) else each)
+            for container in level
+            for inner in (container.values() if isinstance(container, dict) else container)
             if isinstance(inner, (dict, list))
         ]
         if not level:
@@ -114,7 +120,7 @@ def is_deep(value: Any) -> bool:
 
 
 def _packed(lines: array[int], columns: array[int]) -> str:
-    """One byte a number, two behind a `:`, or four behind an `!`."""
+    """Return positions as text: one byte a number, two after a `:`, or four after a `!`."""
     packed = lines.tobytes() + columns.tobytes()
     if lines.itemsize == 1:
         return b64encode(packed).decode()
@@ -129,50 +135,58 @@ def _packed(lines: array[int], columns: array[int]) -> str:
 def _documents(
     rows: Sequence[list[Any]], files: Sequence[str], parts: Mapping[int, list[bytes]]
 ) -> Iterator[list[Document]]:
-    """Of every file its documents; `parts` are the texts of those that are irregular, by the number of the file."""
+    """Yield the documents of every file; `parts` are the texts of irregular ones, by the index of the file."""
     numbers, bases, lines, values, places = _columns([*chain.from_iterable(rows)], 5)
     _numbers(numbers, bases, lines)
     if type(None) in set(map(type, values)):
         raise StoredError
-    if _are(str, places):
+    if _all_of(str, places):
         nothing = repeat(None)
-        return _dealt(map(Document, _files(files, rows), numbers, values, bases, places, nothing, nothing, lines), rows)
-    found = []
-    ats = chain.from_iterable(map(repeat, range(len(rows)), map(len, rows)))
-    for at, number, base, line, value, place in zip(ats, numbers, bases, lines, values, places, strict=True):
+        return _per_file(
+            map(Document, _files(files, rows), numbers, values, bases, places, nothing, nothing, lines), rows
+        )
+    documents = []
+    file_indexes = chain.from_iterable(map(repeat, range(len(rows)), map(len, rows)))
+    for file_index, number, base, line, value, place in zip(
+        file_indexes, numbers, bases, lines, values, places, strict=True
+    ):
         if type(place) is str:
-            found.append(Document(files[at], number, value, base, place, None, None, line))
+            documents.append(Document(files[file_index], number, value, base, place, None, None, line))
         else:
             part, index = place
-            again = Again(parts[at][number_in(part)], number_in(index))
-            found.append(Document(files[at], number, value, base, None, None, again, line - base - 1))
-    return _dealt(iter(found), rows)
+            reread = Rereader(parts[file_index][number_in(part)], number_in(index))
+            documents.append(Document(files[file_index], number, value, base, None, None, reread, line - base - 1))
+    return _per_file(iter(documents), rows)
 
 
 def _unread(rows: Sequence[list[Any]], files: Sequence[str]) -> Iterator[list[Unread]]:
-    """Of every file what was left unread in it."""
+    """Yield the unread documents of every file."""
     columns = _columns([*chain.from_iterable(rows)], 6)
     lines, api_versions, kinds, starts, ends, numbers = columns
     _numbers(lines, starts, ends, numbers)
-    if not _are(str, api_versions, kinds) or not all(map(le, starts, ends)):
+    if not _all_of(str, api_versions, kinds) or not all(map(le, starts, ends)):
         raise StoredError
     # As Unread(*each) would, without a call of Python's own for each
-    return _dealt(map(partial(tuple.__new__, Unread), zip(_files(files, rows), *columns, strict=True)), rows)
+    return _per_file(map(partial(tuple.__new__, Unread), zip(_files(files, rows), *columns, strict=True)), rows)
 
 
 def _files(files: Sequence[str], rows: Sequence[list[Any]]) -> Iterator[str]:
-    """Of every row the file that it is of."""
+    """Yield the file of every row."""
     return chain.from_iterable(map(repeat, files, map(len, rows)))
 
 
-def _dealt(made: Iterator[_Made], rows: Sequence[list[Any]]) -> Iterator[list[_Made]]:
-    """What was made of rows, for every file as many as it has."""
-    return (list(islice(made, count)) if count else [] for count in map(len, rows))
+def _per_file(values: Iterator[_Made], rows: Sequence[list[Any]]) -> Iterator[list[_Made]]:
+    """Yield the values of every file: as many as it has rows."""
+    return (list(islice(values, count)) if count else [] for count in map(len, rows))
 
 
 def _columns(rows: Sequence[Any], count: int) -> Sequence[tuple[Any, ...]]:
-    """Rows that are lists of so many, turned."""
-    if not _are(list, rows):
+    """Return rows, lists of `count` values each, as columns.
+
+    Raises:
+        StoredError: they are not such lists.
+    """
+    if not _all_of(list, rows):
         raise StoredError
     if not rows:
         return [()] * count
@@ -183,17 +197,17 @@ def _columns(rows: Sequence[Any], count: int) -> Sequence[tuple[Any, ...]]:
 
 
 def _lists(*columns: Iterable[Any]) -> None:
-    if not _are(list, *columns):
+    if not _all_of(list, *columns):
         raise StoredError
 
 
-def _are(kind: type, *columns: Iterable[Any]) -> bool:
-    """Whether all that stands in the columns is of that very type."""
-    return set(map(type, chain(*columns))) <= {kind}
+def _all_of(type_: type, *columns: Iterable[Any]) -> bool:
+    """Return whether all values in the columns are of exactly this type."""
+    return set(map(type, chain(*columns))) <= {type_}
 
 
 def _numbers(*columns: Sequence[Any]) -> None:
-    if not _are(int, *columns) or any(each and (min(each) < 0 or max(each) > _MOST) for each in columns):
+    if not _all_of(int, *columns) or any(column and (min(column) < 0 or max(column) > _MOST) for column in columns):
         raise StoredError
 
 
@@ -201,15 +215,15 @@ def _problem(value: Any, file: str) -> Problem:
     code, message, line, column, pointer = value
     if code not in _CODES:
         raise StoredError
-    steps = None if pointer is None else tuple(each if type(each) is int else text_in(each) for each in pointer)
+    steps = None if pointer is None else tuple(step if type(step) is int else text_in(step) for step in pointer)
     return Problem(code, text_in(message), file, number_in(line), number_in(column), steps)
 
 
 def number_in(value: Any) -> int:
-    """The value, which must be a number that a file can have: of a line, of documents.
+    """Return the value if it is a number that a file can have: of a line, of documents.
 
     Raises:
-        StoredError: it is none.
+        StoredError: it is not.
     """
     if type(value) is not int or not 0 <= value <= _MOST:
         raise StoredError
@@ -217,10 +231,10 @@ def number_in(value: Any) -> int:
 
 
 def text_in(value: Any) -> str:
-    """The value, which must be a text.
+    """Return the value if it is text.
 
     Raises:
-        StoredError: it is none.
+        StoredError: it is not.
     """
     if type(value) is not str:
         raise StoredError
@@ -228,19 +242,19 @@ def text_in(value: Any) -> str:
 
 
 def _is_light(value: Any) -> bool:
-    """Whether a document stays within MAX_WEIGHT once all that its aliases stand for is written out."""
+    """Return whether a document stays within MAX_WEIGHT with its aliases expanded."""
     weight = 0
     pending = [value]
     while pending:
-        here = pending.pop()
-        if isinstance(here, dict):
-            weight += sum(map(len, here)) + 4 * len(here)
-            pending += here.values()
-        elif isinstance(here, list):
-            pending += here
-            weight += 2 * len(here)
+        node = pending.pop()
+        if isinstance(node, dict):
+            weight += sum(map(len, node)) + 4 * len(node)
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+            weight += 2 * len(node)
         else:
-            weight += len(here) + 2 if isinstance(here, str) else 8
+            weight += len(node) + 2 if isinstance(node, str) else 8
         if weight > MAX_WEIGHT:
             return False
     return True

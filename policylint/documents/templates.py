@@ -1,6 +1,6 @@
 """Recognise text that becomes YAML only after a template engine has run: Helm and Go templates, jinja, terraform, ERB.
 
-Only asked when a chunk could not be read: `{{ }}` inside quoted strings, block scalars and comments is common in good
+For chunks that could not be read only: `{{ }}` inside quoted strings, block scalars and comments is common in good
 YAML (HelmRelease values, dashboards, ExternalSecrets).
 """
 
@@ -20,10 +20,10 @@ _INLINE: Final = re.compile(r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}
 
 
 def form_of(text: str, line: int, is_yaml: Callable[[str], bool]) -> str | None:
-    """Which template `text` is, given that reading it as YAML failed on its 0-based `line`; None if it is none.
+    """Return which template `text` is, given that reading it as YAML failed on its 0-based `line`; None if it is none.
 
-    It is one if a mark stands at column 0 or on the offending line, or if the text becomes YAML once what stands
-    between the marks is taken out.
+    It is one if a mark stands at column 0 or on the offending line, or if the text becomes YAML without its marks and
+    the text between them.
     """
     if _MARK.search(text) is None:
         return None

@@ -1,6 +1,6 @@
-"""Where a node of a YAML text ends, and how it is written: what positions alone do not tell.
+"""Find where a node of a YAML text ends, and how it is written, which positions alone do not tell.
 
-Read again from the text by libyaml itself, when a rule wants to know about quotes or an edit about the end of a token.
+libyaml reads the text again, when a rule needs to know about quotes or an edit about the end of a token.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from policylint.namedtuple import NamedTuple
 
 
 class Token(NamedTuple):
-    """One node as written; lines and columns count from 0, `end` is behind its last character.
+    """One node as written; lines and columns are 0-based, `end` is after its last character.
 
     Args:
         form: `scalar`, `mapping`, `sequence` or `alias`.
@@ -31,27 +31,27 @@ class Token(NamedTuple):
 
 
 def token_at(text: str, line: int, column: int, *, collection: bool = False) -> Token | None:
-    """The node that starts at a position (counted from 1); None where the text has none there.
+    """Return the node that starts at a position (1-based); None where the text has none there.
 
     Args:
-        collection: a block mapping starts where its first key does: whether that, and not the key, is asked for.
+        collection: whether to return the block mapping rather than its first key, as both start at the same place.
     """
-    wanted = (line - 1, column - 1)
+    position = (line - 1, column - 1)
     data = text.encode("utf-8", "replace")
     for chunk in split(data):
         part = data[chunk.start : chunk.end]
-        if chunk.line <= wanted[0] <= chunk.line + part.count(b"\n"):
-            found = _in_chunk(part, (wanted[0] - chunk.line, wanted[1]), collection)
-            if found is not None:
-                start, end = found.start, found.end
-                return found._replace(start=(start[0] + chunk.line, start[1]), end=(end[0] + chunk.line, end[1]))
+        if chunk.line <= position[0] <= chunk.line + part.count(b"\n"):
+            token = _in_chunk(part, (position[0] - chunk.line, position[1]), collection)
+            if token is not None:
+                start, end = token.start, token.end
+                return token._replace(start=(start[0] + chunk.line, start[1]), end=(end[0] + chunk.line, end[1]))
     return None
 
 
-def _in_chunk(part: bytes, wanted: tuple[int, int], collection: bool) -> Token | None:
+def _in_chunk(part: bytes, position: tuple[int, int], collection: bool) -> Token | None:
     events = binding()
     parser = events.parser(part)
-    found: Token | None = None
+    token: Token | None = None
     depth = 0
     last = (0, 0)
     try:
@@ -62,32 +62,32 @@ def _in_chunk(part: bytes, wanted: tuple[int, int], collection: bool) -> Token |
                 return None
             opens = kind is events.mapping_start or kind is events.sequence_start
             closes = kind is events.mapping_end or kind is events.sequence_end
-            if found is not None:
+            if token is not None:
                 depth += opens - closes
                 if kind is events.scalar or kind is events.alias or (closes and _is_written(event)):
                     last = _mark(event.end_mark)
                 if depth == 0:
-                    return found._replace(end=max(last, found.end))
+                    return token._replace(end=max(last, token.end))
                 continue
-            if _mark(event.start_mark) != wanted or not (opens or kind is events.scalar or kind is events.alias):
+            if _mark(event.start_mark) != position or not (opens or kind is events.scalar or kind is events.alias):
                 continue
             if opens and (collection or event.flow_style):
                 form = "mapping" if kind is events.mapping_start else "sequence"
                 style = "flow" if event.flow_style else "block"
-                found = Token(wanted, wanted, form, style, decorated=bool(event.anchor or event.tag))
+                token = Token(position, position, form, style, decorated=bool(event.anchor or event.tag))
                 depth = 1
             elif kind is events.alias:
-                return Token(wanted, _mark(event.end_mark), "alias", "")
+                return Token(position, _mark(event.end_mark), "alias", "")
             elif kind is events.scalar and not collection:
                 end = _mark(event.end_mark)
                 decorated = bool(event.anchor or event.tag)
-                return Token(wanted, end, "scalar", event.style or "", event.value, decorated)
+                return Token(position, end, "scalar", event.style or "", event.value, decorated)
     except events.error:
         return None
 
 
 def _is_written(event: Any) -> bool:
-    """Whether the end of a collection is a bracket: that of a block collection is wherever the next token starts."""
+    """Return whether a collection ends with a bracket: a block collection ends where the next token starts."""
     return _mark(event.start_mark) != _mark(event.end_mark)
 
 

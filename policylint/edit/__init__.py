@@ -1,4 +1,4 @@
-"""Byte-exact edits of manifests: fixes of findings made concrete, checked by reading the result, applied, previewed.
+"""Byte-exact edits of manifests: fixes of findings made concrete, verified by reading the result, applied, previewed.
 
 Whatever cannot be done exactly is not done: an anchor in the way, a block scalar, a file that changed meanwhile.
 """

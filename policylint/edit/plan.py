@@ -1,4 +1,4 @@
-"""Which fixes can be made together, and what the files read then. Nothing is written here."""
+"""Choose the fixes that can be made together, and work out the files that result. Nothing is written here."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from policylint.model.fix import Change, Fix
 from policylint.namedtuple import NamedTuple
 
 Read = Callable[[str], bytes | None]
-"""The bytes of a file by its path as shown; None for what is no file that may be edited."""
+"""Returns the bytes of a file by its path as shown; None for a path that is no editable file."""
 
 
 class Plan(NamedTuple):
-    """What fixing comes to.
+    """The files that fixing changes, and the findings it fixes.
 
     Args:
         files: the new bytes of every file that changes, by path as shown, sorted.
@@ -32,38 +32,50 @@ class Plan(NamedTuple):
 
 
 def plan(findings: Iterable[Finding], read_file: Read, *, unsafe: bool = False) -> Plan:
-    """Choose a fix for every finding, leave out those that meet in one place, and work out the new files."""
+    """Choose a fix for every finding, leave out those that overlap others, and work out the new files."""
     contents = _Contents(read_file)
     fixed: list[Finding] = []
     chosen: list[Change] = []
-    more = 0
+    more_unsafe = 0
     for finding in findings:
-        fix = next((each for each in finding.fixes if (each.safe or unsafe) and contents.takes(chosen, each)), None)
+        fix = next(
+            (
+                candidate
+                for candidate in finding.fixes
+                if (candidate.safe or unsafe) and contents.takes(chosen, candidate)
+            ),
+            None,
+        )
         if fix is None:
-            more += any(not each.safe and contents.takes(chosen, each) for each in finding.fixes if not unsafe)
+            more_unsafe += any(
+                not candidate.safe and contents.takes(chosen, candidate) for candidate in finding.fixes if not unsafe
+            )
             continue
-        chosen += [each for each in fix.changes if each not in chosen]
+        chosen += [change for change in fix.changes if change not in chosen]
         fixed.append(finding)
-    old = {file: contents.data(file) for file in sorted({each.location.file for each in chosen})}
+    old = {file: contents.data(file) for file in sorted({change.location.file for change in chosen})}
     files = {file: contents.result(file, chosen) for file in old}
     changed = {file: data for file, data in files.items() if data is not None and data != old[file]}
-    return Plan(changed, {file: data for file in changed if (data := old[file]) is not None}, tuple(fixed), more)
+    return Plan(changed, {file: data for file in changed if (data := old[file]) is not None}, tuple(fixed), more_unsafe)
 
 
 def edits(fix: Fix, text: Callable[[str], str | None]) -> list[Edit]:
-    """The edits of one fix by itself, for reports; none where it cannot be made exactly. `text` gives a file's text."""
-    found: list[Edit] = []
+    """Return the edits of one fix by itself, for reports; none where it cannot be made exactly.
+
+    `text` returns a file's text, None where there is none.
+    """
+    file_edits: list[Edit] = []
     for change in fix.changes:
         content = text(change.location.file)
-        made = edit_of(change, content) if content is not None else []
-        if not made:
+        change_edits = edit_of(change, content) if content is not None else []
+        if not change_edits:
             return []
-        found += made
-    return found
+        file_edits += change_edits
+    return file_edits
 
 
 class _Contents:
-    """The files that fixes touch, each read once."""
+    """The files that fixes change, each read once."""
 
     def __init__(self, read_file: Read) -> None:
         self._read = read_file
@@ -75,53 +87,56 @@ class _Contents:
         return self._data[file]
 
     def takes(self, chosen: Sequence[Change], fix: Fix) -> bool:
-        """Whether a fix can be made beside those that were chosen."""
-        files = {each.location.file for each in fix.changes}
-        together = [*chosen, *(each for each in fix.changes if each not in chosen)]
+        """Return whether a fix can be made together with those that were chosen."""
+        files = {change.location.file for change in fix.changes}
+        together = [*chosen, *(change for change in fix.changes if change not in chosen)]
         return all(self.result(file, together) is not None for file in files)
 
     def result(self, file: str, changes: Sequence[Change]) -> bytes | None:
-        """A file after all changes that concern it; None where they do not make exactly what they should."""
+        """Return a file after all changes that concern it; None if they do not have exactly the effect they should."""
         data = self.data(file)
-        mine = [each for each in changes if each.location.file == file]
+        file_changes = [change for change in changes if change.location.file == file]
         text = _decoded(data)
         if data is None or text is None:
             return None
-        found: list[Edit] = []
-        for change in mine:
-            made = edit_of(change, text)
-            if not made:
+        file_edits: list[Edit] = []
+        for change in file_changes:
+            change_edits = edit_of(change, text)
+            if not change_edits:
                 return None
-            found += [each for each in made if each not in found]
-        new = applied(text, found)
+            file_edits += [edit for edit in change_edits if edit not in file_edits]
+        new = applied(text, file_edits)
         before = read(data, file)
-        wanted = expected(values(before.documents), mine)
-        if new is None or wanted is None:
+        expected_values = expected(values(before.documents), file_changes)
+        if new is None or expected_values is None:
             return None
         encoded = (b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b"") + new.encode()
         after = read(encoded, file)
-        if len(after.problems) != len(before.problems) or [each.value for each in after.documents] != wanted:
+        if (
+            len(after.problems) != len(before.problems)
+            or [document.value for document in after.documents] != expected_values
+        ):
             return None
         return encoded
 
 
 def applied(text: str, changes: Iterable[Edit]) -> str | None:
-    """The text with all edits made; None where two of them overlap."""
+    """Return the text with all edits made; None where two of them overlap."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     spans = sorted(
-        (starts[each.line - 1] + each.column - 1, starts[each.end_line - 1] + each.end_column - 1, number, each.text)
-        for number, each in enumerate(changes)
+        (starts[edit.line - 1] + edit.column - 1, starts[edit.end_line - 1] + edit.end_column - 1, number, edit.text)
+        for number, edit in enumerate(changes)
     )
     pieces: list[str] = []
-    here = 0
+    position = 0
     for start, end, _, new in spans:
-        if start < here:
+        if start < position:
             return None
-        pieces += [text[here:start], new]
-        here = end
-    return "".join([*pieces, text[here:]])
+        pieces += [text[position:start], new]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _decoded(data: bytes | None) -> str | None:

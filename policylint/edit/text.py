@@ -1,4 +1,4 @@
-"""One symbolic `Change` as an edit of the text: from where to where, and what stands there instead."""
+"""Turn a symbolic `Change` into edits of the text: the span to replace, and its replacement."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from policylint.model.fix import Change
 from policylint.namedtuple import NamedTuple
 
 _PLAIN = re.compile(r"[A-Za-z0-9_/][A-Za-z0-9_./-]*")
-"""What may stand without quotes anywhere, if it is read as a text."""
+"""Scalars that need no quotes anywhere, if they are read as text."""
 EXOTIC_BREAKS = ("\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\ufeff")
-"""What breaks lines for some readers and not for others (and a byte order mark in the middle): such files are left
+"""Line breaks for some readers and not for others (and a byte order mark in the middle): such files are left
 alone."""
 
 
 class Edit(NamedTuple):
-    """`text` in the place of what stands between two places; 1-based, columns in code points, the end excluded."""
+    """Replaces the text between two positions by `text`; 1-based, columns in code points, the end excluded."""
 
     file: str
     line: int
@@ -30,17 +30,17 @@ class Edit(NamedTuple):
 
 
 def edit_of(change: Change, text: str) -> list[Edit]:
-    """The edits that make a change in the text of its file; none where it cannot be made exactly.
+    """Return the edits that make a change in the text of its file; none where it cannot be made exactly.
 
     `text` is the whole file, with its own line ends.
     """
-    if any(each in text for each in EXOTIC_BREAKS):
+    if any(exotic_break in text for exotic_break in EXOTIC_BREAKS):
         return []
     return _ACTIONS[change.action](change, text)
 
 
 def line_end(text: str) -> str:
-    """The line end that a text uses."""
+    """Return the line end that a text uses."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
@@ -49,7 +49,7 @@ def _edit(change: Change, start: tuple[int, int], end: tuple[int, int], text: st
 
 
 def _scalar(change: Change, text: str) -> Token | None:
-    """The token of a change, if it is a scalar on one line that reads what the change says."""
+    """Return the token of a change, if it is a scalar on one line with the value that the change replaces."""
     token = token_at(text, *change.location.at())
     if token is None or token.form != "scalar" or token.value != change.old or token.decorated:
         return None
@@ -71,7 +71,7 @@ def _quote(change: Change, text: str) -> list[Edit]:
 
 
 def _written(value: str, style: str) -> str:
-    """A scalar in the style of the one it replaces, in quotes where it would be read otherwise."""
+    """Return a scalar in the style of the one it replaces, in quotes where plain text would be read otherwise."""
     if style == "'":
         return "'" + value.replace("'", "''") + "'"
     if not style and _PLAIN.fullmatch(value) and resolve_plain(value) == value:
@@ -114,7 +114,7 @@ def _insert(change: Change, text: str) -> list[Edit]:
 
 
 def _document(change: Change, text: str) -> list[Edit]:
-    """Behind the document: before the `---` of the next one, or at the end of the file."""
+    """Append a document: before the `---` of the next one, or at the end of the file."""
     line = change.location.at()[0] - 1
     data = text.encode()
     for chunk in split(data):
@@ -125,12 +125,12 @@ def _document(change: Change, text: str) -> list[Edit]:
             continue
         if part.removeprefix(b"---").lstrip()[:1] in (b"{", b"["):
             return []  # JSON: no second document
-        end = line_end(text)
-        whole = f"---{end}" + change.new.replace("\n", end)
+        newline = line_end(text)
+        appended = f"---{newline}" + change.new.replace("\n", newline)
         if ends_here and not part.endswith(b"\n"):
             column = len(text.splitlines()[-1])
-            return [_edit(change, (last, column), (last, column), end + whole)]
-        return [_edit(change, (last, 0), (last, 0), whole)]
+            return [_edit(change, (last, column), (last, column), newline + appended)]
+        return [_edit(change, (last, 0), (last, 0), appended)]
     return []
 
 

@@ -1,4 +1,4 @@
-"""The difference of two files as a unified diff that `git apply` takes."""
+"""Show the difference of two files as a unified diff that `git apply` accepts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _BOLD, _END = "\033[1m", "\033[0m"
 
 
 def unified(path: str, old: bytes, new: bytes, *, color: bool = False) -> str:
-    """The diff, line ends as they are in the files."""
+    """Return the diff, with the line ends of the files."""
     from difflib import unified_diff
 
     before, after = _lines(old), _lines(new)
@@ -19,7 +19,7 @@ def unified(path: str, old: bytes, new: bytes, *, color: bool = False) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
-    """Lines broken at LF only, as git does."""
+    """Split into lines at LF only, as git does."""
     text = data.decode("utf-8", "surrogateescape")
     lines = text.split("\n")
     return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])

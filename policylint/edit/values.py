@@ -1,4 +1,4 @@
-"""What documents are to read after a change: the check that an edit of the text did that, and nothing else."""
+"""Work out the values that documents must have after a change: they verify that an edit of the text did only that."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ Expected = list[tuple[int, Any]]
 
 
 def values(documents: list[Document]) -> Expected:
-    return [(each.line, each.value) for each in documents]
+    """Return the line and value of every document."""
+    return [(document.line, document.value) for document in documents]
 
 
 def expected(before: Expected, changes: list[Change]) -> list[Any] | None:
-    """The values of all documents of a file after the changes; None where one of them is not as it was."""
+    """Return the values of all documents of a file after the changes; None where one is not as the change expects."""
     result = [[value] for _, value in before]
     for change in sorted(changes, key=_inside_out):
         document = change.location.document
-        index = next((at for at, (line, _) in enumerate(before) if line == getattr(document, "line", 0)), None)
+        index = next(
+            (position for position, (line, _) in enumerate(before) if line == getattr(document, "line", 0)), None
+        )
         if index is None or not isinstance(document, Document) or before[index][1] != document.value:
             return None
         if change.action == "document":
@@ -36,12 +39,12 @@ def expected(before: Expected, changes: list[Change]) -> list[Any] | None:
 
 
 def _inside_out(change: Change) -> tuple[bool, int]:
-    """Values before the keys above them: pointers are those of the file as it is."""
+    """Return a sort key: values before the keys above them, as pointers are those of the file as it is."""
     return change.action in ("rename", "list"), -len(change.location.pointer)
 
 
 def _changed(value: Any, pointer: Pointer, change: Change) -> Any:
-    """A copy along the pointer: what an alias stands for is shared, and must not change elsewhere."""
+    """Return a changed copy of a value, copied along the pointer only: data that an alias shares must not change."""
     if not pointer:
         return {change.old: change.new, **value} if change.action == "insert" else change.new
     step = pointer[0]
@@ -50,7 +53,8 @@ def _changed(value: Any, pointer: Pointer, change: Change) -> Any:
         if change.new in value:
             raise KeyError(change.new)
         return {
-            (change.new if name == step else name): (inner if name == step else each) for name, each in value.items()
+            (change.new if name == step else name): (inner if name == step else entry_value)
+            for name, entry_value in value.items()
         }
     copied = dict(value) if isinstance(value, dict) else list(value)
     copied[step] = _changed(value[step], pointer[1:], change)  # type: ignore[index]

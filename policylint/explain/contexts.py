@@ -100,12 +100,12 @@ def _signature(group: Group) -> object:
 
 def nodes_of(simulation: Simulation, node: Node) -> list[Node]:
     """The nodes that stand for an object: a workload is reached through the Services that select it."""
-    from policylint.topology.workloads import is_workload, selecting
+    from policylint.topology.workloads import is_workload, services_selecting
 
     if not is_workload(node.key.group, node.key.kind):
         return [node]
     resource = simulation.world.get(node.key)
-    services = [] if resource is None else selecting(simulation.world, resource)
+    services = [] if resource is None else services_selecting(simulation.world, resource)
     return [node, *(whole(each.key) for each in services)]
 
 

@@ -14,7 +14,7 @@ from policylint.policy.results import PolicyState
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
-from policylint.topology.workloads import is_workload, selecting
+from policylint.topology.workloads import is_workload, services_selecting
 
 
 class Fact(NamedTuple):
@@ -98,7 +98,7 @@ def _facts(subject: Subject) -> Iterable[Fact]:
         used = sorted({str(each.route.key) for each in topology.routes if any(b.wanted == key for b in each.backends)})
         yield Fact("used by", ", ".join(used) or "no route")
     if resource is not None and is_workload(key.group, key.kind):
-        services = ", ".join(str(each.key) for each in selecting(simulation.world, resource))
+        services = ", ".join(str(each.key) for each in services_selecting(simulation.world, resource))
         yield Fact("behind", services or "no Service selects it")
     if (key.group, key.kind) == ("", "Namespace"):
         inside = [each for each in simulation.world.resources if each.namespace == key.name]

@@ -11,7 +11,7 @@ from policylint.policy.level import level
 from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import Topology
-from policylint.topology.workloads import is_workload, selected
+from policylint.topology.workloads import is_workload, workloads_selected
 
 Extent = Literal["whole", "part", "none"]
 
@@ -76,7 +76,7 @@ def reach(simulation: Simulation, state: PolicyState) -> Reach:
     world = simulation.world
     for key in list(acts):
         resource = world.get(key) if (key.group, key.kind) == ("", "Service") else None
-        for workload in selected(world, resource) if resource is not None else ():
+        for workload in workloads_selected(world, resource) if resource is not None else ():
             acts[workload.key] |= acts[key]
             lost[workload.key] |= lost[key]
             by[workload.key] |= by[key]

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from policylint.documents import Reading, Unread, read_unread
+from policylint.documents import FileReading, Unread, read_unread
 from policylint.load.facts import Facts, facts_of, is_kustomization_path
 from policylint.sources import Source, SourceError, SourceFile
 from policylint.sources.worktree import WorkTree
 
 if TYPE_CHECKING:
-    from policylint.documents.reading import Wanted
+    from policylint.documents.reading import KindFilter
     from policylint.sources.pack import Pack
 
 FEWEST: Final = 24
@@ -40,7 +40,7 @@ class Remembered:
         self._sharing = sharing
         self._readers: dict[tuple[frozenset[str], bool], Reader] = {}
 
-    def reader(self, source: Source, groups: frozenset[str], everything: bool, wanted: Wanted | None) -> Reader:
+    def reader(self, source: Source, groups: frozenset[str], everything: bool, wanted: KindFilter | None) -> Reader:
         """The reader of a source's files.
 
         Args:
@@ -73,14 +73,14 @@ class Remembered:
 class Reader:
     """Facts by file, of sources of which the same kinds are wanted."""
 
-    def __init__(self, wanted: Wanted | None, pack: Pack | None, sharing: bool) -> None:
+    def __init__(self, wanted: KindFilter | None, pack: Pack | None, sharing: bool) -> None:
         self._wanted = wanted
         self._pack = pack
         self._is_keyed = sharing or pack is not None
         self._facts: dict[tuple[str, str], Facts] | None = {} if sharing else None
         self._of_files: dict[SourceFile, Facts] = {}
         """Of files with an id before they are read: such a file, which two revisions may have, never changes."""
-        self._readings: dict[tuple[str, str], Reading] = {}
+        self._readings: dict[tuple[str, str], FileReading] = {}
         self._keys: dict[str, str] = {}
         self._last: tuple[SourceFile | None, bytes] = (None, b"")
         self._announced: tuple[Source, Sequence[SourceFile]] | None = None
@@ -138,7 +138,7 @@ class Reader:
         kept = self._kept(waiting, keys, lines)
         return [next(kept) if facts is None else facts for facts in found]
 
-    def again(self, file: SourceFile, unread: Unread) -> Reading:
+    def again(self, file: SourceFile, unread: Unread) -> FileReading:
         """Parse a document that was left unread; as `documents.read_unread`.
 
         Raises:
@@ -206,7 +206,7 @@ class Reader:
                 self._of_files[file] = facts
         return facts
 
-    def _put(self, key: str, data: bytes, reading: Reading) -> None:
+    def _put(self, key: str, data: bytes, reading: FileReading) -> None:
         if self._pack is not None and not data.startswith(_POINTER):
             from policylint.documents.serialize import plain
 
@@ -244,7 +244,7 @@ class Reader:
             self._of_files.update((file, facts) for file, facts in pairs if file.known_id() is not None)
         yield from found
 
-    def _kept_reading(self, file: SourceFile, key: str) -> Reading | None:
+    def _kept_reading(self, file: SourceFile, key: str) -> FileReading | None:
         line = self._line_of(key)
         if line is None:
             return None

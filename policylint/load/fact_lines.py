@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from policylint.documents import MAX_DEPTH, Reading
+from policylint.documents import MAX_DEPTH, FileReading
 from policylint.documents.serialize import is_deep, plain, restored
 from policylint.load.facts import Facts, Kinds
 
@@ -30,7 +30,7 @@ def encoder() -> Callable[[Any], str]:
 
 def content_of(facts: Facts) -> list[Any] | None:
     """What a line says of a file; None where that would be too much. What most files lack is left out together."""
-    reading = Reading(facts.form)
+    reading = FileReading(facts.form)
     reading.documents, reading.problems = [*facts.documents], [*facts.problems]
     reading.unread = [*facts.unread]
     content = plain(reading)
@@ -88,7 +88,7 @@ def facts_from(contents: Sequence[Any], files: Sequence[str]) -> list[Facts]:
 
 
 def _facts(
-    reading: Reading,
+    reading: FileReading,
     referred: Kinds,
     idle: Any,
     with_variables: Any,

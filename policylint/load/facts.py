@@ -13,7 +13,7 @@ from policylint.model import mapping
 from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
-    from policylint.documents.reading import Wanted
+    from policylint.documents.reading import KindFilter
 
 KUSTOMIZATION_FILES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
@@ -29,7 +29,7 @@ class Facts(NamedTuple):
     """One file.
 
     Args:
-        form: see `documents.Reading`; of a template nothing else is known.
+        form: see `documents.FileReading`; of a template nothing else is known.
         documents: those that were parsed, if any of them means something without being named.
         idle: how many documents there are that mean nothing unless something names the file: values, dashboards,
             patches. They are not kept.
@@ -56,7 +56,7 @@ class Facts(NamedTuple):
     names: Mapping[int, frozenset[str]] = MappingProxyType({})
 
 
-def facts_of(data: bytes, file: str, wanted: Wanted | None) -> Facts:
+def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
     """The facts of a file; `wanted` as for `documents.read`."""
     with_variables, mentioning = b"${" in data, b"policylint" in data
     variable_maps: frozenset[str] = frozenset()

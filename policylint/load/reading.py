@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from policylint.documents import Document, Problem, Reading, Unread, loading
+from policylint.documents import Document, FileReading, Problem, Unread, loading
 from policylint.load.cache import Remembered
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
@@ -195,7 +195,7 @@ def _second_pass(
     unread: list[tuple[SourceFile, Unread, Facts]],
     referred: set[tuple[str, str]],
     variable_maps: set[str],
-    again: Callable[[SourceFile, Unread], Reading],
+    again: Callable[[SourceFile, Unread], FileReading],
 ) -> list[Unread]:
     """Parse what something refers to: the kinds named in references, whatever has a CRD that was parsed, and
     ConfigMaps whose values Flux fills into manifests."""

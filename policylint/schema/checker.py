@@ -1,6 +1,6 @@
-"""Says whether a value is valid, and nothing else: jsonschema explains, but decides thirty times slower.
+"""Decide whether a value is valid, and no more: jsonschema explains, but decides thirty times slower.
 
-Measured on 10,000 HTTPRoutes in docs/design/performance.md §6; tests/schema/ holds the two to one verdict. Nodes are
+Measured on 10,000 HTTPRoutes in docs/design/performance.md §6; tests/schema/ holds both to the same verdict. Nodes are
 compiled when a value first reaches them: most of a schema is about fields that nobody sets.
 """
 
@@ -47,7 +47,7 @@ class Checker:
         self._schema = schema
         kinds = schema.get("type")
         names = kinds if isinstance(kinds, list) else [kinds] if kinds else []
-        self._classes = frozenset(each for name in names for each in _CLASSES[name]) or None
+        self._classes = frozenset(type_class for name in names for type_class in _CLASSES[name]) or None
         self.nullable = self._classes is None or type(None) in self._classes
         self._properties: dict[str, Any] = dict(schema.get("properties", ()))
         extra = schema.get("additionalProperties", True)
@@ -60,7 +60,7 @@ class Checker:
         self._accepted: set[str] = set()
 
     def is_valid(self, value: Any) -> bool:
-        """Whether the API server would take the value: no unknown field, and everything as the schema wants it."""
+        """Return whether the API server would accept the value: no unknown field, every keyword satisfied."""
         kind = value.__class__
         if (
             self._classes is not None
@@ -113,7 +113,7 @@ class Checker:
         return True
 
     def _keeps_null(self, name: str) -> bool:
-        """Whether a null counts as a value of a field."""
+        """Return whether a null counts as a value of a field."""
         child = self._properties.get(name, self._extra)
         if child.__class__ is dict:
             child = self._properties[name] = type(self)(child)
@@ -154,22 +154,22 @@ class Checker:
     def _as_a_whole(self, value: Any) -> bool:
         schema = self._schema
         value = without_nulls(value, schema)
-        if "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
+        if "enum" in schema and not any(_same(value, allowed) for allowed in schema["enum"]):
             return False
-        twice = schema.get("uniqueItems") and isinstance(value, list)
-        if twice and any(_same(one, other) for at, one in enumerate(value) for other in value[:at]):
+        unique = schema.get("uniqueItems") and isinstance(value, list)
+        if unique and any(_same(first, second) for index, first in enumerate(value) for second in value[:index]):
             return False
-        if not all(type(self)(each).is_valid(value) for each in schema.get("allOf", ())):
+        if not all(type(self)(branch).is_valid(value) for branch in schema.get("allOf", ())):
             return False
-        if "anyOf" in schema and not any(type(self)(each).is_valid(value) for each in schema["anyOf"]):
+        if "anyOf" in schema and not any(type(self)(branch).is_valid(value) for branch in schema["anyOf"]):
             return False
-        if "oneOf" in schema and sum(type(self)(each).is_valid(value) for each in schema["oneOf"]) != 1:
+        if "oneOf" in schema and sum(type(self)(branch).is_valid(value) for branch in schema["oneOf"]) != 1:
             return False
         return "not" not in schema or not type(self)(schema["not"]).is_valid(value)
 
 
 def without_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
-    """The value as the API server looks at it: a null is none where the field is not nullable."""
+    """Return the value as the API server sees it: nulls of fields that are not nullable are removed."""
     if isinstance(value, dict):
         properties, extra = schema.get("properties", {}), schema.get("additionalProperties", {})
         kept = {}
@@ -180,7 +180,7 @@ def without_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
         return kept
     if isinstance(value, list):
         items = schema.get("items", {})
-        return [without_nulls(each, items) for each in value]
+        return [without_nulls(entry, items) for entry in value]
     return value
 
 
@@ -189,7 +189,7 @@ def _takes_null(schema: Mapping[str, Any]) -> bool:
 
 
 def _compiled(pattern: str) -> Any:
-    """The pattern's search; one that Python cannot read matches everything."""
+    """Return the pattern's search; for a pattern that Python cannot read, one that accepts everything."""
     import re
 
     try:
@@ -198,12 +198,12 @@ def _compiled(pattern: str) -> Any:
         return str
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Equal as JSON: true is not 1."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
-    return bool(one == other)
+def _same(first: Any, second: Any) -> bool:
+    """Return whether two values are equal as JSON: true is not 1."""
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_same, first, second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_same(first[name], second[name]) for name in first)
+    return bool(first == second)

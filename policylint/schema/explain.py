@@ -1,4 +1,4 @@
-"""What is wrong with an object that its schema refuses: errors by jsonschema's names, turned into words."""
+"""Describe in words why a schema refuses an object; errors carry jsonschema's names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from policylint.schema.checker import without_nulls
 from policylint.schema.plain import NotPlainError, errors
 
 MOST = 20
-"""Faults of one object that are told."""
+"""The most violations that are reported for one object."""
 _ARTICLES = {
     "string": "a string",
     "integer": "an integer",
@@ -24,15 +24,15 @@ _ARTICLES = {
 }
 
 
-class Fault(NamedTuple):
-    """One thing that is wrong.
+class Violation(NamedTuple):
+    """One violation of a schema.
 
     Args:
-        code: `unknown-field`, or the keyword of JSON Schema that is not met.
-        pointer: of the value, for an unknown field of that field.
-        wanted: the names that are allowed: of fields for an unknown field, of types, of values for an enum.
+        code: `unknown-field`, or the keyword of JSON Schema that is not satisfied.
+        pointer: of the value; for an unknown field, of that field.
+        wanted: the allowed names: of fields for an unknown field, of types, of values for an enum.
         says: what is wrong, to follow the object's name: `sets `.
-        label: what stands under the caret.
+        label: the text under the caret.
         value: the value at the pointer.
     """
 
@@ -44,18 +44,20 @@ class Fault(NamedTuple):
     value: Any = None
 
 
-def explain(schema: Mapping[str, Any], value: Any) -> list[Fault]:
-    """What is wrong with a value, in reading order; what a variable may still put right is left out."""
-    found: dict[Pointer, Fault] = {}  # one per place: an empty name is too short, and matches no pattern either
+def explain(schema: Mapping[str, Any], value: Any) -> list[Violation]:
+    """Return at most MOST violations of a value, in reading order, without those that a variable may yet resolve."""
+    first_at: dict[Pointer, Violation] = {}  # one per place: an empty name is too short, and matches no pattern either
     for error in _errors(schema, without_nulls(value, schema)):
-        for fault in _faults(error):
-            if fault.pointer not in found or found[fault.pointer].code == "pattern":
-                found[fault.pointer] = fault
-    return sorted(found.values(), key=lambda each: [(isinstance(step, str), step) for step in each.pointer])[:MOST]
+        for violation in _violations(error):
+            if violation.pointer not in first_at or first_at[violation.pointer].code == "pattern":
+                first_at[violation.pointer] = violation
+    return sorted(
+        first_at.values(), key=lambda violation: [(isinstance(step, str), step) for step in violation.pointer]
+    )[:MOST]
 
 
 def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:
-    """What is wrong in the names of jsonschema, which is asked where the fault is not plain to see."""
+    """Return the errors in jsonschema's names, by jsonschema itself where single fields do not tell."""
     try:
         return list(errors(schema, value))
     except NotPlainError:
@@ -68,7 +70,7 @@ _PREPARED: dict[int, tuple[Mapping[str, Any], Any]] = {}
 
 
 def _prepared(schema: Mapping[str, Any]) -> Any:
-    """`readable`, once for every schema; the schema is kept beside it, so that its id stays its own."""
+    """Return `readable` of a schema, computed once; the schema is kept beside it, so that its id is not reused."""
     known = _PREPARED.get(id(schema))
     if known is None:
         known = _PREPARED[id(schema)] = (schema, readable(schema))
@@ -76,12 +78,12 @@ def _prepared(schema: Mapping[str, Any]) -> Any:
 
 
 def readable(schema: Any) -> Any:
-    """The schema without patterns that Python cannot read."""
+    """Return the schema without the patterns that Python cannot read."""
     if isinstance(schema, list):
-        return [readable(each) for each in schema]
+        return [readable(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    return {name: readable(each) for name, each in schema.items() if name != "pattern" or not _is_foreign(each)}
+    return {name: readable(inner) for name, inner in schema.items() if name != "pattern" or not _is_foreign(inner)}
 
 
 def _is_foreign(pattern: Any) -> bool:
@@ -96,42 +98,44 @@ def _is_foreign(pattern: Any) -> bool:
     return False
 
 
-def _faults(error: Any) -> Iterator[Fault]:
-    """The faults behind one error of jsonschema."""
+def _violations(error: Any) -> Iterator[Violation]:
+    """Yield the violations behind one error of jsonschema."""
     keyword, wanted, value = error.validator, error.validator_value, error.instance
     pointer: Pointer = tuple(error.absolute_path)
-    where = place(pointer)
+    path = place(pointer)
     if keyword == "additionalProperties":
         known = tuple(error.schema.get("properties", ()))
         for name in value:
             if name not in known and not is_symbolic(name):
                 field = (*pointer, name)
-                yield Fault("unknown-field", field, known, f"sets {place(field)}, which is no field", "", value[name])
+                yield Violation(
+                    "unknown-field", field, known, f"sets {place(field)}, which is no field", "", value[name]
+                )
         return
     if keyword == "required":
         for name in wanted:
             if name not in value:
                 field = (*pointer, name)
-                yield Fault("required", field, (), f"lacks {place(field)}", f"`{name}` is required")
+                yield Violation("required", field, (), f"lacks {place(field)}", f"`{name}` is required")
         return
     if _holds_variable(value, deep=keyword in ("allOf", "anyOf", "oneOf", "not", "uniqueItems")):
         return
     if keyword == "type":
         types = tuple(wanted) if isinstance(wanted, list) else (wanted,)
-        named = " or ".join(_ARTICLES[each] for each in types if each != "null" or len(types) == 1)
+        named = " or ".join(_ARTICLES[type_name] for type_name in types if type_name != "null" or len(types) == 1)
         label = f"this is {_kind_of(value)}, {named} is wanted"
-        yield Fault("type", pointer, types, f"has {_kind_of(value)} in {where}, which takes {named}", label, value)
+        yield Violation("type", pointer, types, f"has {_kind_of(value)} in {path}, which takes {named}", label, value)
     elif keyword == "enum":
-        names = tuple(str(each) for each in wanted if each is not None)
-        yield Fault("enum", pointer, names, f"has {_shown(value)} in {where}, which takes other values", "", value)
+        names = tuple(str(allowed) for allowed in wanted if allowed is not None)
+        yield Violation("enum", pointer, names, f"has {_quoted(value)} in {path}, which takes other values", "", value)
     elif keyword == "pattern":
         label = f"does not match {wanted}" if len(wanted) <= 80 else "does not have the form that is wanted"
-        yield Fault("pattern", pointer, (), f"has {_shown(value)} in {where}, which has another form", label, value)
+        yield Violation("pattern", pointer, (), f"has {_quoted(value)} in {path}, which has another form", label, value)
     elif keyword in _LIMITS:
         says, label = _LIMITS[keyword]
-        yield Fault(keyword, pointer, (), f"has {says} in {where}", label.format(wanted), value)
+        yield Violation(keyword, pointer, (), f"has {says} in {path}", label.format(wanted), value)
     else:
-        yield Fault(keyword, pointer, (), f"breaks a condition on {where}", _condition(keyword, wanted), value)
+        yield Violation(keyword, pointer, (), f"breaks a condition on {path}", _condition(keyword, wanted), value)
 
 
 _LIMITS = {
@@ -151,16 +155,18 @@ _LIMITS = {
 
 
 def _condition(keyword: str, branches: Any) -> str:
-    """`exactly one of rules, selector is wanted` where the branches are about required fields."""
-    if isinstance(branches, list) and all(isinstance(each, dict) and each.keys() == {"required"} for each in branches):
-        names = ", ".join("+".join(each["required"]) for each in branches)
+    """Return a condition in words: `exactly one of rules, selector is wanted` where the branches require fields."""
+    if isinstance(branches, list) and all(
+        isinstance(branch, dict) and branch.keys() == {"required"} for branch in branches
+    ):
+        names = ", ".join("+".join(branch["required"]) for branch in branches)
         how = {"oneOf": "exactly one", "anyOf": "at least one", "allOf": "each"}[keyword]
         return f"{how} of {names} is wanted"
     return "its fields do not go together"
 
 
 def place(pointer: Pointer) -> str:
-    """`spec.rules[0].matches`; the object itself has no path."""
+    """Return a pointer as text: `spec.rules[0].matches`; the object itself has no path."""
     text = ""
     for step in pointer:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -174,7 +180,7 @@ def _kind_of(value: Any) -> str:
     return _ARTICLES[names.get(type(value), "object")]
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return _kind_of(value)
     text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -185,5 +191,7 @@ def _holds_variable(value: Any, *, deep: bool) -> bool:
     if isinstance(value, str):
         return is_symbolic(value)
     if deep and isinstance(value, (dict, list)):
-        return any(_holds_variable(each, deep=True) for each in (value.values() if isinstance(value, dict) else value))
+        return any(
+            _holds_variable(inner, deep=True) for inner in (value.values() if isinstance(value, dict) else value)
+        )
     return False

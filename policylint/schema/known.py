@@ -1,4 +1,4 @@
-"""Which schema an object has: that of the tree's own CRDs, for Gateway API's kinds else the shipped one."""
+"""Find the schema of an object: from the tree's own CRDs, else the shipped one for Gateway API's kinds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Convert = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 class ManifestChecker(Checker):
-    """A Checker of manifests: a text that holds a variable (`port: ${PORT}`) may become anything, so it is valid."""
+    """A Checker of manifests: text that holds a variable (`port: ${PORT}`) may become anything, so it is valid."""
 
     __slots__ = ()
 
@@ -30,11 +30,11 @@ class ManifestChecker(Checker):
 
 
 class Known(NamedTuple):
-    """A schema of one version of a kind.
+    """One schema of one version of a kind.
 
     Args:
-        checker: says whether an object is valid.
-        origin: the CRD it is from; None for a shipped one.
+        checker: decides whether an object is valid.
+        origin: the CRD that defines it; None for a shipped one.
     """
 
     schema: Mapping[str, Any]
@@ -56,18 +56,18 @@ class Schemas:
         self._found: dict[tuple[str, str, str], tuple[Known, ...]] = {}
 
     def of(self, resource: Resource) -> tuple[Known, ...]:
-        """The schemas of an object's kind and version; none where neither the tree nor policylint has one."""
+        """Return the schemas of an object's kind and version; none where neither the tree nor policylint has one."""
         key = (resource.key.group, resource.key.kind, resource.version)
-        found = self._found.get(key)
-        if found is None:
-            found = tuple(_defined(self._definitions(*key[:2]), *key)) or shipped_schema(*key)
-            self._found[key] = found
-        return found
+        schemas = self._found.get(key)
+        if schemas is None:
+            schemas = tuple(_defined(self._definitions(*key[:2]), *key)) or shipped_schema(*key)
+            self._found[key] = schemas
+        return schemas
 
 
 @lru_cache(maxsize=64)
 def shipped_schema(group: str, kind: str, version: str) -> tuple[Known, ...]:
-    """The shipped schema of a kind of Gateway API: what either channel of the release allows."""
+    """Return the shipped schema of a Gateway API kind: the fields of either channel of the release."""
     if group not in GROUPS:
         return ()
     content = _shipped(kind)
@@ -82,7 +82,7 @@ def _shipped(kind: str) -> Mapping[str, Any]:
     from policylint.model.shipped import shipped_files
 
     files = shipped_files("schemas", "gateway-api")
-    path = next((each for each in files if each.replace("\\", "/").endswith(f"/{kind}.json")), None)
+    path = next((file_name for file_name in files if file_name.replace("\\", "/").endswith(f"/{kind}.json")), None)
     if path is None:
         return {}
     with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
@@ -91,7 +91,7 @@ def _shipped(kind: str) -> Mapping[str, Any]:
 
 
 def _loads(data: str) -> Any:
-    """`json.loads`; the package json costs twice as much to import as its parser, which is all that is needed."""
+    """Return `json.loads`; the json package costs twice as much to import as its scanner, which suffices."""
     try:
         from _json import make_scanner
     except ImportError:
@@ -102,7 +102,7 @@ def _loads(data: str) -> Any:
 
 
 class _Plain:
-    """What the scanner asks of a json.JSONDecoder."""
+    """The attributes of a json.JSONDecoder that the scanner reads."""
 
     strict = True
     object_hook = object_pairs_hook = parse_constant = None
@@ -111,10 +111,10 @@ class _Plain:
 
 
 def is_experimental(schema: Any, pointer: Pointer) -> bool:
-    """Whether a place lies in a field that only the experimental channel knows."""
+    """Return whether a location lies in a field that only the experimental channel has."""
     for step in pointer:
-        here = mapping(schema)
-        schema = here.get("items") if isinstance(step, int) else mapping(here.get("properties")).get(step)
+        node = mapping(schema)
+        schema = node.get("items") if isinstance(step, int) else mapping(node.get("properties")).get(step)
         if mapping(schema).get("x-experimental") is True:
             return True
     return False
@@ -129,16 +129,16 @@ def _defined(documents: Sequence[Document], group: str, kind: str, version: str)
             spec = mapping(body.get("spec"))
             if spec.get("group") != group or mapping(spec.get("names")).get("kind") != kind:
                 continue
-            for each in sequence(spec.get("versions")):
-                schema = mapping(mapping(each).get("schema")).get("openAPIV3Schema")
-                if text(mapping(each).get("name")) == version and isinstance(schema, dict):
+            for listed in sequence(spec.get("versions")):
+                schema = mapping(mapping(listed).get("schema")).get("openAPIV3Schema")
+                if text(mapping(listed).get("name")) == version and isinstance(schema, dict):
                     usable = _structural(structural, schema)
                     if usable is not None:
                         yield Known(usable, ManifestChecker(usable), document)
 
 
 def _structural(convert: Convert, schema: dict[str, Any]) -> dict[str, Any] | None:
-    """The schema; None where the CRD's is malformed, which is for the CRD's own findings to tell."""
+    """Return the plain schema; None where the CRD's is malformed, which the CRD's own findings report."""
     try:
         return convert(schema)
     except (AttributeError, KeyError, TypeError, ValueError):

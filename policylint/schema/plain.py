@@ -1,7 +1,7 @@
-"""Finds what is wrong with a value where a look at single fields is enough: most faults are a misspelt field.
+"""Find the violations that single fields show: most of them are a misspelt field.
 
 jsonschema explains those that are conditions on several fields (`anyOf`, `not`…): it costs 50 ms and 5 MB to import,
-which a repository with one unknown field need not pay. tests/schema/test_plain.py holds the two to the same errors.
+which a repository with one unknown field need not pay. tests/schema/test_plain.py holds both to the same errors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SIZES: Final[dict[str, tuple[type, Callable[[Any, Any], bool]]]] = {
 
 
 class Error(NamedTuple):
-    """One error, by the names that jsonschema's errors have."""
+    """One error, with the attribute names of jsonschema's errors."""
 
     validator: str
     validator_value: Any
@@ -37,67 +37,71 @@ class Error(NamedTuple):
 
 
 class NotPlainError(Exception):
-    """The schema or the fault needs jsonschema."""
+    """The schema or the violation needs jsonschema."""
 
 
 def errors(schema: Mapping[str, Any], value: Any, path: Pointer = ()) -> Iterator[Error]:
-    """The errors of a value, as jsonschema would report them.
+    """Yield the errors of a value, as jsonschema would report them.
 
     Args:
         schema: plain JSON Schema, as `structural` makes it.
-        value: without the nulls that are none (`without_nulls`).
+        value: without the nulls that the API server removes (`without_nulls`).
 
     Raises:
-        NotPlainError: a condition on several fields is broken, or the schema has a keyword that is not known here.
+        NotPlainError: a condition on several fields is broken, or the schema has a keyword that is unknown here.
     """
-    for keyword, wanted in schema.items():
+    for keyword, argument in schema.items():
         if keyword == "properties":
             if isinstance(value, dict):
-                for name, inner in wanted.items():
+                for name, inner in argument.items():
                     if name in value:
                         yield from errors(inner, value[name], (*path, name))
         elif keyword == "additionalProperties":
-            yield from _additional(schema, wanted, value, path)
+            yield from _additional(schema, argument, value, path)
         elif keyword == "items":
             if isinstance(value, list):
-                for at, each in enumerate(value):
-                    yield from errors(wanted, each, (*path, at))
+                for index, entry in enumerate(value):
+                    yield from errors(argument, entry, (*path, index))
         elif keyword == "required":
             if isinstance(value, dict):
-                for name in wanted:
+                for name in argument:
                     if name not in value:
-                        yield Error(keyword, wanted, value, path, schema)
+                        yield Error(keyword, argument, value, path, schema)
         elif keyword in ("anyOf", "oneOf", "allOf", "not", "uniqueItems"):
-            if not Checker({keyword: wanted}).is_valid(value):
+            if not Checker({keyword: argument}).is_valid(value):
                 raise NotPlainError(keyword)
-        elif keyword not in _SILENT and not keyword.startswith("x-") and _breaks(keyword, wanted, value):
-            yield Error(keyword, wanted, value, path, schema)
+        elif keyword not in _SILENT and not keyword.startswith("x-") and _breaks(keyword, argument, value):
+            yield Error(keyword, argument, value, path, schema)
 
 
-def _additional(schema: Mapping[str, Any], wanted: Any, value: Any, path: Pointer) -> Iterator[Error]:
+def _additional(schema: Mapping[str, Any], argument: Any, value: Any, path: Pointer) -> Iterator[Error]:
     if not isinstance(value, dict):
         return
     known = schema.get("properties", {})
-    more = [name for name in value if name not in known]
-    if isinstance(wanted, dict):
-        for name in more:
-            yield from errors(wanted, value[name], (*path, name))
-    elif more and not wanted:
-        yield Error("additionalProperties", wanted, value, path, schema)
+    extra_names = [name for name in value if name not in known]
+    if isinstance(argument, dict):
+        for name in extra_names:
+            yield from errors(argument, value[name], (*path, name))
+    elif extra_names and not argument:
+        yield Error("additionalProperties", argument, value, path, schema)
 
 
-def _breaks(keyword: str, wanted: Any, value: Any) -> bool:
-    """Whether a value breaks a keyword that looks at nothing but the value itself."""
+def _breaks(keyword: str, argument: Any, value: Any) -> bool:
+    """Return whether a value breaks a keyword that concerns the value alone.
+
+    Raises:
+        NotPlainError: the keyword is not one of those.
+    """
     if keyword == "type":
         # The checker says null is no value where it is not wanted; here it stands where a value must.
-        return not Checker({"type": wanted}).is_valid(value)
+        return not Checker({"type": argument}).is_valid(value)
     if keyword == "enum":
-        return not Checker({"enum": wanted}).is_valid(value)
+        return not Checker({"enum": argument}).is_valid(value)
     if keyword in _SIZES:
         kind, holds = _SIZES[keyword]
-        return isinstance(value, kind) and not holds(value, wanted)
+        return isinstance(value, kind) and not holds(value, argument)
     if keyword == "pattern":
-        return isinstance(value, str) and not Checker({"pattern": wanted}).is_valid(value)
+        return isinstance(value, str) and not Checker({"pattern": argument}).is_valid(value)
     if keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
-        return not Checker({keyword: wanted}).is_valid(value)
+        return not Checker({keyword: argument}).is_valid(value)
     raise NotPlainError(keyword)

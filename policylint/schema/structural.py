@@ -1,4 +1,4 @@
-"""A CRD's `openAPIV3Schema` as plain JSON Schema, without prose, as the API server applies it.
+"""Convert a CRD's `openAPIV3Schema` to plain JSON Schema, without prose, as the API server applies it.
 
 Structural schemas differ from JSON Schema in what they leave out (Kubernetes, «Custom Resources: structural schemas,
 pruning, defaulting»): fields that are not listed are unknown unless `x-kubernetes-preserve-unknown-fields` says
@@ -29,89 +29,93 @@ KEPT = (
 _JUNCTIONS = ("allOf", "anyOf", "oneOf")
 _OPEN = "x-kubernetes-preserve-unknown-fields"
 _FOREIGN = ("\\p", "\\P", "\\z", "\\Q", "[[:", "(?s", "(?U")
-"""What RE2 reads and Python does not, or reads otherwise: such patterns are left out."""
+"""Syntax of RE2 that Python lacks or reads otherwise: patterns with it are left out."""
 
 
 def structural(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a whole object. Its metadata and status are not looked at: every kind has the one, and the API
-    server drops the other."""
-    found = converted(schema)
-    properties = found.setdefault("properties", {})
+    """Return the schema of a whole object.
+
+    Its metadata and status accept anything: every kind has the same metadata, and the API server drops the status.
+    """
+    converted_schema = converted(schema)
+    properties = converted_schema.setdefault("properties", {})
     for name in ("apiVersion", "kind", "metadata", "status"):
         properties[name] = {}
     if schema.get(_OPEN) is not True:
-        found["additionalProperties"] = False
-    found["required"] = [each for each in found.get("required", ()) if each not in properties or properties[each]]
-    if not found["required"]:
-        del found["required"]
-    return found
+        converted_schema["additionalProperties"] = False
+    converted_schema["required"] = [
+        name for name in converted_schema.get("required", ()) if name not in properties or properties[name]
+    ]
+    if not converted_schema["required"]:
+        del converted_schema["required"]
+    return converted_schema
 
 
 def converted(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """One node with all below it."""
-    found: dict[str, Any] = _values(schema)
+    """Return one node, converted with everything below it."""
+    result: dict[str, Any] = _values(schema)
     if schema.get("x-kubernetes-int-or-string") is True:
-        found.pop("anyOf", None)
-        found["type"] = ["integer", "string"]
+        result.pop("anyOf", None)
+        result["type"] = ["integer", "string"]
     elif "type" in schema:
-        found["type"] = schema["type"]
-    if schema.get("nullable") is True and "type" in found:
-        types = found["type"] if isinstance(found["type"], list) else [found["type"]]
-        found["type"] = [*types, "null"]
-        if "enum" in found:
-            found["enum"] = [*found["enum"], None]
+        result["type"] = schema["type"]
+    if schema.get("nullable") is True and "type" in result:
+        types = result["type"] if isinstance(result["type"], list) else [result["type"]]
+        result["type"] = [*types, "null"]
+        if "enum" in result:
+            result["enum"] = [*result["enum"], None]
     if isinstance(schema.get("items"), Mapping):
-        found["items"] = converted(schema["items"])
+        result["items"] = converted(schema["items"])
     if schema.get("type") == "object":
-        _object(schema, found)
-    return found
+        _object(schema, result)
+    return result
 
 
-def _object(schema: Mapping[str, Any], found: dict[str, Any]) -> None:
-    """Which fields there are, and whether others are kept."""
-    properties = {name: converted(each) for name, each in (schema.get("properties") or {}).items()}
+def _object(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
+    """Set the fields of an object schema in `result`, and whether it accepts others."""
+    properties = {name: converted(inner) for name, inner in (schema.get("properties") or {}).items()}
     if schema.get("x-kubernetes-embedded-resource") is True:
         properties = {**{name: {} for name in ("apiVersion", "kind", "metadata")}, **properties}
     if properties:
-        found["properties"] = properties
+        result["properties"] = properties
     extra = schema.get("additionalProperties")
     if isinstance(extra, Mapping):
-        found["additionalProperties"] = converted(extra)
+        result["additionalProperties"] = converted(extra)
     elif extra is not True and schema.get(_OPEN) is not True:
-        found["additionalProperties"] = False
-    defaulted = {name for name, each in (schema.get("properties") or {}).items() if "default" in each}
-    if "required" in found:
-        found["required"] = [each for each in found["required"] if each not in defaulted]
-        if not found["required"]:
-            del found["required"]
+        result["additionalProperties"] = False
+    defaulted = {name for name, inner in (schema.get("properties") or {}).items() if "default" in inner}
+    if "required" in result:
+        result["required"] = [name for name in result["required"] if name not in defaulted]
+        if not result["required"]:
+            del result["required"]
 
 
 def _values(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said of values. Below allOf, anyOf, oneOf and not there is nothing else: they name no fields."""
-    found: dict[str, Any] = {name: schema[name] for name in KEPT if name in schema}
-    if any(each in found.get("pattern", "") for each in _FOREIGN):
-        del found["pattern"]
+    """Return the keywords about values: the only ones below allOf, anyOf, oneOf and not, which declare no fields."""
+    result: dict[str, Any] = {name: schema[name] for name in KEPT if name in schema}
+    if any(syntax in result.get("pattern", "") for syntax in _FOREIGN):
+        del result["pattern"]
     for name, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if schema.get(exclusive) is True and name in found:  # draft 4, as OpenAPI 3.0 has it
-            found[exclusive] = found.pop(name)
+        if schema.get(exclusive) is True and name in result:  # draft 4, as OpenAPI 3.0 has it
+            result[exclusive] = result.pop(name)
     if schema.get("required"):
-        found["required"] = list(schema["required"])
+        result["required"] = list(schema["required"])
     for name in _JUNCTIONS:
         if schema.get(name):
-            found[name] = [_branch(each) for each in schema[name]]
+            result[name] = [_branch(branch) for branch in schema[name]]
     if isinstance(schema.get("not"), Mapping):
-        found["not"] = _branch(schema["not"])
-    return found
+        result["not"] = _branch(schema["not"])
+    return result
 
 
 def _branch(schema: Mapping[str, Any]) -> dict[str, Any]:
-    found = _values(schema)
+    result = _values(schema)
     if "type" in schema:
-        found["type"] = schema["type"]
+        result["type"] = schema["type"]
     if schema.get("properties"):
-        found["properties"] = {name: _branch(each) for name, each in schema["properties"].items()}
+        result["properties"] = {name: _branch(inner) for name, inner in schema["properties"].items()}
     if isinstance(schema.get("items"), Mapping):
-        found["items"] = _branch(schema["items"])
+        result["items"] = _branch(schema["items"])
     if isinstance(schema.get("additionalProperties"), Mapping):
-        found["additionalProperties"] = _branch(schema["additionalProperties"])
-    return found
+        result["additionalProperties"] = _branch(schema["additionalProperties"])
+    return result

@@ -1,6 +1,6 @@
-"""What hangs on what: Gateways, listeners, routes, rules and backends of one environment, and their statuses.
+"""The topology of one environment: how Gateways, listeners, routes, rules and backends connect, and their statuses.
 
-`build(world)` gives a `Topology`. Knows nothing of policies.
+`build(world)` returns a `Topology`. Policies are unknown here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands above and below an object on the paths through it."""
+"""Find what stands above an object on the paths through it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from policylint.model import Node, ResourceKey
 from policylint.topology.graph import Topology, whole
 
 
-def above(topology: Topology, nodes: Iterable[Node]) -> list[Node]:
-    """Every node on the way from a root to one of these nodes, they themselves included, sorted."""
-    found: set[Node] = set()
+def ancestors(topology: Topology, nodes: Iterable[Node]) -> list[Node]:
+    """Return every node on a path from a root to one of these nodes, these included, sorted."""
+    above: set[Node] = set()
     pending = [vertex for node in nodes for vertex in topology.vertices_of(node)]
     seen = set(pending)
     while pending:
         vertex = pending.pop()
-        found.update(topology.vertices[vertex].nodes)
+        above.update(topology.vertices[vertex].nodes)
         for parent in topology.parents[vertex]:
             if parent not in seen:
                 seen.add(parent)
                 pending.append(parent)
-    return sorted(found)
+    return sorted(above)
 
 
 def gateways_above(topology: Topology, key: ResourceKey) -> list[ResourceKey]:
-    """The Gateways on the paths that lead to an object, sorted; a Gateway itself for a Gateway."""
-    return [node.key for node in above(topology, [whole(key)]) if node.role == "Gateway"]
+    """Return the Gateways on the paths that lead to an object, sorted; for a Gateway, itself."""
+    return [node.key for node in ancestors(topology, [whole(key)]) if node.role == "Gateway"]
 
 
 def foreign_gateway(topology: Topology, key: ResourceKey, implementation: str, catalog: Catalog) -> bool:
-    """Whether a Gateway is served by another implementation that the catalog knows, by its controller or its class."""
+    """Return whether another implementation that the catalog knows serves a Gateway, by its controller or its class."""
     state = topology.gateway(key)
     if state is None:
         return False
@@ -40,6 +40,6 @@ def foreign_gateway(topology: Topology, key: ResourceKey, implementation: str, c
 
 
 def foreign(topology: Topology, key: ResourceKey, implementation: str, catalog: Catalog) -> bool:
-    """Whether an object stands below Gateways, and all of them are served by others."""
+    """Return whether an object stands below Gateways and other implementations serve all of them."""
     gateways = gateways_above(topology, key)
-    return bool(gateways) and all(foreign_gateway(topology, each, implementation, catalog) for each in gateways)
+    return bool(gateways) and all(foreign_gateway(topology, gateway, implementation, catalog) for gateway in gateways)

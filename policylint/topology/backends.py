@@ -1,4 +1,4 @@
-"""Where a route's rules send requests: does the object exist, has it the port, may the route name it.
+"""The backends that a route's rules name: whether the object exists, has the port, and may be named from there.
 
 docs/design/request-precedence.md §6 and §7 (InvalidKind, RefNotPermitted, BackendNotFound); httproute_types.go
 HTTPBackendRef.
@@ -46,11 +46,11 @@ BACKEND_KINDS: frozenset[tuple[str, str]] = frozenset(
         ("net.gke.io", "ServiceImport"),
     }
 )
-"""Kinds that a backendRef may name. Another kind counts too when an object of it is there."""
+"""Kinds that a backendRef may name. Another kind counts too when the world holds an object of it."""
 VIRTUAL_KINDS = (("networking.istio.io", "Hostname"),)
-"""Kinds that a backendRef may name though no object of them exists."""
+"""Kinds that a backendRef may name although no object of them exists."""
 ROUTE_SELECTORS = (("delegation.kgateway.dev", "label"), ("delegation.gateway.solo.io", "label"))
-"""Kinds that stand for «the routes with this label» in a backendRef."""
+"""Kinds that mean «the routes with this label» in a backendRef."""
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
 FILTER_BACKENDS = (("requestMirror", "RequestMirror"), ("externalAuth", "ExternalAuth"))
 
@@ -64,7 +64,7 @@ class Port(NamedTuple):
 
 
 def ports(resource: Resource) -> list[Port]:
-    """The ports of a Service or ServiceImport; nothing for other kinds."""
+    """Return the ports of a Service or ServiceImport; an empty list for other kinds."""
     return resource.once(_ports)
 
 
@@ -72,23 +72,23 @@ def _ports(resource: Resource) -> list[Port]:
     if (resource.key.group, resource.key.kind) not in (SERVICE, SERVICE_IMPORT):
         return []
     return [
-        Port(text(each.get("name")), port_number(each.get("port")), text(each.get("protocol"), "TCP"))
-        for each in map(mapping, sequence(resource.spec.get("ports")))
+        Port(text(port.get("name")), port_number(port.get("port")), text(port.get("protocol"), "TCP"))
+        for port in map(mapping, sequence(resource.spec.get("ports")))
     ]
 
 
 def port_node(key: ResourceKey, name: str) -> Node:
-    """The node of a named port: `ServicePort shop/checkout#http`."""
+    """Return the node of a named port: `ServicePort shop/checkout#http`."""
     return Node(key, name, "ServicePort")
 
 
 def is_delegation(key: ResourceKey) -> bool:
-    """Whether a backendRef hands over to other routes instead of a Service."""
+    """Return whether a backendRef delegates to other routes instead of naming a backend."""
     return (key.group, key.kind) == (GATEWAY_GROUP, "HTTPRoute") or (key.group, key.kind) in ROUTE_SELECTORS
 
 
 class Backends:
-    """Judges the backendRefs of one world."""
+    """Works out the state of every backendRef of one world."""
 
     __slots__ = ("_grants", "_kinds", "_ports", "_world")
 
@@ -99,27 +99,28 @@ class Backends:
         self._ports: dict[ResourceKey, list[Port]] = {}
 
     def of_route(self, route: Resource, mesh_parents: Collection[ResourceKey] = ()) -> tuple[BackendState, ...]:
-        """Every backendRef of a route, those of filters included.
+        """Return the state of every backendRef of a route, those of its filters included.
 
         A mesh route may name its own parent Service in another namespace without a grant (test MeshConsumerRoute).
-        What the other side of a diff found holds here too if every backend is the very same object and is granted.
+        The two sides of a diff share a route that is the same in both, so states worked out for one side are reused for
+        the other where every backend is the very same object and still granted.
         """
-        known = route.once(_settled, self._kinds)
-        if known and all(self._stands(route, each, mesh_parents) for each in known[0]):
+        known = route.once(_state_slot, self._kinds)
+        if known and all(self._reusable(route, state, mesh_parents) for state in known[0]):
             return known[0]
-        found = tuple(self._judge(route, *each, mesh_parents) for each in _references(route))
-        if route.answers is not None and all(self._stands(route, each, mesh_parents) for each in found):
-            known[:] = [found]
-        return found
+        states = tuple(self._state(route, *reference, mesh_parents) for reference in _references(route))
+        if route.answers is not None and all(self._reusable(route, state, mesh_parents) for state in states):
+            known[:] = [states]
+        return states
 
-    def _stands(self, route: Resource, state: BackendState, mesh_parents: Collection[ResourceKey]) -> bool:
-        """Whether a state follows from the route, the object that it names, and a permission that is there."""
+    def _reusable(self, route: Resource, state: BackendState, mesh_parents: Collection[ResourceKey]) -> bool:
+        """Return whether a state depends only on the route, the very object it names, and a grant that is present."""
         resource = state.resolution.resource
         if resource is None or self._world.get(state.wanted) is not resource:
             return False
         return state.wanted in mesh_parents or self._grants.allows(route.key, state.wanted) is True
 
-    def _judge(
+    def _state(
         self,
         route: Resource,
         rule: int,
@@ -128,44 +129,46 @@ class Backends:
         reference: Mapping[str, Any],
         mesh_parents: Collection[ResourceKey],
     ) -> BackendState:
-        wanted, _, port = backend_target(reference, route.key.namespace)
-        if is_delegation(wanted):
-            return self._delegation(rule, pointer, role, wanted)
-        resolution = VIRTUAL if (wanted.group, wanted.kind) in VIRTUAL_KINDS else resolve(self._world, wanted)
-        granted = True if wanted in mesh_parents else self._grants.allows(route.key, wanted)
-        found, section = self._port(resolution.resource, port, route.key.kind)
+        target, _, port = backend_target(reference, route.key.namespace)
+        if is_delegation(target):
+            return self._delegation(rule, pointer, role, target)
+        resolution = VIRTUAL if (target.group, target.kind) in VIRTUAL_KINDS else resolve(self._world, target)
+        granted = True if target in mesh_parents else self._grants.allows(route.key, target)
+        port_found, section = self._port(resolution.resource, port, route.key.kind)
         reason = message = ""
-        if self._invalid_kind(wanted, resolution):
-            reason, message = "InvalidKind", f"{_kind(wanted)} is no kind of backend"
+        if self._invalid_kind(target, resolution):
+            reason, message = "InvalidKind", f"{_kind(target)} is no kind of backend"
         elif granted is False:
             reason = "RefNotPermitted"
-            message = f"no ReferenceGrant in namespace {wanted.namespace} lets {route.key} name {wanted}"
+            message = f"no ReferenceGrant in namespace {target.namespace} lets {route.key} name {target}"
         elif resolution.missing:
             reason, message = "BackendNotFound", resolution.reason
-        elif found is False:
+        elif port_found is False:
             # No reason of the spec is for this: the object exists, requests fail (test goldens of Istio agree).
-            message = f"{wanted} has no port {port}"
-        return BackendState(role, pointer, rule, wanted, port, resolution, found, section, granted, reason, message)
+            message = f"{target} has no port {port}"
+        return BackendState(
+            role, pointer, rule, target, port, resolution, port_found, section, granted, reason, message
+        )
 
-    def _delegation(self, rule: int, pointer: Pointer, role: str, wanted: ResourceKey) -> BackendState:
-        """A reference to routes: `*` and labels select any number of them, so none is missing."""
-        if wanted.kind != "HTTPRoute" or wanted.name == "*":
+    def _delegation(self, rule: int, pointer: Pointer, role: str, target: ResourceKey) -> BackendState:
+        """Return the state of a reference to routes: `*` and labels select any number of them, so none is missing."""
+        if target.kind != "HTTPRoute" or target.name == "*":
             resolution = Resolution("found", "selects routes")
         else:
-            resolution = resolve(self._world, wanted)
+            resolution = resolve(self._world, target)
         reason = "BackendNotFound" if resolution.missing else ""
         message = resolution.reason if reason else ""
-        return BackendState(role, pointer, rule, wanted, None, resolution, None, None, True, reason, message)
+        return BackendState(role, pointer, rule, target, None, resolution, None, None, True, reason, message)
 
-    def _invalid_kind(self, wanted: ResourceKey, resolution: Resolution) -> bool:
-        if (wanted.group, wanted.kind) in self._kinds or resolution.unknown:
+    def _invalid_kind(self, target: ResourceKey, resolution: Resolution) -> bool:
+        if (target.group, target.kind) in self._kinds or resolution.unknown:
             return False
-        if is_symbolic(wanted.group) or is_symbolic(wanted.kind):
+        if is_symbolic(target.group) or is_symbolic(target.kind):
             return False
-        return not wanted.group or not self._world.of_kind(wanted.group, wanted.kind)
+        return not target.group or not self._world.of_kind(target.group, target.kind)
 
     def _port(self, service: Resource | None, number: int | None, route_kind: str) -> tuple[bool | None, Node | None]:
-        """Whether a Service has a port, and its node where it is named; UDP before TCP only for UDPRoutes."""
+        """Return whether a Service has a port, and its node if it is named; UDP wins over TCP only for UDPRoutes."""
         if service is None or number is None:
             return None, None
         known = self._ports.get(service.key)
@@ -173,21 +176,21 @@ class Backends:
             known = self._ports[service.key] = ports(service)
         if not known:
             return None, None
-        fitting = [each for each in known if each.number == number]
-        if not fitting:
-            return (None if any(each.number is None for each in known) else False), None
+        matching = [candidate for candidate in known if candidate.number == number]
+        if not matching:
+            return (None if any(candidate.number is None for candidate in known) else False), None
         protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
-        best = next((each for each in fitting if each.protocol == protocol), fitting[0])
+        best = next((candidate for candidate in matching if candidate.protocol == protocol), matching[0])
         return True, port_node(service.key, best.name) if best.name else None
 
 
-def _settled(route: Resource, kinds: frozenset[tuple[str, str]]) -> list[tuple[BackendState, ...]]:  # noqa: ARG001
-    """Room for the states of a route's backends where nothing but these objects decides them; empty at first."""
+def _state_slot(route: Resource, kinds: frozenset[tuple[str, str]]) -> list[tuple[BackendState, ...]]:  # noqa: ARG001
+    """Return an empty slot, kept with the route, for backend states that depend only on the objects themselves."""
     return []
 
 
 def _references(route: Resource) -> Iterator[tuple[int, Pointer, str, Mapping[str, Any]]]:
-    """(rule, pointer, role, reference) of every backendRef, in the order in which they are written."""
+    """Yield (rule, pointer, role, reference) for every backendRef, in written order."""
     for index, value in enumerate(sequence(route.spec.get("rules"))):
         rule = mapping(value)
         pointer: Pointer = ("spec", "rules", index)
@@ -202,9 +205,9 @@ def _references(route: Resource) -> Iterator[tuple[int, Pointer, str, Mapping[st
 def _of_filters(
     rule: int, pointer: Pointer, holder: Mapping[str, Any]
 ) -> Iterator[tuple[int, Pointer, str, Mapping[str, Any]]]:
-    for index, each in enumerate(sequence(holder.get("filters"))):
+    for index, route_filter in enumerate(sequence(holder.get("filters"))):
         for field, role in FILTER_BACKENDS:
-            reference = mapping(mapping(each).get(field)).get("backendRef")
+            reference = mapping(mapping(route_filter).get(field)).get("backendRef")
             if isinstance(reference, dict):
                 yield rule, (*pointer, "filters", index, field, "backendRef"), role, reference
 

@@ -1,4 +1,4 @@
-"""From a World to its Topology: read Gateways, attach routes, judge backends, then draw vertices and edges."""
+"""Build the topology of a world: read Gateways, attach routes, resolve backends, then draw vertices and edges."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, World
 from policylint.topology import routes as reading
 from policylint.topology.backends import BACKEND_KINDS, Backends, port_node, ports
 from policylint.topology.certificates import Certificates
-from policylint.topology.delegation import apart, delegations, without_cycles
+from policylint.topology.delegation import delegations, disjoint, without_cycles
 from policylint.topology.gateways import Created, Holder, Holders, OwnClass
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
-from policylint.topology.hostname_conflicts import SharesHostnames, settle
-from policylint.topology.parents import Claim, Parents
+from policylint.topology.hostname_conflicts import SharesHostnames, mark_conflicts
+from policylint.topology.parents import ParentClaim, Parents
 from policylint.topology.state import (
     BackendState,
     Delegation,
@@ -34,18 +34,18 @@ def build(
     own_class: OwnClass | None = None,
     shares_hostnames: SharesHostnames | None = None,
 ) -> Topology:
-    """The topology of one environment.
+    """Return the topology of one environment.
 
     Args:
         world: its objects.
-        created: when an object was created; by default `metadata.creationTimestamp`, "" where it is not stated.
-        backend_kinds: kinds that a backendRef may name even when no object of them is there.
-        own_class: whether a controller makes the GatewayClass of a name itself; by default none does.
-        shares_hostnames: whether a controller takes HTTPRoutes and GRPCRoutes with one hostname on a listener; by
-            default none does, as the spec has it.
+        created: returns when an object was created; by default `metadata.creationTimestamp`, "" where absent.
+        backend_kinds: kinds that a backendRef may name even when the world holds no object of them.
+        own_class: returns whether a controller creates the GatewayClass of that name itself; by default none does.
+        shares_hostnames: returns whether a controller accepts HTTPRoutes and GRPCRoutes with one hostname on a
+            listener; by default none does, as the spec has it.
     """
-    age = created or _stated
-    holders = Holders(world, age, own_class or _nobodys)
+    age = created or _creation_timestamp
+    holders = Holders(world, age, own_class or _creates_no_class)
     grants = Grants(world)
     routes = _routes(world, holders, Backends(world, grants, backend_kinds), age, shares_hostnames or _strict)
     gateways, listener_sets = _holders(world, holders, Certificates(world, grants), routes)
@@ -59,11 +59,11 @@ def build(
     return topology
 
 
-def _stated(resource: Resource) -> str:
+def _creation_timestamp(resource: Resource) -> str:
     return resource.created
 
 
-def _nobodys(name: str) -> bool:  # noqa: ARG001 - an OwnClass
+def _creates_no_class(name: str) -> bool:  # noqa: ARG001 - an OwnClass
     return False
 
 
@@ -74,25 +74,27 @@ def _strict(controller: str, class_name: str) -> bool:  # noqa: ARG001 - a Share
 def _routes(
     world: World, holders: Holders, backends: Backends, age: Created, shares: SharesHostnames
 ) -> list[RouteState]:
-    """Every route with what became of its parentRefs and backendRefs."""
+    """Return the states of all routes, with their parentRefs and backendRefs resolved."""
     parents = Parents(world, holders)
-    claims: list[tuple[Resource, list[Claim]]] = [(route, parents.claims(route)) for route in reading.of_world(world)]
-    settle(claims, age, shares)
-    found = []
-    for route, of_route in claims:
-        judged = backends.of_route(route, [claim.target.key for claim in of_route if claim.mesh])
-        resolved = route_resolved(judged)
+    claims: list[tuple[Resource, list[ParentClaim]]] = [
+        (route, parents.claims(route)) for route in reading.of_world(world)
+    ]
+    mark_conflicts(claims, age, shares)
+    route_states = []
+    for route, route_claims in claims:
+        backend_states = backends.of_route(route, [claim.target.key for claim in route_claims if claim.mesh])
+        resolved = route_resolved(backend_states)
         faults = reading.faults(route)
         count = len(reading.rules(route)) if faults else 0
-        states = tuple(parent_state(claim, faults, count, resolved) for claim in of_route)
-        found.append(RouteState(route, reading.hostnames(route), states, judged))
-    return found
+        parent_states = tuple(parent_state(claim, faults, count, resolved) for claim in route_claims)
+        route_states.append(RouteState(route, reading.hostnames(route), parent_states, backend_states))
+    return route_states
 
 
 def _holders(
     world: World, holders: Holders, certificates: Certificates, routes: list[RouteState]
 ) -> tuple[list[GatewayState], list[ListenerSetState]]:
-    """The states of Gateways and ListenerSets; attachedRoutes counts a route once per listener.
+    """Return the states of Gateways and ListenerSets; attachedRoutes counts a route once per listener.
 
     Source: docs/design/request-precedence.md §3.
     """
@@ -102,7 +104,7 @@ def _holders(
         for node in nodes:
             attached[node] = attached.get(node, 0) + 1
     statuses = Statuses(world, holders, certificates, attached)
-    gateways = {each.resource.key: statuses.gateway(each, 0) for each in holders.gateways}
+    gateways = {holder.resource.key: statuses.gateway(holder, 0) for holder in holders.gateways}
     refused = {key for key, state in gateways.items() if _accepted(state) == "False"}
     sets: list[ListenerSetState] = []
     counts: dict[ResourceKey, int] = {}
@@ -111,38 +113,38 @@ def _holders(
         sets.append(state)
         if holder.gateway is not None and _accepted(state) == "True":
             counts[holder.gateway.key] = counts.get(holder.gateway.key, 0) + 1
-    return [each._replace(attached_listener_sets=counts.get(key, 0)) for key, each in gateways.items()], sets
+    return [state._replace(attached_listener_sets=counts.get(key, 0)) for key, state in gateways.items()], sets
 
 
 def _accepted(state: GatewayState | ListenerSetState) -> str:
-    return next((each.status for each in state.conditions if each.type == "Accepted"), "Unknown")
+    return next((condition.status for condition in state.conditions if condition.type == "Accepted"), "Unknown")
 
 
 def _sections(
     world: World, holders: Holders, rules: dict[ResourceKey, list[reading.Rule]]
 ) -> tuple[Sections, Sections]:
-    """What a sectionName can name, and apart from that the synthetic names of unnamed rules."""
+    """Return the nodes that a sectionName can name, and separately the synthetic ones of unnamed rules."""
     named: Sections = {
-        key: {each.name: each.node for each in holder.listeners.values() if each.name}
+        key: {listener.name: listener.node for listener in holder.listeners.values() if listener.name}
         for key, holder in holders.by_key.items()
     }
     synthetic: Sections = {}
-    for key, of_route in rules.items():
-        for rule in of_route:
+    for key, route_rules in rules.items():
+        for rule in route_rules:
             kept = synthetic if rule.synthetic else named
             kept.setdefault(key, {}).setdefault(rule.node.section, rule.node)
     for group, kind in (("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")):
         for service in world.of_kind(group, kind):
-            nodes = {each.name: port_node(service.key, each.name) for each in ports(service) if each.name}
+            nodes = {port.name: port_node(service.key, port.name) for port in ports(service) if port.name}
             if nodes:
                 named[service.key] = nodes
     return named, synthetic
 
 
 def _draw_gateways(topology: Topology, holders: Holders) -> None:
-    """GatewayClass > Gateway > Listener, and Gateway > ListenerSet > its listeners."""
-    for each in topology.world.of_kind(GATEWAY_GROUP, "GatewayClass"):
-        topology.add(whole(each.key))
+    """Draw GatewayClass > Gateway > Listener, and Gateway > ListenerSet > its listeners."""
+    for gateway_class in topology.world.of_kind(GATEWAY_GROUP, "GatewayClass"):
+        topology.add(whole(gateway_class.key))
     for holder in holders.gateways:
         gateway = topology.add(whole(holder.resource.key))
         if holder.resolution.resource is not None:
@@ -163,7 +165,7 @@ def _draw_listeners(topology: Topology, holder: Holder, parent: int) -> None:
 
 
 def _draw_routes(topology: Topology, rules: dict[ResourceKey, list[reading.Rule]]) -> None:
-    """Listener > route > rule > backend or delegated route."""
+    """Draw listener > route > rule > backend or delegated route."""
     vertices: dict[tuple[ResourceKey, int], int] = {}
     for state in topology.routes:
         route = topology.add(whole(state.route.key))
@@ -178,19 +180,20 @@ def _draw_routes(topology: Topology, rules: dict[ResourceKey, list[reading.Rule]
             nodes = _backend_nodes(backend)
             if nodes:
                 topology.link(vertices[state.route.key, backend.rule], topology.add(*nodes))
-    for hand_over in without_cycles(topology.delegations):
-        rule_vertex = vertices.get((hand_over.parent, hand_over.rule))
-        if rule_vertex is not None and not _idle(hand_over, topology):
-            topology.link(rule_vertex, topology.add(whole(hand_over.child)))
+    for delegation in without_cycles(topology.delegations):
+        rule_vertex = vertices.get((delegation.parent, delegation.rule))
+        if rule_vertex is not None and not _carries_nothing(delegation, topology):
+            topology.link(rule_vertex, topology.add(whole(delegation.child)))
 
 
-def _idle(hand_over: Delegation, topology: Topology) -> bool:
-    parent, child = topology.route(hand_over.parent), topology.route(hand_over.child)
-    return parent is not None and child is not None and apart(parent.route, hand_over.rule, child.route)
+def _carries_nothing(delegation: Delegation, topology: Topology) -> bool:
+    """Return whether a delegation carries no request: the rule and the delegated route match nothing in common."""
+    parent, child = topology.route(delegation.parent), topology.route(delegation.child)
+    return parent is not None and child is not None and disjoint(parent.route, delegation.rule, child.route)
 
 
 def _backend_nodes(backend: BackendState) -> tuple[Node, ...]:
-    """What a backendRef appends to a path; nothing when it is not there, refused, or a mirror."""
+    """Return the nodes that a backendRef appends to a path; none if it is missing, refused, or a mirror."""
     if backend.role != "backend" or not backend.resolution.found or backend.granted is False:
         return ()
     if backend.reason == "InvalidKind" or backend.wanted.kind == "HTTPRoute" or backend.wanted.kind == "label":
@@ -200,10 +203,10 @@ def _backend_nodes(backend: BackendState) -> tuple[Node, ...]:
 
 
 def _draw_roots(topology: Topology, holders: Holders) -> None:
-    """Where contexts begin, and which routes and ListenerSets hang on nothing."""
+    """Mark the vertices where contexts begin, and the routes and ListenerSets that are attached to nothing."""
     for group, kind in ((GATEWAY_GROUP, "GatewayClass"), (GATEWAY_GROUP, "Gateway")):
-        for each in topology.world.of_kind(group, kind):
-            vertex = topology.add(whole(each.key))
+        for resource in topology.world.of_kind(group, kind):
+            vertex = topology.add(whole(resource.key))
             if not topology.parents[vertex]:
                 topology.root(vertex)
     for holder in holders.listener_sets:
@@ -213,24 +216,31 @@ def _draw_roots(topology: Topology, holders: Holders) -> None:
             if not holder.refused:
                 topology.root(vertex)
     handed: dict[ResourceKey, list[Delegation]] = {}
-    for hand_over in topology.delegations:
-        handed.setdefault(hand_over.child, []).append(hand_over)
+    for delegation in topology.delegations:
+        handed.setdefault(delegation.child, []).append(delegation)
     for state in topology.routes:
         vertex = topology.add(whole(state.route.key))
         if any(parent.mesh and parent.section_found is not False for parent in state.parents):
             topology.root(vertex)
         elif not topology.parents[vertex]:
-            idle = next((each for each in handed.get(state.route.key, ()) if _idle(each, topology)), None)
+            idle = next(
+                (
+                    delegation
+                    for delegation in handed.get(state.route.key, ())
+                    if _carries_nothing(delegation, topology)
+                ),
+                None,
+            )
             if idle is not None and not state.parents:
                 topology.detached[vertex] = Detached(False, f"{idle.parent} hands over no request that it matches")
                 continue
-            topology.detached[vertex] = why = _why(state.parents)
+            topology.detached[vertex] = why = _detachment(state.parents)
             if why.unknown:
                 topology.root(vertex)
 
 
-def _why(parents: tuple[ParentState, ...]) -> Detached:
-    """Why a route is attached to nothing: no parentRefs, all refused or missing, or some that are not known."""
+def _detachment(parents: tuple[ParentState, ...]) -> Detached:
+    """Return why a route is attached to nothing: no parentRefs, all refused or missing, or some that are unknown."""
     if not parents:
         return Detached(False, "it has no parentRefs")
     for parent in parents:
@@ -246,7 +256,7 @@ def _why(parents: tuple[ParentState, ...]) -> Detached:
 
 
 def _draw_backends(topology: Topology, kinds: Collection[tuple[str, str]]) -> None:
-    """Backends that no root leads to stand alone: with their named ports, one vertex per port, else as they are."""
+    """Draw the backends that no root leads to as roots of their own, one vertex per named port if they have any."""
     named = {(backend.wanted.group, backend.wanted.kind) for state in topology.routes for backend in state.backends}
     for kind in sorted({*kinds, *named}):
         if kind == (GATEWAY_GROUP, "HTTPRoute"):

@@ -1,7 +1,7 @@
-"""References of listeners and Gateways to Secrets and ConfigMaps: may they, is it there, does it hold PEM.
+"""References of listeners and Gateways to Secrets and ConfigMaps: permitted, present, and holding PEM.
 
 docs/design/request-precedence.md §7 (the listener and Gateway reasons) and §9. Secrets are seldom in git: where
-something in the tree makes the one that is missing (cert-manager, External Secrets, …), its absence is unknown.
+something in the tree creates the missing one (cert-manager, External Secrets, …), its absence is unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from policylint.topology.state import ReferenceState
 
 PEM = "-----BEGIN "
 BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
-"""One block of PEM: its label and what stands between its lines."""
+"""One block of PEM: its label, and the text between its first and last line."""
 MAKERS: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("cert-manager.io", "Certificate"): (("spec", "secretName"),),
     ("external-secrets.io", "ExternalSecret"): (("spec", "target", "name"), ("metadata", "name")),
@@ -29,13 +29,13 @@ MAKERS: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("secrets.hashicorp.com", "VaultStaticSecret"): (("spec", "destination", "name"),),
     ("secrets.hashicorp.com", "VaultPKISecret"): (("spec", "destination", "name"),),
 }
-"""Kinds whose controller makes a Secret in their namespace, and where its name stands."""
+"""Kinds whose controller creates a Secret in their namespace, and the fields that may hold its name."""
 CERT_MANAGER = ("cert-manager.io/issuer", "cert-manager.io/cluster-issuer")
-"""Annotations by which cert-manager makes the Secrets that a Gateway's listeners name."""
+"""Annotations that let cert-manager create the Secrets that a Gateway's listeners name."""
 
 
 class Certificates:
-    """Judges references to Secrets and CA bundles in one world."""
+    """Works out the state of references to Secrets and CA bundles in one world."""
 
     __slots__ = ("_grants", "_made", "_world")
 
@@ -45,32 +45,32 @@ class Certificates:
         self._made: dict[ResourceKey, ResourceKey] = {}
         for kind, paths in MAKERS.items():
             for maker in world.of_kind(*kind):
-                name = next((found for path in paths if (found := _at(maker.body, path))), "")
+                name = next((candidate for path in paths if (candidate := _at(maker.body, path))), "")
                 if name:
                     self._made[ResourceKey("", "Secret", maker.key.namespace, name)] = maker.key
 
     def certificate(
         self, holder: Resource, pointer: Pointer, reference: object, role: str, invalid: str
     ) -> ReferenceState:
-        """A reference to a Secret with certificate and key; `invalid` is the reason when it is of no use."""
-        wanted = target(mapping(reference), holder.key.namespace, "", "Secret").key
-        if (wanted.group, wanted.kind) != ("", "Secret") and not is_symbolic(wanted.kind):
-            message = f"{wanted.kind}{'.' + wanted.group if wanted.group else ''} is no kind of certificate"
+        """Return the state of a reference to a Secret with certificate and key; `invalid` is the reason if unusable."""
+        secret = target(mapping(reference), holder.key.namespace, "", "Secret").key
+        if (secret.group, secret.kind) != ("", "Secret") and not is_symbolic(secret.kind):
+            message = f"{secret.kind}{'.' + secret.group if secret.group else ''} is no kind of certificate"
             missing = Resolution("missing", message)
-            return ReferenceState(role, holder, pointer, wanted, missing, True, invalid, message)
-        issued = role == "certificate" and any(each in holder.annotations for each in CERT_MANAGER)
-        return self._judge(holder, pointer, wanted, role, invalid, ("tls.crt", "tls.key"), issued)
+            return ReferenceState(role, holder, pointer, secret, missing, True, invalid, message)
+        issued = role == "certificate" and any(annotation in holder.annotations for annotation in CERT_MANAGER)
+        return self._state(holder, pointer, secret, role, invalid, ("tls.crt", "tls.key"), issued)
 
     def authority(self, holder: Resource, pointer: Pointer, reference: object) -> ReferenceState:
-        """A reference to a ConfigMap or Secret with `ca.crt`, for the validation of client certificates."""
-        wanted = target(mapping(reference), holder.key.namespace, "", "ConfigMap").key
-        if wanted.group or wanted.kind not in ("ConfigMap", "Secret"):
-            message = f"{wanted.kind}{'.' + wanted.group if wanted.group else ''} holds no CA certificates"
+        """Return the state of a reference to a ConfigMap or Secret with `ca.crt`, which client validation uses."""
+        bundle = target(mapping(reference), holder.key.namespace, "", "ConfigMap").key
+        if bundle.group or bundle.kind not in ("ConfigMap", "Secret"):
+            message = f"{bundle.kind}{'.' + bundle.group if bundle.group else ''} holds no CA certificates"
             missing = Resolution("missing", message)
-            return ReferenceState("ca", holder, pointer, wanted, missing, True, "InvalidCACertificateKind", message)
-        return self._judge(holder, pointer, wanted, "ca", "InvalidCACertificateRef", ("ca.crt",), False)
+            return ReferenceState("ca", holder, pointer, bundle, missing, True, "InvalidCACertificateKind", message)
+        return self._state(holder, pointer, bundle, "ca", "InvalidCACertificateRef", ("ca.crt",), False)
 
-    def _judge(
+    def _state(
         self,
         holder: Resource,
         pointer: Pointer,
@@ -107,12 +107,12 @@ class Certificates:
 
 
 def authority_fault(resource: Resource | None) -> str:
-    """What is wrong with a ConfigMap or Secret that is to hold CA certificates, "" for nothing that is seen."""
+    """Return what is wrong with a ConfigMap or Secret meant to hold CA certificates; "" if nothing is seen."""
     return _fault(resource, ("ca.crt",))
 
 
 def _fault(resource: Resource | None, fields: tuple[str, ...]) -> str:
-    """What is wrong with the content: a field without PEM. Encrypted manifests (SOPS) cannot be judged."""
+    """Return which field lacks PEM, "" if none does. The content of encrypted manifests (SOPS) is unknown."""
     if resource is None or "sops" in resource.body:
         return ""
     plain = mapping(resource.body.get("data" if resource.key.kind == "ConfigMap" else "stringData"))
@@ -126,7 +126,7 @@ def _fault(resource: Resource | None, fields: tuple[str, ...]) -> str:
 
 
 def _is_pem(value: str) -> bool:
-    """Whether a block with some content in base64 is there."""
+    """Return whether a text holds a PEM block with some base64 content."""
     return any(_decoded(body) for _, body in BLOCK.findall(value))
 
 

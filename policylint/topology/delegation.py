@@ -16,7 +16,7 @@ INHERITING = tuple(f"{group}/inherit-parent-matcher" for group, _ in ROUTE_SELEC
 """Annotations of a child whose paths are relative to its parent's."""
 EVERY_NAMESPACE = "all"
 _ANY_PATH: Mapping[str, Any] = {"path": {"type": "PathPrefix", "value": "/"}}
-"""What a rule without matches matches."""
+"""The match of a rule without matches."""
 
 
 class _Children:
@@ -35,43 +35,43 @@ class _Children:
                 if isinstance(value, str):
                     self._by_label[label, value].append(route)
 
-    def of(self, wanted: ResourceKey) -> list[Resource]:
-        """The routes that a reference stands for."""
-        if wanted.kind != "HTTPRoute":
-            everywhere = wanted.namespace == EVERY_NAMESPACE
-            found = self._by_label.get((f"{wanted.group}/{wanted.kind}", wanted.name), [])
-            return [each for each in found if everywhere or each.key.namespace == wanted.namespace]
-        if wanted.name == "*":
-            return self._by_namespace.get(wanted.namespace, [])
-        one = self._world.get(wanted)
-        return [one] if one is not None else []
+    def of(self, reference: ResourceKey) -> list[Resource]:
+        """Return the routes that a reference selects."""
+        if reference.kind != "HTTPRoute":
+            everywhere = reference.namespace == EVERY_NAMESPACE
+            labelled = self._by_label.get((f"{reference.group}/{reference.kind}", reference.name), [])
+            return [route for route in labelled if everywhere or route.key.namespace == reference.namespace]
+        if reference.name == "*":
+            return self._by_namespace.get(reference.namespace, [])
+        route = self._world.get(reference)
+        return [route] if route is not None else []
 
 
 def delegations(world: World, routes: Iterable[RouteState]) -> list[Delegation]:
-    """Every hand-over from a rule to another route, in the order of the routes; empty in most worlds, at no cost."""
+    """Return every delegation from a rule to another route, in the order of the routes; most worlds have none."""
     children: _Children | None = None
-    found = []
+    delegated = []
     for state in routes:
         for backend in state.backends:
             if backend.role == "backend" and is_delegation(backend.wanted):
                 children = children or _Children(world)
                 for child in children.of(backend.wanted):
                     if _consents(child, state.route.key, backend.wanted.name == child.key.name):
-                        found.append(Delegation(state.route.key, backend.rule, backend.pointer, child.key))
-    return found
+                        delegated.append(Delegation(state.route.key, backend.rule, backend.pointer, child.key))
+    return delegated
 
 
-def without_cycles(found: list[Delegation]) -> list[Delegation]:
-    """The same without those that lead back to a route above, so that every path ends."""
+def without_cycles(all_delegations: list[Delegation]) -> list[Delegation]:
+    """Return the delegations without those that lead back to a route above, so that every path ends."""
     children: dict[ResourceKey, list[Delegation]] = defaultdict(list)
-    for each in found:
-        children[each.parent].append(each)
+    for delegation in all_delegations:
+        children[delegation.parent].append(delegation)
     back = _back_edges(children)
-    return [each for each in found if (each.parent, each.child) not in back]
+    return [delegation for delegation in all_delegations if (delegation.parent, delegation.child) not in back]
 
 
 def _back_edges(children: Mapping[ResourceKey, list[Delegation]]) -> set[tuple[ResourceKey, ResourceKey]]:
-    """Depth first over the routes, without recursion: edges to a route that is still open close a cycle."""
+    """Return the edges that close a cycle, found depth first without recursion: those to a route still open."""
     back: set[tuple[ResourceKey, ResourceKey]] = set()
     done: set[ResourceKey] = set()
     for start in sorted(children):
@@ -81,14 +81,14 @@ def _back_edges(children: Mapping[ResourceKey, list[Delegation]]) -> set[tuple[R
         stack = [(start, iter(children[start]))]
         while stack:
             route, rest = stack[-1]
-            for each in rest:
-                if each.child in open_routes:
-                    back.add((route, each.child))
-                elif each.child not in done:
-                    open_routes.add(each.child)
-                    stack.append((each.child, iter(children.get(each.child, ()))))
+            for delegation in rest:
+                if delegation.child in open_routes:
+                    back.add((route, delegation.child))
+                elif delegation.child not in done:
+                    open_routes.add(delegation.child)
+                    stack.append((delegation.child, iter(children.get(delegation.child, ()))))
                     break
-            else:
+            else:  # every child is done
                 stack.pop()
                 open_routes.discard(route)
                 done.add(route)
@@ -96,41 +96,45 @@ def _back_edges(children: Mapping[ResourceKey, list[Delegation]]) -> set[tuple[R
 
 
 def _consents(child: Resource, parent: ResourceKey, by_name: bool) -> bool:
-    """Whether a route lets itself be delegated to: one that names parent routes takes only those.
+    """Return whether a route accepts delegation from a parent: one that names parent routes takes only those.
 
-    One that is merely matched by `*` or a label and has other parents is left to them.
+    One that is merely matched by `*` or a label, and has other parents, is left to them.
     """
     if child.key == parent and not by_name:
         return False
-    named = [parent_target(mapping(each), child.key.namespace).key for each in sequence(child.spec.get("parentRefs"))]
-    routes = [each for each in named if (each.group, each.kind) == (GATEWAY_GROUP, "HTTPRoute")]
+    named = [
+        parent_target(mapping(reference), child.key.namespace).key
+        for reference in sequence(child.spec.get("parentRefs"))
+    ]
+    routes = [key for key in named if (key.group, key.kind) == (GATEWAY_GROUP, "HTTPRoute")]
     if routes:
         return parent in routes
     return by_name or not named
 
 
-def apart(parent: Resource, rule: int, child: Resource) -> bool:
-    """Whether no request that a rule gets could be one for the route that it hands over to: no match of the one goes
-    with a match of the other, by path and method.
+def disjoint(parent: Resource, rule: int, child: Resource) -> bool:
+    """Return whether no match of a rule overlaps, by path and method, a match of the route that it delegates to.
 
-    The controllers ask for more (all that the parent matches); where a route's paths are relative, nothing is said.
+    The controllers ask for more (everything that the parent matches). False where a route's paths are relative.
     """
-    if any(_inherits(each) for each in (parent, child)):
+    if any(_inherits(route) for route in (parent, child)):
         return False
     above = _matches(mapping(sequence(parent.spec.get("rules"))[rule]))
-    below = [each for value in sequence(child.spec.get("rules")) for each in _matches(mapping(value))]
-    return bool(below) and not any(_together(one, other) for one in above for other in below)
+    below = [match for rule_value in sequence(child.spec.get("rules")) for match in _matches(mapping(rule_value))]
+    return bool(below) and not any(_overlap(wide, narrow) for wide in above for narrow in below)
 
 
 def _inherits(route: Resource) -> bool:
-    return any(text(route.annotations.get(each)).lower() in ("true", "yes", "enabled") for each in INHERITING)
+    return any(
+        text(route.annotations.get(annotation)).lower() in ("true", "yes", "enabled") for annotation in INHERITING
+    )
 
 
 def _matches(rule: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [mapping(each) for each in sequence(rule.get("matches"))] or [_ANY_PATH]
+    return [mapping(match) for match in sequence(rule.get("matches"))] or [_ANY_PATH]
 
 
-def _together(above: Mapping[str, Any], below: Mapping[str, Any]) -> bool:
+def _overlap(above: Mapping[str, Any], below: Mapping[str, Any]) -> bool:
     methods = {method for method in (text(above.get("method")), text(below.get("method"))) if method}
     if len(methods) > 1:
         return False

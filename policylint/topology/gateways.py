@@ -1,4 +1,4 @@
-"""Gateways and ListenerSets with their listeners: which set is let in where, in which order, and what conflicts."""
+"""Gateways and ListenerSets with their listeners: which sets are admitted, in which order, and what conflicts."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from policylint.topology.references import X_GROUP, is_listener_set, parent_targ
 LISTENER_SETS = ((GATEWAY_GROUP, "ListenerSet"), (X_GROUP, "XListenerSet"), (X_GROUP, "ListenerSet"))
 
 Created = Callable[[Resource], str]
-"""When an object was created: anything that sorts, "" where it is not known."""
+"""Returns when an object was created: anything that sorts, "" where it is unknown."""
 
 OwnClass = Callable[[str], object]
-"""Whether a controller makes the GatewayClass of this name itself, so that no tree need hold it."""
+"""Returns whether a controller creates the GatewayClass of this name itself, so that no tree need hold it."""
 
 
 class Holder:
-    """A Gateway or ListenerSet, and what its listeners hang on.
+    """A Gateway or ListenerSet, which holds listeners.
 
     Attributes:
         resource, listeners: the object and its listeners by name.
         gateway: the Gateway that serves them; itself for a Gateway, None where a ListenerSet's is not in the world.
         parent, resolution: for a ListenerSet the Gateway it names; for a Gateway its class.
-        allowed: whether allowedListeners lets a ListenerSet in; True for a Gateway, None where that is not known.
-        refused: why a ListenerSet is served by no Gateway, "" when it is.
-        controller: controllerName of the class, "" where it is not known.
+        allowed: whether allowedListeners admits a ListenerSet; True for a Gateway, None where that is unknown.
+        refused: why no Gateway serves a ListenerSet, "" when one does.
+        controller: controllerName of the class, "" where it is unknown.
         class_name: the class of that Gateway, "" without one.
     """
 
@@ -46,7 +46,7 @@ class Holder:
 
     def __init__(self, resource: Resource, parent: ResourceKey, resolution: Resolution) -> None:
         self.resource = resource
-        self.listeners: dict[str, Listener] = {each.node.section: each for each in read(resource)}
+        self.listeners: dict[str, Listener] = {listener.node.section: listener for listener in read(resource)}
         self.parent = parent
         self.resolution = resolution
         self.gateway: Resource | None = None
@@ -69,56 +69,56 @@ class Holders:
     __slots__ = ("by_key", "conflicts", "gateways", "listener_sets", "sets_of")
 
     def __init__(self, world: World, created: Created, own_class: OwnClass) -> None:
-        self.gateways = [_gateway(world, each, own_class) for each in world.of_kind(GATEWAY_GROUP, "Gateway")]
-        self.by_key: dict[ResourceKey, Holder] = {each.resource.key: each for each in self.gateways}
+        self.gateways = [_gateway(world, resource, own_class) for resource in world.of_kind(GATEWAY_GROUP, "Gateway")]
+        self.by_key: dict[ResourceKey, Holder] = {holder.resource.key: holder for holder in self.gateways}
         self.listener_sets: list[Holder] = []
         self.sets_of: dict[ResourceKey, list[Holder]] = {}
-        found = [each for kind in LISTENER_SETS for each in world.of_kind(*kind)]
-        for resource in sorted(found, key=lambda each: precedence(each, created)):
+        resources = [resource for kind in LISTENER_SETS for resource in world.of_kind(*kind)]
+        for resource in sorted(resources, key=lambda candidate: precedence(candidate, created)):
             holder = self._listener_set(world, resource)
             self.listener_sets.append(holder)
             self.by_key[resource.key] = holder
             if holder.gateway is not None:
                 self.sets_of.setdefault(holder.gateway.key, []).append(holder)
-        self.listener_sets.sort(key=lambda each: each.resource.key)
+        self.listener_sets.sort(key=lambda holder: holder.resource.key)
         self.conflicts: dict[Node, Conflict] = {}
         for holder in self.gateways:
             sets = self.sets_of.get(holder.resource.key, [])
             if len(holder.listeners) > 1 or sets:
-                self.conflicts.update(conflicts(each.listeners.values() for each in (holder, *sets)))
+                self.conflicts.update(conflicts(owner.listeners.values() for owner in (holder, *sets)))
         for holder in self.listener_sets:
             if holder.gateway is None:
                 self.conflicts.update(conflicts([holder.listeners.values()]))
 
     def _listener_set(self, world: World, resource: Resource) -> Holder:
-        """A ListenerSet, attached to its Gateway if that lets it in (GatewaySpec.AllowedListeners, default None)."""
-        wanted = parent_target(mapping(resource.spec.get("parentRef")), resource.key.namespace).key
-        holder = Holder(resource, wanted, resolve(world, wanted))
-        gateway = self.by_key.get(wanted)
-        if is_listener_set(wanted.group, wanted.kind):
-            holder.refused = f"{wanted} is no Gateway"
+        """Return a ListenerSet, attached to its Gateway if admitted (GatewaySpec.AllowedListeners, default None)."""
+        parent = parent_target(mapping(resource.spec.get("parentRef")), resource.key.namespace).key
+        holder = Holder(resource, parent, resolve(world, parent))
+        gateway = self.by_key.get(parent)
+        if is_listener_set(parent.group, parent.kind):
+            holder.refused = f"{parent} is no Gateway"
             return holder
         if gateway is None:
-            holder.refused = f"{wanted} is not there" if holder.resolution.missing else ""
+            holder.refused = f"{parent} is not there" if holder.resolution.missing else ""
             return holder
         rule = mapping(mapping(gateway.resource.spec.get("allowedListeners")).get("namespaces"))
         admission = admits(world, rule, "None", gateway.resource.key.namespace, resource.key.namespace)
         holder.allowed = admission.allowed
         holder.controller, holder.class_name = gateway.controller, gateway.class_name
         if admission.allowed is False:
-            holder.refused = f"allowedListeners of {wanted} {admission.message}"
+            holder.refused = f"allowedListeners of {parent} {admission.message}"
         else:
             holder.gateway = gateway.resource
         return holder
 
     def listeners(self, gateway: ResourceKey) -> Iterator[Listener]:
-        """The merged list of a Gateway: its own listeners, then its ListenerSets' by precedence."""
+        """Yield the merged list of a Gateway: its own listeners, then its ListenerSets' by precedence."""
         for holder in (self.by_key[gateway], *self.sets_of.get(gateway, ())):
             yield from holder.listeners.values()
 
 
 def precedence(resource: Resource, created: Created) -> tuple[bool, str, str, str]:
-    """Sorts the older first, then by `{namespace}/{name}`; what has no creation time counts as the newest."""
+    """Return a sort key: the oldest first, then by `{namespace}/{name}`; no creation time counts as the newest."""
     stamp = created(resource)
     return (not stamp, stamp, resource.key.path, resource.key.kind)
 

@@ -1,4 +1,4 @@
-"""ReferenceGrants: who may refer to what in another namespace (GEP-709; every served version)."""
+"""ReferenceGrants: the references across namespaces that they permit (GEP-709; every served version)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _From = tuple[str, str, str]
 
 
 def _place(namespace: str) -> str:
-    """All namespaces that nothing states are one place to look in."""
+    """Return the namespace to look grants up by; all unknown namespaces count as one."""
     return UNKNOWN_NAMESPACE if namespace[:1] == UNKNOWN_NAMESPACE else namespace
 
 
@@ -43,38 +43,39 @@ class Grants:
 
     def _add(self, grant: Resource) -> None:
         targets = [
-            (text(each.get("group")), text(each.get("kind")), text(each.get("name")))
-            for each in map(mapping, sequence(grant.spec.get("to")))
+            (text(reference.get("group")), text(reference.get("kind")), text(reference.get("name")))
+            for reference in map(mapping, sequence(grant.spec.get("to")))
         ]
-        for each in map(mapping, sequence(grant.spec.get("from"))):
-            place = (_place(grant.key.namespace), text(each.get("group")), text(each.get("kind")))
-            self._by_place[place].append((text(each.get("namespace")), targets))
+        for trusted in map(mapping, sequence(grant.spec.get("from"))):
+            place = (_place(grant.key.namespace), text(trusted.get("group")), text(trusted.get("kind")))
+            self._by_place[place].append((text(trusted.get("namespace")), targets))
 
-    def allows(self, referrer: ResourceKey, wanted: ResourceKey) -> bool | None:
-        """Whether `referrer` may name `wanted`: always in its own namespace, else when a grant there says so.
+    def allows(self, referrer: ResourceKey, target: ResourceKey) -> bool | None:
+        """Return whether `referrer` may name `target`: always in its own namespace, else if a grant there says so.
 
-        None where it cannot be known: a namespace is not known, or a chart that was not rendered may hold the grant.
+        None where it is unknown: a namespace is unknown, or a chart that was not rendered may hold the grant.
         """
-        if not wanted.namespace:
+        if not target.namespace:
             return True
-        near = same_namespace(referrer.namespace, wanted.namespace)
-        if near or near is None:
-            return near
-        maybe = self._world.movable
-        for namespace in (wanted.namespace, UNKNOWN_NAMESPACE):
+        same = same_namespace(referrer.namespace, target.namespace)
+        if same or same is None:
+            return same
+        uncertain = self._world.movable
+        for namespace in (target.namespace, UNKNOWN_NAMESPACE):
             for trusted, targets in self._by_place.get((namespace, referrer.group, referrer.kind), ()):
                 trusts = same_namespace(trusted, referrer.namespace)
                 if trusts is False or not trusted:
                     continue
                 for group, kind, name in targets:
-                    if (group, kind) != (wanted.group, wanted.kind) or (
-                        name and name != wanted.name and not is_symbolic(name)
+                    if (group, kind) != (target.group, target.kind) or (
+                        name and name != target.name and not is_symbolic(name)
                     ):
                         continue
+                    # A grant whose namespace or name is unknown may apply, or may not.
                     if trusts and namespace != UNKNOWN_NAMESPACE and not is_symbolic(name):
                         return True
-                    maybe = True
-        if maybe:
+                    uncertain = True
+        if uncertain:
             return None
-        unseen = self._world.unseen.reason(ResourceKey(GATEWAY_GROUP, "ReferenceGrant", wanted.namespace, ""))
+        unseen = self._world.unseen.reason(ResourceKey(GATEWAY_GROUP, "ReferenceGrant", target.namespace, ""))
         return None if unseen else False

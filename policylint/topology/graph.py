@@ -15,7 +15,7 @@ from policylint.topology.state import Delegation, Detached, GatewayState, Listen
 
 
 class Vertex(NamedTuple):
-    """What one step appends to a path: usually one node, for a Service reached by a named port that and its port."""
+    """One step of a path: usually one node; for a Service reached by a named port, the Service and its port."""
 
     nodes: tuple[Node, ...]
 
@@ -92,21 +92,21 @@ class Topology:
         self._filters: dict[ResourceKey, list[tuple[Node, int]]] | None = None
         self._sections = sections
         self._synthetic = synthetic
-        self._routes: dict[ResourceKey, RouteState] = {each.route.key: each for each in routes}
-        self._gateways: dict[ResourceKey, GatewayState] = {each.gateway.key: each for each in gateways}
-        self._listener_sets = {each.listener_set.key: each for each in listener_sets}
+        self._routes: dict[ResourceKey, RouteState] = {state.route.key: state for state in routes}
+        self._gateways: dict[ResourceKey, GatewayState] = {state.gateway.key: state for state in gateways}
+        self._listener_sets = {state.listener_set.key: state for state in listener_sets}
         self._listeners: dict[Node, ListenerState] = {}
         for holder in gateways:
-            self._listeners.update((each.node, each) for each in holder.listeners)
+            self._listeners.update((listener.node, listener) for listener in holder.listeners)
         for listener_set in listener_sets:
-            self._listeners.update((each.node, each) for each in listener_set.listeners)
+            self._listeners.update((listener.node, listener) for listener in listener_set.listeners)
 
     def vertices_of(self, node: Node) -> list[int]:
-        """Where a node appears; a Service in one vertex per port it is reached by, and one for those without."""
+        """Return the vertices of a node; a Service has one per port it is reached by, and one for no port."""
         return self._by_node.get(node if node.role else whole(node.key), [])
 
     def node_for(self, key: ResourceKey, section: str = "") -> Node | None:
-        """The node of an object, or of a section of it: listener, rule or port by name, or a synthetic `rule-N`.
+        """Return the node of an object, or of a section of it: listener, rule or port by name, or a synthetic `rule-N`.
 
         None where the object or the section does not exist.
         """
@@ -117,15 +117,15 @@ class Topology:
         return node if node in self._by_node or self.world.get(key) is not None else None
 
     def sections(self, key: ResourceKey) -> Mapping[str, Node]:
-        """The named sections of an object; the synthetic names of unnamed rules are not among them."""
+        """Return the named sections of an object; the synthetic names of unnamed rules are not among them."""
         return self._sections.get(key, {})
 
     def synthetic_sections(self, key: ResourceKey) -> Mapping[str, Node]:
-        """`rule-N` nodes of the rules of a route that have no name."""
+        """Return the `rule-N` nodes of a route's unnamed rules."""
         return self._synthetic.get(key, {})
 
     def is_synthetic(self, node: Node) -> bool:
-        """Whether a node is a rule without a name."""
+        """Return whether a node is a rule without a name."""
         return self._synthetic.get(node.key, {}).get(node.section) == node
 
     def route(self, key: ResourceKey) -> RouteState | None:
@@ -138,25 +138,25 @@ class Topology:
         return self._listener_sets.get(key)
 
     def listener(self, node: Node) -> ListenerState | None:
-        """The state of a listener of a Gateway or ListenerSet."""
+        """Return the state of a listener of a Gateway or ListenerSet."""
         return self._listeners.get(node)
 
     def filters_naming(self, key: ResourceKey) -> list[tuple[Node, int]]:
-        """The rules whose ExtensionRef filters name an object, each with the place of the filter in its rule."""
+        """Return the rules whose ExtensionRef filters name an object, and the position of each filter in its rule."""
         if self._filters is None:
             self._filters = {}
             for state in self.routes:
-                for node, position, wanted in extension_refs(state.route):
-                    self._filters.setdefault(wanted, []).append((node, position))
+                for node, position, target in extension_refs(state.route):
+                    self._filters.setdefault(target, []).append((node, position))
         return self._filters.get(key, [])
 
     def revise(self, routes: list[RouteState]) -> None:
-        """Take other states of the same routes in the same order: implementations have conditions of their own."""
+        """Replace the states of the same routes, in the same order: implementations have conditions of their own."""
         self.routes = routes
-        self._routes = {each.route.key: each for each in routes}
+        self._routes = {state.route.key: state for state in routes}
 
     def add(self, *nodes: Node) -> int:
-        """The id of the vertex with these nodes, made if it is not there. For `build` alone, as what follows."""
+        """Return the id of the vertex with these nodes, adding it if needed. For `build`, like `link` and `root`."""
         for vertex in self._by_node.get(nodes[0], ()):
             if self.vertices[vertex].nodes == nodes:
                 return vertex
@@ -170,25 +170,25 @@ class Topology:
         return vertex
 
     def link(self, parent: int, child: int) -> None:
-        """An edge, once: looked for on the side with fewer, as a listener may have thousands of routes."""
+        """Add an edge unless it exists. Searches the shorter side, as a listener may have thousands of routes."""
         below, above = self.children[parent], self.parents[child]
         if child not in below if len(below) < len(above) else parent not in above:
             below.append(child)
             above.append(parent)
 
     def root(self, vertex: int) -> None:
-        """Let contexts begin at a vertex, and mark all that it leads to."""
+        """Let contexts begin at a vertex, and mark everything it leads to as reachable."""
         self.roots.append(vertex)
         stack = [vertex]
         while stack:
-            each = stack.pop()
-            if not self.reachable[each]:
-                self.reachable[each] = 1
-                stack.extend(self.children[each])
+            reached = stack.pop()
+            if not self.reachable[reached]:
+                self.reachable[reached] = 1
+                stack.extend(self.children[reached])
 
 
 def whole(key: ResourceKey) -> Node:
-    """The node of a whole object."""
+    """Return the node of a whole object."""
     return Node(key, "", key.kind)
 
 

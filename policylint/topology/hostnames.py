@@ -1,4 +1,4 @@
-"""Hostnames of listeners and routes: matching, intersection, and an index for clashes.
+"""Hostnames of listeners and routes: matching, intersection, and an index for conflicts.
 
 Source: docs/design/request-precedence.md §1.
 
@@ -17,19 +17,19 @@ EVERY = ""
 
 
 def patterns(hostnames: Iterable[object]) -> tuple[str, ...]:
-    """The hostnames of an object as patterns: lower case, `*` and nothing at all mean every host."""
-    found = tuple(_normal(each) for each in hostnames if isinstance(each, str))
-    return found or (EVERY,)
+    """Return the hostnames of an object as patterns in lower case; `*`, and an empty list, mean every host."""
+    normalized = tuple(_normal(hostname) for hostname in hostnames if isinstance(hostname, str))
+    return normalized or (EVERY,)
 
 
 def matches(host: str, pattern: str) -> bool:
-    """Whether the host of a request (a port is ignored) falls under a pattern."""
+    """Return whether the host of a request falls under a pattern; a port is ignored."""
     name, colon, port = host.rpartition(":")
     return covers(_normal(pattern), _normal(name if colon and port.isdigit() else host))
 
 
 def covers(wide: str, narrow: str) -> bool:
-    """Whether every host of `narrow` is one of `wide`; both are patterns in normal form."""
+    """Return whether every host of `narrow` is one of `wide`; both are patterns in normal form."""
     if not wide or wide == narrow:
         return True
     if not wide.startswith("*."):
@@ -37,20 +37,20 @@ def covers(wide: str, narrow: str) -> bool:
     return narrow.endswith(wide[1:]) and len(narrow) >= len(wide)
 
 
-def meet(one: str, other: str) -> str | None:
-    """What two patterns have in common: the narrower of them, None where they have nothing in common."""
-    if covers(one, other):
-        return other
-    return one if covers(other, one) else None
+def meet(first: str, second: str) -> str | None:
+    """Return the narrower of two patterns that share hosts, None if they share none."""
+    if covers(first, second):
+        return second
+    return first if covers(second, first) else None
 
 
 def narrowed(pattern: str, others: Iterable[str]) -> tuple[str, ...]:
-    """What a pattern leaves of other patterns, all in normal form, in their order."""
-    return tuple(common for each in others if (common := meet(pattern, each)) is not None)
+    """Return the intersections of a pattern with others, all in normal form, in the order of the others."""
+    return tuple(common for candidate in others if (common := meet(pattern, candidate)) is not None)
 
 
 def specificity(pattern: str) -> tuple[int, int]:
-    """Orders patterns from the widest: every host, wildcards by their dots, exact names.
+    """Return a sort key, widest first: every host, wildcards by their dots, exact names.
 
     Source: docs/design/request-precedence.md §2.
     """
@@ -60,7 +60,7 @@ def specificity(pattern: str) -> tuple[int, int]:
 
 
 class HostnameIndex:
-    """Patterns with their owners; says in O(labels) whether a pattern meets any of them, and whose it is."""
+    """Patterns with their owners; finds in O(labels) the owner of a pattern that shares hosts with another."""
 
     __slots__ = ("_any", "_every", "_exact", "_under", "_wild")
 
@@ -72,7 +72,7 @@ class HostnameIndex:
         self._under: dict[str, ResourceKey] = {}
 
     def add(self, pattern: str, owner: ResourceKey) -> None:
-        """Keep a pattern; of several owners of the same host the first one counts."""
+        """Add a pattern; of several owners of the same host the first one counts."""
         self._any = self._any or owner
         if not pattern:
             self._every = self._every or owner
@@ -85,19 +85,19 @@ class HostnameIndex:
             self._under.setdefault(suffix, owner)
 
     def owner(self, pattern: str) -> ResourceKey | None:
-        """Who holds a pattern that has hosts in common with this one; None when nobody does."""
+        """Return the owner of a pattern that shares hosts with this one, None if there is none."""
         if not pattern or self._every is not None:
             return self._every or self._any
         wildcard = pattern.startswith("*.")
         name = pattern[2:] if wildcard else pattern
-        found = self._under.get(name) if wildcard else self._exact.get(name)
-        if found is not None:
-            return found
+        owner = self._under.get(name) if wildcard else self._exact.get(name)
+        if owner is not None:
+            return owner
         return next((self._wild[suffix] for suffix in _suffixes(pattern) if suffix in self._wild), None)
 
 
 def _suffixes(pattern: str) -> Iterator[str]:
-    """`a.b.c` → `b.c`, `c`; of a wildcard `*.b.c` → `b.c`, `c`."""
+    """Yield the parent domains of a name: `a.b.c` → `b.c`, `c`; of a wildcard `*.b.c` → `b.c`, `c`."""
     cut = pattern.find(".")
     while cut >= 0:
         pattern = pattern[cut + 1 :]
@@ -106,12 +106,12 @@ def _suffixes(pattern: str) -> Iterator[str]:
 
 
 def _normal(hostname: str) -> str:
-    """Lower case but for the names of variables, which have a case: `echo.${SECRET_DOMAIN}`."""
+    """Return a hostname in lower case, except the names of variables, which have a case: `echo.${SECRET_DOMAIN}`."""
     if hostname == "*":
         return EVERY
     head, *variables = hostname.split("${")
-    found = head.lower()
-    for each in variables:
-        name, brace, rest = each.partition("}")
-        found += f"${{{name}{brace}{rest.lower()}"
-    return found
+    normalized = head.lower()
+    for variable in variables:
+        name, brace, rest = variable.partition("}")
+        normalized += f"${{{name}{brace}{rest.lower()}"
+    return normalized

@@ -14,20 +14,20 @@ from policylint.namedtuple import NamedTuple
 from policylint.topology.listeners import Listener
 
 FAMILY = {"HTTP": "cleartext", "HTTPS": "tls", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}
-"""Protocols that can share a port are of one family."""
+"""The family of each protocol; listeners of different families cannot share a port."""
 MOST_NAMED = 8
-"""How many rivals of a listener are named."""
+"""The most rivals of a listener that are named."""
 
 
 class Conflict(NamedTuple):
-    """HostnameConflict or ProtocolConflict, and with which other listeners."""
+    """The reason HostnameConflict or ProtocolConflict, and the other listeners involved."""
 
     reason: str
     rivals: tuple[Node, ...]
 
 
 class _Port:
-    """The listeners that hold one port: by family, and by hostname inside a family."""
+    """The listeners on one port: by family, and by hostname inside a family."""
 
     __slots__ = ("by_family", "by_hostname")
 
@@ -41,9 +41,9 @@ class _Port:
         self.by_hostname.setdefault((family, listener.hostname), []).append(listener)
 
     def conflict(self, listener: Listener) -> Conflict | None:
-        """What a listener meets on this port, itself not counted."""
+        """Return the conflict of a listener with the others on this port, None if it is distinct."""
         family = FAMILY[listener.protocol]
-        others = [each for name, held in self.by_family.items() if name != family for each in held[:MOST_NAMED]]
+        others = [other for name, held in self.by_family.items() if name != family for other in held[:MOST_NAMED]]
         if others:
             return _conflict("ProtocolConflict", listener, others)
         if family in ("tcp", "udp"):
@@ -52,8 +52,8 @@ class _Port:
 
 
 def conflicts(holders: Iterable[Iterable[Listener]]) -> dict[Node, Conflict]:
-    """The conflicted listeners of one Gateway: its own list first, then its ListenerSets' in their order."""
-    found: dict[Node, Conflict] = {}
+    """Return the conflicted listeners of one Gateway: its own list first, then its ListenerSets' in their order."""
+    conflicted: dict[Node, Conflict] = {}
     held: dict[tuple[int, bool], _Port] = {}
     for holder in holders:
         own: dict[tuple[int, bool], _Port] = {}
@@ -62,20 +62,22 @@ def conflicts(holders: Iterable[Iterable[Listener]]) -> dict[Node, Conflict]:
             if listener.port is None or not listener.certain or listener.protocol not in FAMILY:
                 continue
             place = (listener.port, listener.protocol == "UDP")
+            # Against the holders before it only the later listener loses.
             conflict = held[place].conflict(listener) if place in held else None
             if conflict is not None:
-                found[listener.node] = conflict
+                conflicted[listener.node] = conflict
             else:
                 own.setdefault(place, _Port()).add(listener)
                 standing.append((place, listener))
+        # Inside one holder all listeners that are not distinct lose, and still hold their port.
         for place, listener in standing:
             conflict = own[place].conflict(listener)
             if conflict is not None:
-                found[listener.node] = conflict
+                conflicted[listener.node] = conflict
             held.setdefault(place, _Port()).add(listener)
-    return found
+    return conflicted
 
 
 def _conflict(reason: str, listener: Listener, others: list[Listener]) -> Conflict | None:
-    rivals = tuple(each.node for each in others[: MOST_NAMED + 1] if each is not listener)[:MOST_NAMED]
+    rivals = tuple(rival.node for rival in others[: MOST_NAMED + 1] if rival is not listener)[:MOST_NAMED]
     return Conflict(reason, rivals) if rivals else None

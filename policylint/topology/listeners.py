@@ -23,7 +23,7 @@ ANY_KIND = ("HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute")
 
 
 class Listener(NamedTuple):
-    """One entry of `spec.listeners`, read.
+    """One entry of `spec.listeners`, parsed.
 
     Args:
         node: unnamed listeners (which the API server refuses) get a section that no reference can name.
@@ -46,7 +46,7 @@ class Listener(NamedTuple):
 
     @property
     def supported_protocol(self) -> bool:
-        """False for a protocol that nobody knows; those with a domain or of a mesh are an implementation's."""
+        """Whether the protocol is known; those with a domain, or of a mesh, are left to the implementation."""
         return self.protocol in PROTOCOL_KINDS or _is_foreign(self.protocol)
 
     @property
@@ -55,15 +55,15 @@ class Listener(NamedTuple):
 
 
 def read(holder: Resource) -> list[Listener]:
-    """The listeners of a Gateway or ListenerSet; of two with one name the first one counts."""
+    """Return the listeners of a Gateway or ListenerSet; of two with one name the first one counts."""
     role = "ListenerSet" if is_listener_set(holder.key.group, holder.key.kind) else "Listener"
     role = holder.key.kind if role == "ListenerSet" else role
-    found: dict[str, Listener] = {}
+    listeners: dict[str, Listener] = {}
     for index, value in enumerate(sequence(holder.spec.get("listeners"))):
         if isinstance(value, dict):
             name = text(value.get("name"))
-            found.setdefault(name or f"[{index}]", _listener(holder, role, index, name, value))
-    return list(found.values())
+            listeners.setdefault(name or f"[{index}]", _listener(holder, role, index, name, value))
+    return list(listeners.values())
 
 
 def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping[str, Any]) -> Listener:
@@ -89,22 +89,25 @@ def _listener(holder: Resource, role: str, index: int, name: str, value: Mapping
 def _kinds(
     protocol: str, value: Mapping[str, Any], pointer: Pointer
 ) -> tuple[tuple[str, ...], tuple[tuple[str, Pointer], ...]]:
-    """What a listener takes: what the protocol takes, narrowed by allowedRoutes.kinds (SupportedKinds)."""
+    """Return the kinds of route that a listener takes, and the entries of allowedRoutes.kinds that it cannot take.
+
+    It takes those of its protocol, narrowed by allowedRoutes.kinds (SupportedKinds).
+    """
     possible = PROTOCOL_KINDS.get(protocol, ANY_KIND if _is_foreign(protocol) else ())
     terminates = text(mapping(value.get("tls")).get("mode"), "Terminate") == "Terminate"
-    wanted = sequence(mapping(value.get("allowedRoutes")).get("kinds"))
+    allowed = sequence(mapping(value.get("allowedRoutes")).get("kinds"))
     if protocol == "TLS" and terminates:
         # The text gives TLS to TLSRoute; implementations hand a terminated session to a TCPRoute too.
         possible = (*possible, "TCPRoute")
-    if not wanted:
+    if not allowed:
         return possible, ()
     kinds: list[str] = []
     invalid: list[tuple[str, Pointer]] = []
-    for index, each in enumerate(wanted):
-        kind = text(mapping(each).get("kind"))
-        group = mapping(each).get("group")
+    for index, kind_ref in enumerate(allowed):
+        kind = text(mapping(kind_ref).get("kind"))
+        group = mapping(kind_ref).get("group")
         if is_symbolic(kind) or is_symbolic(group):
-            kinds.extend(each for each in possible if each not in kinds)
+            kinds.extend(possible_kind for possible_kind in possible if possible_kind not in kinds)
         elif kind in possible and group in (None, GATEWAY_GROUP):
             if kind not in kinds:
                 kinds.append(kind)
@@ -114,5 +117,5 @@ def _kinds(
 
 
 def _is_foreign(protocol: str) -> bool:
-    """A protocol of an implementation (`example.com/foo`, Istio's HBONE), or one that is not known."""
+    """Return whether a protocol belongs to an implementation (`example.com/foo`, Istio's HBONE) or is not known."""
     return "/" in protocol or protocol == "HBONE" or is_symbolic(protocol) or not protocol

@@ -1,6 +1,6 @@
-"""Who may attach from which namespace: `namespaces.from` of allowedRoutes and allowedListeners.
+"""Decide which namespaces may attach: `namespaces.from` of allowedRoutes and allowedListeners.
 
-Three-valued: a selector cannot be judged where no Namespace object says which labels a namespace has.
+Three-valued: a selector cannot be evaluated where no Namespace object states the labels of a namespace.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from policylint.namedtuple import NamedTuple
 from policylint.topology.references import same_namespace
 
 NAME_LABEL = "kubernetes.io/metadata.name"
-"""The API server puts it on every Namespace."""
+"""The label that the API server puts on every Namespace."""
 
 
 class Admission(NamedTuple):
-    """Whether a namespace is let in (None: cannot be known), and why not."""
+    """Whether a namespace is admitted (None: unknown), and why not."""
 
     allowed: bool | None
     message: str = ""
 
 
 def admits(world: World, rule: Mapping[str, Any], default: str, home: str, namespace: str) -> Admission:
-    """Whether `namespaces: {from, selector}` of an object in `home` lets `namespace` in (RouteNamespaces)."""
+    """Return whether `namespaces: {from, selector}` of an object in `home` admits `namespace` (RouteNamespaces)."""
     match text(rule.get("from")) or default:
         case "All":
             return Admission(True)
@@ -65,8 +65,8 @@ def _verdict(selector: Mapping[str, Any], labels: Mapping[str, Any], namespace: 
 
 
 def _by_name(selector: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The part of a selector that a namespace's name decides, and whether there is more."""
+    """Return the part of a selector that a namespace's name decides, and whether there is more."""
     labels, expressions = mapping(selector.get("matchLabels")), sequence(selector.get("matchExpressions"))
-    named = [each for each in expressions if mapping(each).get("key") == NAME_LABEL]
+    named = [requirement for requirement in expressions if mapping(requirement).get("key") == NAME_LABEL]
     known = {"matchLabels": {k: v for k, v in labels.items() if k == NAME_LABEL}, "matchExpressions": named}
-    return known, len(named) < len(expressions) or any(each != NAME_LABEL for each in labels)
+    return known, len(named) < len(expressions) or any(label != NAME_LABEL for label in labels)

@@ -1,4 +1,4 @@
-"""Attachment of routes: which listeners a parentRef selects, which of them let the route in, and why not.
+"""Attachment of routes: which listeners a parentRef selects, which of them admit the route, and why others do not.
 
 docs/design/request-precedence.md §3, tested in its order: selected (name, port), allowed (kind, namespace), hostnames.
 """
@@ -20,23 +20,23 @@ from policylint.topology.gateways import Holder, Holders
 from policylint.topology.hostnames import EVERY, narrowed
 from policylint.topology.listeners import Listener
 from policylint.topology.namespaces import Admission, admits
-from policylint.topology.references import Target, is_listener_set, parent_target, resolve
+from policylint.topology.references import ReferenceTarget, is_listener_set, parent_target, resolve
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.state import Candidate
 
 
-class Claim:
-    """A parentRef on its way to a ParentState: what it names and which listeners it selects.
+class ParentClaim:
+    """A parentRef before it becomes a ParentState: the parent it names and the listeners it selects.
 
     Attributes:
-        section_found: whether sectionName and port select anything in the parent; None where that is not known.
+        section_found: whether sectionName and port select anything in the parent; None where that is unknown.
         mesh: the parent is a Service or another object that is no Gateway.
         holder: the Gateway or ListenerSet, None for other parents.
     """
 
     __slots__ = ("candidates", "holder", "mesh", "number", "pointer", "resolution", "section_found", "target")
 
-    def __init__(self, number: int, target: Target, resolution: Resolution) -> None:
+    def __init__(self, number: int, target: ReferenceTarget, resolution: Resolution) -> None:
         self.number = number
         self.pointer: Pointer = ("spec", "parentRefs", number)
         self.target = target
@@ -48,7 +48,7 @@ class Claim:
 
     @property
     def text(self) -> str:
-        """`Gateway infra/edge#https`, as reports print a parent."""
+        """The parent as reports print it: `Gateway infra/edge#https`."""
         return f"{self.target.key}#{self.target.section}" if self.target.section else str(self.target.key)
 
 
@@ -62,84 +62,84 @@ class Parents:
         self._holders = holders
         self._admissions: dict[tuple[object, str], Admission] = {}
 
-    def claims(self, route: Resource) -> list[Claim]:
-        """One claim per parentRef, in the order in which they are written."""
+    def claims(self, route: Resource) -> list[ParentClaim]:
+        """Return one claim per parentRef, in written order."""
         names = hostnames(route)
-        return [self._claim(route, names, index, wanted) for index, wanted in route.once(_wanted)]
+        return [self._claim(route, names, index, reference) for index, reference in route.once(_parent_targets)]
 
-    def _claim(self, route: Resource, names: tuple[str, ...], index: int, wanted: Target) -> Claim:
-        claim = Claim(index, wanted, resolve(self._world, wanted.key))
-        claim.holder = self._holders.by_key.get(wanted.key)
+    def _claim(self, route: Resource, names: tuple[str, ...], index: int, reference: ReferenceTarget) -> ParentClaim:
+        claim = ParentClaim(index, reference, resolve(self._world, reference.key))
+        claim.holder = self._holders.by_key.get(reference.key)
         if claim.holder is not None:
             self._select(claim, claim.holder, route, names)
-        elif not _is_gateway(wanted) and (wanted.key.group, wanted.key.kind) != (GATEWAY_GROUP, "HTTPRoute"):
+        elif not _is_gateway(reference) and (reference.key.group, reference.key.kind) != (GATEWAY_GROUP, "HTTPRoute"):
             claim.mesh = not claim.resolution.missing
-            claim.section_found = _has_port(claim.resolution.resource, wanted)
+            claim.section_found = _has_port(claim.resolution.resource, reference)
         return claim
 
-    def _select(self, claim: Claim, holder: Holder, route: Resource, names: tuple[str, ...]) -> None:
+    def _select(self, claim: ParentClaim, holder: Holder, route: Resource, names: tuple[str, ...]) -> None:
         section, port = claim.target.section, claim.target.port
         if is_symbolic(section):
             return
         if section:
-            found = holder.listeners.get(section)
-            selected = [found] if found is not None and found.name else []
+            named_listener = holder.listeners.get(section)
+            selected = [named_listener] if named_listener is not None and named_listener.name else []
         else:
             selected = list(holder.listeners.values())
         if port is not None:
-            selected = [each for each in selected if each.port in (port, None)]
+            selected = [listener for listener in selected if listener.port in (port, None)]
         claim.section_found = bool(selected)
-        claim.candidates = [self._try(listener, holder, route, names) for listener in selected]
+        claim.candidates = [self._candidate(listener, holder, route, names) for listener in selected]
         if port is not None:
             for number, listener in enumerate(selected):
                 if listener.port is None and not claim.candidates[number].failure:
                     unknown = f"the port of {listener.node} is not known"
                     claim.candidates[number] = claim.candidates[number]._replace(unknown=unknown)
 
-    def _try(self, listener: Listener, holder: Holder, route: Resource, names: tuple[str, ...]) -> Candidate:
-        """Whether one listener lets the route in: served, kind, namespace, hostname."""
-        where = listener.pointer
+    def _candidate(self, listener: Listener, holder: Holder, route: Resource, names: tuple[str, ...]) -> Candidate:
+        """Return the candidate for one listener, tested in order: served, kind, namespace, hostname."""
+        pointer = listener.pointer
         if holder.refused:
             return Candidate(
                 listener.node, listener.holder, ("spec", "parentRef"), "NotAllowedByListeners", holder.refused
             )
         if route.key.kind not in listener.kinds:
             kinds = mapping(listener.value.get("allowedRoutes")).get("kinds")
-            place = (*where, "allowedRoutes", "kinds") if kinds else (*where, "protocol")
-            what = ", ".join(listener.kinds) or "no kind of route"
-            message = f"{listener.node} takes {what}, not {route.key.kind}"
+            place = (*pointer, "allowedRoutes", "kinds") if kinds else (*pointer, "protocol")
+            taken = ", ".join(listener.kinds) or "no kind of route"
+            message = f"{listener.node} takes {taken}, not {route.key.kind}"
             return Candidate(listener.node, listener.holder, place, "NotAllowedByListeners", message)
         admission = self._admits(listener, route.key.namespace)
         if admission.allowed is False:
-            place = _written(listener, "allowedRoutes", "namespaces")
+            place = _written_pointer(listener, "allowedRoutes", "namespaces")
             message = f"{listener.node} {admission.message}"
             return Candidate(listener.node, listener.holder, place, "NotAllowedByListeners", message)
         unknown = holder.unknown or (admission.message if admission.allowed is None else "")
         if route.key.kind not in HOSTNAME_KINDS:
-            return Candidate(listener.node, listener.holder, where, hostnames=(EVERY,), unknown=unknown)
+            return Candidate(listener.node, listener.holder, pointer, hostnames=(EVERY,), unknown=unknown)
         common = narrowed(listener.hostname, names)
         if common:
-            return Candidate(listener.node, listener.holder, where, hostnames=common, unknown=unknown)
+            return Candidate(listener.node, listener.holder, pointer, hostnames=common, unknown=unknown)
         if is_symbolic(listener.hostname) or any(map(is_symbolic, names)):
             unknown = unknown or "a hostname holds a variable that nothing in the tree fills in"
             open_names = names if is_symbolic(listener.hostname) else tuple(filter(is_symbolic, names))
-            return Candidate(listener.node, listener.holder, where, hostnames=open_names, unknown=unknown)
+            return Candidate(listener.node, listener.holder, pointer, hostnames=open_names, unknown=unknown)
         message = f"{listener.node} serves {listener.hostname}"
-        return Candidate(listener.node, listener.holder, (*where, "hostname"), "NoMatchingListenerHostname", message)
+        return Candidate(listener.node, listener.holder, (*pointer, "hostname"), "NoMatchingListenerHostname", message)
 
     def _admits(self, listener: Listener, namespace: str) -> Admission:
-        """`allowedRoutes.namespaces`, default Same; judged once per listener and namespace."""
+        """Evaluate `allowedRoutes.namespaces`, default Same, once per listener and namespace."""
         place = (listener.node, namespace)
-        found = self._admissions.get(place)
-        if found is None:
+        admission = self._admissions.get(place)
+        if admission is None:
             home = listener.holder.key.namespace
-            found = admits(self._world, listener.allowed_namespaces, "Same", home, namespace)
-            self._admissions[place] = found
-        return found
+            admission = admits(self._world, listener.allowed_namespaces, "Same", home, namespace)
+            self._admissions[place] = admission
+        return admission
 
 
-def _wanted(route: Resource) -> list[tuple[int, Target]]:
-    """What the parentRefs of a route name, by their numbers."""
+def _parent_targets(route: Resource) -> list[tuple[int, ReferenceTarget]]:
+    """Return the parents that a route's parentRefs name, with their indexes."""
     return [
         (index, parent_target(reference, route.key.namespace))
         for index, reference in enumerate(sequence(route.spec.get("parentRefs")))
@@ -147,26 +147,26 @@ def _wanted(route: Resource) -> list[tuple[int, Target]]:
     ]
 
 
-def _is_gateway(wanted: Target) -> bool:
-    key = wanted.key
+def _is_gateway(reference: ReferenceTarget) -> bool:
+    key = reference.key
     return (key.group, key.kind) == (GATEWAY_GROUP, "Gateway") or is_listener_set(key.group, key.kind)
 
 
-def _has_port(service: Resource | None, wanted: Target) -> bool | None:
-    """Whether a mesh parent has the port that port and sectionName ask for (ParentReference.Port)."""
-    if wanted.port is None and not wanted.section:
+def _has_port(service: Resource | None, reference: ReferenceTarget) -> bool | None:
+    """Return whether a mesh parent has the port that port and sectionName ask for (ParentReference.Port)."""
+    if reference.port is None and not reference.section:
         return True
-    if service is None or (service.key.group, service.key.kind) != SERVICE or is_symbolic(wanted.section):
+    if service is None or (service.key.group, service.key.kind) != SERVICE or is_symbolic(reference.section):
         return None
     return any(
-        each.number in (wanted.port, None) or wanted.port is None
-        for each in ports(service)
-        if not wanted.section or each.name == wanted.section
+        port.number in (reference.port, None) or reference.port is None
+        for port in ports(service)
+        if not reference.section or port.name == reference.section
     )
 
 
-def _written(listener: Listener, *path: str) -> Pointer:
-    """The pointer of a field of a listener, shortened to what is written: defaults have no place of their own."""
+def _written_pointer(listener: Listener, *path: str) -> Pointer:
+    """Return the pointer of a field of a listener, cut short where the rest is not written (a default)."""
     value: object = listener.value
     pointer = listener.pointer
     for step in path:

@@ -1,4 +1,4 @@
-"""Readers of references: parentRef, backendRef, certificateRef, with the defaults Gateway API gives them."""
+"""Read references (parentRef, backendRef, certificateRef) with the defaults Gateway API gives them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ X_GROUP = "gateway.networking.x-k8s.io"
 NAMELESS = Resolution("missing", "the reference has no name")
 
 
-class Target(NamedTuple):
-    """What a reference names: the key, and section and port where it has them."""
+class ReferenceTarget(NamedTuple):
+    """The object that a reference names: its key, and section and port if given."""
 
     key: ResourceKey
     section: str
     port: int | None
 
 
-def target(reference: Mapping[str, Any], namespace: str, group: str, kind: str) -> Target:
-    """A reference read with its defaults: the namespace of its holder, and the group and kind given.
+def target(reference: Mapping[str, Any], namespace: str, group: str, kind: str) -> ReferenceTarget:
+    """Return the target of a reference: its namespace, group and kind default to those given.
 
     An empty group is the core group; only an absent one takes the default.
     """
@@ -34,38 +34,41 @@ def target(reference: Mapping[str, Any], namespace: str, group: str, kind: str) 
     if (wanted_group, wanted_kind) in CLUSTER_SCOPED:
         wanted_namespace = ""
     key = ResourceKey(wanted_group, wanted_kind, wanted_namespace, text(reference.get("name")))
-    return Target(key, text(reference.get("sectionName")), port_number(reference.get("port")))
+    return ReferenceTarget(key, text(reference.get("sectionName")), port_number(reference.get("port")))
 
 
-def parent_target(reference: Mapping[str, Any], namespace: str) -> Target:
-    """A parentRef: a Gateway of the route's namespace where it says nothing else (shared_types.go ParentReference)."""
+def parent_target(reference: Mapping[str, Any], namespace: str) -> ReferenceTarget:
+    """Return the target of a parentRef: by default a Gateway in the route's namespace.
+
+    Source: shared_types.go ParentReference.
+    """
     return target(reference, namespace, GATEWAY_GROUP, "Gateway")
 
 
-def backend_target(reference: Mapping[str, Any], namespace: str) -> Target:
-    """A backendRef: a core Service of the route's namespace where it says nothing else."""
+def backend_target(reference: Mapping[str, Any], namespace: str) -> ReferenceTarget:
+    """Return the target of a backendRef: by default a core Service in the route's namespace."""
     return target(reference, namespace, "", "Service")
 
 
 def port_number(value: object) -> int | None:
-    """A port, None where the manifest holds anything but a number."""
+    """Return a port, None if the manifest holds anything but a number."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def resolve(world: World, key: ResourceKey) -> Resolution:
-    """`World.resolve`, and missing for a reference without a name."""
+    """Return `World.resolve`, or missing for a reference without a name."""
     return world.resolve(key) if key.name else NAMELESS
 
 
-def same_namespace(one: str, other: str) -> bool | None:
-    """Whether two namespaces are the same one; None where either is not known."""
-    if one == other:
+def same_namespace(first: str, second: str) -> bool | None:
+    """Return whether two namespaces are the same one; None where either is unknown."""
+    if first == second:
         return True
-    if UNKNOWN_NAMESPACE in (one[:1], other[:1]) or is_symbolic(one) or is_symbolic(other):
+    if UNKNOWN_NAMESPACE in (first[:1], second[:1]) or is_symbolic(first) or is_symbolic(second):
         return None
     return False
 
 
 def is_listener_set(group: str, kind: str) -> bool:
-    """Whether a kind is ListenerSet or its experimental forerunner."""
+    """Return whether a kind is ListenerSet or its experimental predecessor."""
     return group in (GATEWAY_GROUP, X_GROUP) and kind in ("ListenerSet", "XListenerSet")

@@ -1,4 +1,4 @@
-"""Routes as written: their kinds, hostnames, rules and rule names, and what in them no controller accepts."""
+"""Routes as written: their kinds, hostnames, rules and rule names, and the faults that no controller accepts."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ PATH_TYPES = frozenset({"Exact", "PathPrefix", "RegularExpression"})
 
 
 class Rule(NamedTuple):
-    """One rule of a route; `synthetic` for the `rule-N` of one without a name."""
+    """One rule of a route; `synthetic` for an unnamed one, called `rule-N`."""
 
     number: int
     node: Node
     synthetic: bool
 
 
-class Fault(NamedTuple):
-    """Why a rule cannot be programmed (RouteConditionReason): UnsupportedValue or IncompatibleFilters."""
+class RouteFault(NamedTuple):
+    """The reason why a rule cannot be programmed (RouteConditionReason): UnsupportedValue or IncompatibleFilters."""
 
     rule: int
     reason: str
@@ -55,12 +55,12 @@ class Fault(NamedTuple):
 
 
 def of_world(world: World) -> list[Resource]:
-    """All routes, by kind, namespace and name."""
+    """Return all routes, by kind, namespace and name."""
     return [route for kind in ROUTE_KINDS for route in world.of_kind(GATEWAY_GROUP, kind)]
 
 
 def hostnames(route: Resource) -> tuple[str, ...]:
-    """The hostnames of a route as patterns; ("",) for those without, and for kinds that have none."""
+    """Return the hostnames of a route as patterns; ("",) for those without, and for kinds that have none."""
     return route.once(_hostnames)
 
 
@@ -69,22 +69,22 @@ def _hostnames(route: Resource) -> tuple[str, ...]:
 
 
 def rules(route: Resource) -> list[Rule]:
-    """The rules of a route as nodes: `HTTPRouteRule shop/checkout#pay`, unnamed ones `#rule-N`, counted from 1."""
+    """Return the rules of a route as nodes: `HTTPRouteRule shop/checkout#pay`, unnamed ones `#rule-N`, from 1."""
     return route.once(_rules)
 
 
 def _rules(route: Resource) -> list[Rule]:
     role = f"{route.key.kind}Rule"
-    found = []
+    parsed = []
     for index, value in enumerate(sequence(route.spec.get("rules"))):
         if isinstance(value, dict):
             name = text(value.get("name"))
-            found.append(Rule(index, Node(route.key, name or f"rule-{index + 1}", role), not name))
-    return found
+            parsed.append(Rule(index, Node(route.key, name or f"rule-{index + 1}", role), not name))
+    return parsed
 
 
 def extension_refs(route: Resource) -> Iterator[tuple[Node, int, ResourceKey]]:
-    """Every ExtensionRef filter of a rule: the rule, the filter's place in it, and the object, always a local one."""
+    """Yield every ExtensionRef filter of a rule: the rule, the filter's position, and the (always local) object."""
     for rule in rules(route):
         filters = sequence(mapping(sequence(route.spec.get("rules"))[rule.number]).get("filters"))
         for position, value in enumerate(map(mapping, filters)):
@@ -94,33 +94,33 @@ def extension_refs(route: Resource) -> Iterator[tuple[Node, int, ResourceKey]]:
                 yield rule.node, position, ResourceKey(group, kind, route.key.namespace, text(reference["name"]))
 
 
-def faults(route: Resource) -> list[Fault]:
-    """At most one fault per rule: filters that exclude each other, filter or path match types that nobody knows."""
-    return route.once(_faults_of)
+def faults(route: Resource) -> list[RouteFault]:
+    """Return at most one fault per rule: filters that exclude each other, unknown filter or path match types."""
+    return route.once(_read_faults)
 
 
-def _faults_of(route: Resource) -> list[Fault]:
-    found = []
+def _read_faults(route: Resource) -> list[RouteFault]:
+    first_faults = []
     for index, value in enumerate(sequence(route.spec.get("rules"))):
         fault = next(_faults(index, ("spec", "rules", index), mapping(value)), None)
         if fault is not None:
-            found.append(fault)
-    return found
+            first_faults.append(fault)
+    return first_faults
 
 
-def _faults(index: int, pointer: Pointer, rule: object) -> Iterator[Fault]:
+def _faults(index: int, pointer: Pointer, rule: object) -> Iterator[RouteFault]:
     types = []
-    for number, each in enumerate(sequence(mapping(rule).get("filters"))):
-        kind = text(mapping(each).get("type"))
+    for number, route_filter in enumerate(sequence(mapping(rule).get("filters"))):
+        kind = text(mapping(route_filter).get("type"))
         types.append(kind)
         if kind and kind not in FILTERS and "/" not in kind and not is_symbolic(kind):
             place = (*pointer, "filters", number, "type")
-            yield Fault(index, "UnsupportedValue", place, f"filter type {kind} is not known")
+            yield RouteFault(index, "UnsupportedValue", place, f"filter type {kind} is not known")
     if "URLRewrite" in types and "RequestRedirect" in types:
         place = (*pointer, "filters", types.index("URLRewrite"))
-        yield Fault(index, "IncompatibleFilters", place, "URLRewrite and RequestRedirect exclude each other")
-    for number, each in enumerate(sequence(mapping(rule).get("matches"))):
-        kind = text(mapping(mapping(each).get("path")).get("type"))
+        yield RouteFault(index, "IncompatibleFilters", place, "URLRewrite and RequestRedirect exclude each other")
+    for number, match in enumerate(sequence(mapping(rule).get("matches"))):
+        kind = text(mapping(mapping(match).get("path")).get("type"))
         if kind and kind not in PATH_TYPES and not is_symbolic(kind):
             place = (*pointer, "matches", number, "path", "type")
-            yield Fault(index, "UnsupportedValue", place, f"path match type {kind} is not known")
+            yield RouteFault(index, "UnsupportedValue", place, f"path match type {kind} is not known")

@@ -1,4 +1,4 @@
-"""What Secrets and ConfigMaps hold, as far as manifests say it."""
+"""Read what Secrets and ConfigMaps hold, as far as manifests state it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from policylint.model import Resource, World, is_symbolic, mapping, text
 
 
 def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
-    """The entries of a Secret or ConfigMap as text; None where they are not known: encrypted, or left out of a tree."""
+    """Return the entries of a Secret or ConfigMap as text; None where unknown: encrypted, or left out of a tree."""
     if holder is None or "sops" in holder.body:
         return None
     data, plain = mapping(holder.body.get("data")), mapping(holder.body.get("stringData"))
@@ -21,16 +21,16 @@ def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
 
 
 def hidden(value: str) -> bool:
-    """Whether a value is only known to be there: a variable, or encrypted in its place."""
+    """Return whether a value is only known to exist: a variable, or encrypted in place."""
     return is_symbolic(value) or value.startswith("ENC[")
 
 
 def _decoded(value: Any) -> str:
-    """What an entry says, itself where it is a variable or no base64."""
-    said = text(value)
-    if not said or hidden(said):
-        return said
+    """Return a base64 entry decoded; variables and text that is no base64 unchanged."""
+    written = text(value)
+    if not written or hidden(written):
+        return written
     try:
-        return base64.b64decode("".join(said.split()), validate=True).decode("utf-8", "replace")
+        return base64.b64decode("".join(written.split()), validate=True).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
-        return said
+        return written

@@ -1,6 +1,6 @@
-"""What the topology says of Gateways, ListenerSets and Routes: the statuses and all that a linter points at.
+"""The states of Gateways, ListenerSets and routes: their statuses and everything a linter points at.
 
-Plain immutable values. `resolution` and `granted` are three-valued: what is unknown counts as there for conditions,
+Plain immutable values. `resolution` and `granted` are three-valued: the unknown counts as present for conditions,
 but is marked, so that nothing certain is said of it (docs/design/architecture.md §3).
 """
 
@@ -29,9 +29,9 @@ class ReferenceState(NamedTuple):
 
     Args:
         role: certificate (of a listener), ca (client validation), client-certificate (towards backends), parameters.
-        holder, pointer: where it is written.
-        granted: whether a ReferenceGrant allows it; True inside one namespace, None where that cannot be known.
-        reason: the reason of the condition it spoils, "" when nothing is wrong.
+        holder, pointer: the object that holds the reference, and where in it.
+        granted: whether a ReferenceGrant allows it; True inside one namespace, None where that is unknown.
+        reason: the reason of the condition it fails, "" when nothing is wrong.
     """
 
     role: str
@@ -48,13 +48,13 @@ class ListenerState(NamedTuple):
     """A listener of a Gateway or ListenerSet.
 
     Args:
-        holder, pointer: the object that writes it, and where in it.
-        gateway: the Gateway that serves it; None where a ListenerSet's is not there.
+        holder, pointer: the object that declares it, and where in it.
+        gateway: the Gateway that serves it; None where a ListenerSet's is missing.
         port: None where it is not a number (a variable).
         supported_kinds: route kinds it takes, by `allowedRoutes.kinds` and protocol.
         references: its certificates and the CAs of its client validation.
         conflict: HostnameConflict, ProtocolConflict or "".
-        conflicts_with: other listeners it is indistinct from (at most eight).
+        conflicts_with: other listeners it is not distinct from (at most eight).
     """
 
     name: str
@@ -78,7 +78,7 @@ class GatewayState(NamedTuple):
 
     Args:
         class_key, class_resolution: the GatewayClass it names, at ("spec", "gatewayClassName").
-        controller: the class's controllerName, "" where it is not known.
+        controller: the class's controllerName, "" where it is unknown.
         references: the client certificate towards backends and the infrastructure parameters.
     """
 
@@ -93,11 +93,11 @@ class GatewayState(NamedTuple):
 
 
 class ListenerSetState(NamedTuple):
-    """A ListenerSet (or the older XListenerSet): the Gateway it wants, and what that says.
+    """A ListenerSet (or the older XListenerSet): the Gateway it names, and whether that admits it.
 
     Args:
         parent, resolution: the Gateway it names, at ("spec", "parentRef").
-        allowed: whether the Gateway's allowedListeners let it in; None where the namespace's labels are not known.
+        allowed: whether the Gateway's allowedListeners admit it; None where the namespace's labels are unknown.
     """
 
     listener_set: Resource
@@ -110,13 +110,13 @@ class ListenerSetState(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """One listener that a parentRef selects, and what came of it.
+    """One listener that a parentRef selects, and whether the route attaches to it.
 
     Args:
         failure: "" when the route is attached, else NotAllowedByListeners, NoMatchingListenerHostname or RouteConflict.
         message: why, in words.
-        holder, pointer: the place in the listener that refuses (`allowedRoutes/kinds`, `…/namespaces`, `hostname`).
-        hostnames: what route and listener have in common; ("",) is every host.
+        holder, pointer: the field of the listener that refuses (`allowedRoutes/kinds`, `…/namespaces`, `hostname`).
+        hostnames: the intersection of the route's and the listener's; ("",) is every host.
         unknown: why the answer is not certain, "" when it is.
         rival: the route of the other kind that has the hostname already.
     """
@@ -135,8 +135,8 @@ class ParentState(NamedTuple):
     """One parentRef of a route.
 
     Args:
-        number, pointer: which one, and where: ("spec", "parentRefs", 0).
-        wanted, section, port: what it names, defaults filled in.
+        number, pointer: its index, and where it stands: ("spec", "parentRefs", 0).
+        wanted, section, port: the parent it names, defaults filled in.
         text: `Gateway infra/edge#https`, as in reports.
         resolution: of the parent object; `section_found` of what sectionName and port select in it.
         mesh: the parent is no Gateway (a Service): the route stands at the top of its own paths.
@@ -161,23 +161,23 @@ class ParentState(NamedTuple):
     @property
     def attached(self) -> tuple[Node, ...]:
         """The listeners the route is attached to."""
-        return tuple(each.node for each in self.candidates if not each.failure)
+        return tuple(candidate.node for candidate in self.candidates if not candidate.failure)
 
     @property
     def accepted(self) -> bool:
-        return any(each.type == "Accepted" and each.status == "True" for each in self.conditions)
+        return any(condition.type == "Accepted" and condition.status == "True" for condition in self.conditions)
 
 
 class BackendState(NamedTuple):
-    """One backendRef of a route's rule, or of a filter that sends requests somewhere (a mirror, an authoriser).
+    """One backendRef of a route's rule, or of a filter that sends requests elsewhere (a mirror, an authorizer).
 
     Args:
         role: backend, or the filter's type.
         rule: index of the rule.
-        port_found: whether the object has that port; None without a port, or where that cannot be known.
+        port_found: whether the object has that port; None without a port, or where that is unknown.
         section: the named port it leads to, None where the port has no name.
         granted: as in ReferenceState.
-        reason: InvalidKind, RefNotPermitted, BackendNotFound or "" (a port that is not there spoils no condition).
+        reason: InvalidKind, RefNotPermitted, BackendNotFound or "" (a missing port fails no condition).
     """
 
     role: str
@@ -203,7 +203,7 @@ class RouteState(NamedTuple):
 
 
 class Delegation(NamedTuple):
-    """A rule of one route that hands over to another route."""
+    """A rule of one route that delegates to another route."""
 
     parent: ResourceKey
     rule: int
@@ -212,7 +212,7 @@ class Delegation(NamedTuple):
 
 
 class Detached(NamedTuple):
-    """Why a route or ListenerSet hangs on nothing; the unknown ones stand as roots of their own."""
+    """A route or ListenerSet that is attached to nothing, and why; if `unknown`, it becomes a root of its own."""
 
     unknown: bool
     reason: str

@@ -9,9 +9,9 @@ from policylint.model import Node, Resolution, Resource, ResourceKey, World, is_
 from policylint.topology.certificates import Certificates
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.listeners import Listener
-from policylint.topology.parents import Claim
+from policylint.topology.parents import ParentClaim
 from policylint.topology.references import NAMELESS, port_number
-from policylint.topology.routes import Fault
+from policylint.topology.routes import RouteFault
 from policylint.topology.state import (
     BackendState,
     Condition,
@@ -26,12 +26,12 @@ ACCEPTED = Condition("Accepted", "True", "Accepted")
 RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
 NO_CONFLICTS = Condition("Conflicted", "False", "NoConflicts")
 FURTHEST = ("NotAllowedByListeners", "NoMatchingListenerHostname", "RouteConflict")
-"""Failures in the order in which the tests of §3 come; the one that came furthest names the reason."""
+"""Failures in the order of the tests of §3; the candidate that came furthest gives the reason."""
 ADDRESS_TYPES = ("", "IPAddress", "Hostname", "NamedAddress")
 
 
-def parent_state(claim: Claim, faults: Sequence[Fault], rules: int, resolved: Condition) -> ParentState:
-    """The state of one parentRef: Accepted by what came of its candidates, ResolvedRefs of the route's backends."""
+def parent_state(claim: ParentClaim, faults: Sequence[RouteFault], rules: int, resolved: Condition) -> ParentState:
+    """Return the state of one parentRef: Accepted from its candidates, ResolvedRefs from the route's backends."""
     holder = claim.holder
     conditions = [_accepted(claim, faults, rules), resolved]
     if conditions[0].status == "True" and faults:
@@ -53,16 +53,16 @@ def parent_state(claim: Claim, faults: Sequence[Fault], rules: int, resolved: Co
     )
 
 
-def _accepted(claim: Claim, faults: Sequence[Fault], rules: int) -> Condition:
+def _accepted(claim: ParentClaim, faults: Sequence[RouteFault], rules: int) -> Condition:
     if claim.resolution.missing:
         return Condition("Accepted", "False", "NoMatchingParent", claim.resolution.reason)
     if claim.section_found is False:
         return Condition("Accepted", "False", "NoMatchingParent", f"{claim.target.key} has no such listener or port")
-    failures = [each for each in claim.candidates if each.failure]
+    failures = [candidate for candidate in claim.candidates if candidate.failure]
     if failures and len(failures) == len(claim.candidates):
-        worst = max(failures, key=lambda each: FURTHEST.index(each.failure))
+        worst = max(failures, key=lambda candidate: FURTHEST.index(candidate.failure))
         return Condition("Accepted", "False", worst.failure, worst.message)
-    incompatible = next((each for each in faults if each.reason == "IncompatibleFilters"), None)
+    incompatible = next((fault for fault in faults if fault.reason == "IncompatibleFilters"), None)
     if incompatible is not None:
         return Condition("Accepted", "False", incompatible.reason, incompatible.message)
     if faults and len(faults) == rules:
@@ -71,8 +71,8 @@ def _accepted(claim: Claim, faults: Sequence[Fault], rules: int) -> Condition:
 
 
 def route_resolved(backends: Sequence[BackendState]) -> Condition:
-    """ResolvedRefs of a route: the reason of the first backendRef that fails (§9)."""
-    failing = next((each for each in backends if each.reason), None)
+    """Return ResolvedRefs of a route: the reason of the first backendRef that fails (§9)."""
+    failing = next((backend for backend in backends if backend.reason), None)
     return Condition("ResolvedRefs", "False", failing.reason, failing.message) if failing else RESOLVED
 
 
@@ -90,16 +90,16 @@ class Statuses:
         self._attached = attached
 
     def gateway(self, holder: Holder, listener_sets: int) -> GatewayState:
-        """A Gateway's state; `listener_sets` is the number of ListenerSets it accepted."""
+        """Return a Gateway's state; `listener_sets` is the number of ListenerSets it accepted."""
         resource = holder.resource
         references = [*self._client_certificate(resource), *self._parameters(resource)]
-        listeners = tuple(self._listener(each, holder) for each in holder.listeners.values())
+        listeners = tuple(self._listener(listener, holder) for listener in holder.listeners.values())
         conditions = [_gateway_accepted(resource, references, listeners), _gateway_resolved(references, listeners)]
         if holder.resolution.missing:
             # What the API server writes into a new Gateway; without a class no controller ever replaces it.
             message = f"waiting for a controller: {holder.resolution.reason}"
             conditions = [Condition("Accepted", "Unknown", "Pending", message)]
-        if any(text(each.get("mode")) == "AllowInsecureFallback" for each, _ in _validations(resource)):
+        if any(text(validation.get("mode")) == "AllowInsecureFallback" for validation, _ in _validations(resource)):
             message = "client certificates are asked for, but not required"
             conditions.append(Condition("InsecureFrontendValidationMode", "True", "ConfigurationChanged", message))
         return GatewayState(
@@ -114,9 +114,9 @@ class Statuses:
         )
 
     def listener_set(self, holder: Holder, gateway_accepted: bool) -> ListenerSetState:
-        """A ListenerSet's state: let in by its Gateway, and at least one listener valid in every respect (§9)."""
-        listeners = tuple(self._listener(each, holder) for each in holder.listeners.values())
-        valid = [all(_holds(each, kind) for kind in ("Accepted", "ResolvedRefs")) for each in listeners]
+        """Return a ListenerSet's state: admitted by its Gateway, and at least one listener wholly valid (§9)."""
+        listeners = tuple(self._listener(listener, holder) for listener in holder.listeners.values())
+        valid = [all(_holds(listener, kind) for kind in ("Accepted", "ResolvedRefs")) for listener in listeners]
         if holder.allowed is False:
             condition = Condition("Accepted", "False", "NotAllowed", holder.refused)
         elif holder.refused or not gateway_accepted:
@@ -150,7 +150,7 @@ class Statuses:
         elif not listener.supported_protocol:
             message = f"protocol {listener.protocol} is not known"
             accepted = Condition("Accepted", "False", "UnsupportedProtocol", message)
-        elif authorities and all(each.reason for each in authorities):
+        elif authorities and all(reference.reason for reference in authorities):
             accepted = Condition("Accepted", "False", "NoValidCACertificate", authorities[0].message)
         return ListenerState(
             name=listener.name,
@@ -176,26 +176,26 @@ class Statuses:
         place = (*listener.pointer, "tls", "certificateRefs")
         return tuple(
             self._certificates.certificate(
-                listener.holder, (*place, index), each, "certificate", "InvalidCertificateRef"
+                listener.holder, (*place, index), reference, "certificate", "InvalidCertificateRef"
             )
-            for index, each in enumerate(sequence(tls.get("certificateRefs")))
+            for index, reference in enumerate(sequence(tls.get("certificateRefs")))
         )
 
     def _authorities(self, listener: Listener, holder: Holder) -> tuple[ReferenceState, ...]:
-        """The CAs of the client validation of a listener's port: `perPort` before `default` (§9)."""
+        """Return the CAs of the client validation of a listener's port: `perPort` before `default` (§9)."""
         gateway = holder.gateway
         if gateway is None or listener.protocol not in ("HTTPS", "TLS"):
             return ()
         frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
         place: tuple[str | int, ...] = ("spec", "tls", "frontend", "default", "validation")
         validation = mapping(mapping(frontend.get("default")).get("validation"))
-        for index, each in enumerate(map(mapping, sequence(frontend.get("perPort")))):
-            if listener.port is not None and port_number(each.get("port")) == listener.port:
+        for index, config in enumerate(map(mapping, sequence(frontend.get("perPort")))):
+            if listener.port is not None and port_number(config.get("port")) == listener.port:
                 place = ("spec", "tls", "frontend", "perPort", index, "tls", "validation")
-                validation = mapping(mapping(each.get("tls")).get("validation"))
+                validation = mapping(mapping(config.get("tls")).get("validation"))
         return tuple(
-            self._certificates.authority(gateway, (*place, "caCertificateRefs", index), each)
-            for index, each in enumerate(sequence(validation.get("caCertificateRefs")))
+            self._certificates.authority(gateway, (*place, "caCertificateRefs", index), reference)
+            for index, reference in enumerate(sequence(validation.get("caCertificateRefs")))
         )
 
     def _client_certificate(self, gateway: Resource) -> list[ReferenceState]:
@@ -210,29 +210,29 @@ class Statuses:
         reference = mapping(gateway.spec.get("infrastructure")).get("parametersRef")
         if not isinstance(reference, dict):
             return []
-        group, kind, name = (text(reference.get(each)) for each in ("group", "kind", "name"))
-        wanted = ResourceKey(group, kind, gateway.key.namespace, name)
-        resolution = self._world.resolve_inner(wanted) if name else NAMELESS
-        cluster_wide = wanted._replace(namespace="")
+        group, kind, name = (text(reference.get(field)) for field in ("group", "kind", "name"))
+        key = ResourceKey(group, kind, gateway.key.namespace, name)
+        resolution = self._world.resolve_inner(key) if name else NAMELESS
+        cluster_wide = key._replace(namespace="")
         if not resolution.found and self._world.get(cluster_wide) is not None:
-            wanted, resolution = cluster_wide, Resolution("found", resource=self._world.get(cluster_wide))
+            key, resolution = cluster_wide, Resolution("found", resource=self._world.get(cluster_wide))
         reason = "InvalidParameters" if resolution.missing else ""
         place = ("spec", "infrastructure", "parametersRef")
         message = resolution.reason if reason else ""
-        return [ReferenceState("parameters", gateway, place, wanted, resolution, True, reason, message)]
+        return [ReferenceState("parameters", gateway, place, key, resolution, True, reason, message)]
 
 
 def _gateway_accepted(
     gateway: Resource, references: Sequence[ReferenceState], listeners: Sequence[ListenerState]
 ) -> Condition:
-    for each in references:
-        if each.reason == "InvalidParameters":
-            return Condition("Accepted", "False", each.reason, each.message)
+    for reference in references:
+        if reference.reason == "InvalidParameters":
+            return Condition("Accepted", "False", reference.reason, reference.message)
     for address in map(mapping, sequence(gateway.spec.get("addresses"))):
         kind = text(address.get("type"))
         if kind not in ADDRESS_TYPES and not is_symbolic(kind):
             return Condition("Accepted", "False", "UnsupportedAddress", f"address type {kind} is not known")
-    valid = [_holds(each, "Accepted") for each in listeners]
+    valid = [_holds(listener, "Accepted") for listener in listeners]
     if valid and not any(valid):
         return Condition("Accepted", "False", "ListenersNotValid", "no listener is valid")
     if not all(valid):
@@ -241,11 +241,11 @@ def _gateway_accepted(
 
 
 def _gateway_resolved(references: Sequence[ReferenceState], listeners: Sequence[ListenerState]) -> Condition:
-    """ResolvedRefs of a Gateway: its client certificate towards backends, then its listeners."""
-    for each in references:
-        if each.role == "client-certificate" and each.reason:
-            return Condition("ResolvedRefs", "False", each.reason, each.message)
-    if not all(_holds(each, "ResolvedRefs") for each in listeners):
+    """Return ResolvedRefs of a Gateway: its client certificate towards backends, then its listeners."""
+    for reference in references:
+        if reference.role == "client-certificate" and reference.reason:
+            return Condition("ResolvedRefs", "False", reference.reason, reference.message)
+    if not all(_holds(listener, "ResolvedRefs") for listener in listeners):
         return Condition("ResolvedRefs", "False", "ListenersNotResolved", "a listener has an unresolved reference")
     return RESOLVED
 
@@ -254,20 +254,20 @@ def _listener_resolved(listener: Listener, references: Sequence[ReferenceState])
     if listener.invalid:
         message = f"protocol {listener.protocol} does not take {', '.join(kind for kind, _ in listener.invalid)}"
         return Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
-    failing = next((each for each in references if each.reason), None)
+    failing = next((reference for reference in references if reference.reason), None)
     return Condition("ResolvedRefs", "False", failing.reason, failing.message) if failing else RESOLVED
 
 
 def _validations(gateway: Resource) -> list[tuple[Mapping[str, Any], int | None]]:
-    """The client validations of a Gateway, the default one and those per port."""
+    """Return the client validations of a Gateway with their ports, None for the default one."""
     frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
-    found: list[tuple[Mapping[str, Any], int | None]] = [
+    validations: list[tuple[Mapping[str, Any], int | None]] = [
         (mapping(mapping(frontend.get("default")).get("validation")), None)
     ]
-    for each in map(mapping, sequence(frontend.get("perPort"))):
-        found.append((mapping(mapping(each.get("tls")).get("validation")), port_number(each.get("port"))))
-    return found
+    for config in map(mapping, sequence(frontend.get("perPort"))):
+        validations.append((mapping(mapping(config.get("tls")).get("validation")), port_number(config.get("port"))))
+    return validations
 
 
 def _holds(listener: ListenerState, kind: str) -> bool:
-    return all(each.status == "True" for each in listener.conditions if each.type == kind)
+    return all(condition.status == "True" for condition in listener.conditions if condition.type == kind)

@@ -1,4 +1,4 @@
-"""Which Services select the Pods of which workloads: how a workload is reached (Service spec.selector)."""
+"""Match Services to the workloads whose Pods they select: how a workload is reached (Service spec.selector)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ WORKLOADS = (
 
 
 def is_workload(group: str, kind: str) -> bool:
-    """Whether objects of a kind run Pods."""
+    """Return whether objects of a kind run Pods."""
     return (group, kind) in WORKLOADS
 
 
 def pod_labels(workload: Resource) -> Mapping[str, Any]:
-    """The labels of the Pods that a workload makes."""
+    """Return the labels of the Pods that a workload makes."""
     if workload.key.kind == "Pod":
         return workload.labels
     spec = workload.spec
@@ -35,15 +35,19 @@ def pod_labels(workload: Resource) -> Mapping[str, Any]:
     return mapping(mapping(mapping(spec.get("template")).get("metadata")).get("labels"))
 
 
-def selecting(world: World, workload: Resource) -> list[Resource]:
-    """The Services that select a workload's Pods, the one with the most demanding selector first."""
+def services_selecting(world: World, workload: Resource) -> list[Resource]:
+    """Return the Services that select a workload's Pods, the one with the most demanding selector first."""
     labels = pod_labels(workload)
-    found = [each for each in world.in_namespace("", "Service", workload.key.namespace) if _selects(each, labels)]
-    return sorted(found, key=lambda each: (-len(_selector(each)), each.key.name != workload.key.name, each.key))
+    services = [
+        service for service in world.in_namespace("", "Service", workload.key.namespace) if _selects(service, labels)
+    ]
+    return sorted(
+        services, key=lambda service: (-len(_selector(service)), service.key.name != workload.key.name, service.key)
+    )
 
 
-def selected(world: World, service: Resource) -> list[Resource]:
-    """The workloads whose Pods a Service selects."""
+def workloads_selected(world: World, service: Resource) -> list[Resource]:
+    """Return the workloads whose Pods a Service selects."""
     namespace = service.key.namespace
     return [
         workload
@@ -58,5 +62,5 @@ def _selector(service: Resource) -> Mapping[str, Any]:
 
 
 def _selects(service: Resource, labels: Mapping[str, Any]) -> bool:
-    wanted = _selector(service)
-    return bool(wanted) and all(labels.get(name) == value for name, value in wanted.items())
+    selector = _selector(service)
+    return bool(selector) and all(labels.get(name) == value for name, value in selector.items())

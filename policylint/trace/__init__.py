@@ -1,6 +1,6 @@
-"""What happens when a request comes in: `Tracer(simulation).trace(request)`.
+"""Trace what happens to a request: `Tracer(simulation).trace(request)`.
 
-Knows no kinds of policies by name but BackendTLSPolicy, which decides whether a backend can be reached at all.
+No kind of policy is known by name but BackendTLSPolicy, which decides whether a backend can be reached at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the rule that takes a request to its end: filters, backends, what the backend sees and the client gets."""
+"""Follow a request from the rule that takes it to its end: filters, backends, and the response."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology import RouteState, Topology
-from policylint.topology.routes import PATH_TYPES, Fault, Rule, faults
+from policylint.topology.routes import PATH_TYPES, RouteFault, Rule, faults
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
 from policylint.trace.filters import Message, Step, shown
 from policylint.trace.matching import path_of
-from policylint.trace.precedence import Option, options, ordered
+from policylint.trace.precedence import RuleCandidate, ordered, rule_candidates
 from policylint.trace.request import Request
 from policylint.trace.result import Forwarded, Outcome, Share
 
 _MOST_DELEGATIONS = 16
 
 
-class Answer(NamedTuple):
-    """What a rule makes of a request.
+class RuleOutcome(NamedTuple):
+    """The end of a request that a rule takes.
 
     Args:
-        path: the rules and routes below the first rule that it was handed on to.
-        rule_of: the option that finally answers (another one than asked where the rule delegates).
+        path: the rules and routes below the first rule that it was delegated to.
+        final: the candidate that finally answers (not the first one where its rule delegates).
     """
 
     outcome: Outcome
-    rule_of: Option
+    final: RuleCandidate
     path: tuple[Node, ...] = ()
     steps: tuple[Step, ...] = ()
     forwarded: Forwarded | None = None
@@ -38,8 +38,8 @@ class Answer(NamedTuple):
     backend_tls: bool = False
 
 
-class Answering:
-    """Lets rules answer requests."""
+class Responder:
+    """Applies rules to requests."""
 
     __slots__ = ("_tls", "_topology")
 
@@ -47,119 +47,127 @@ class Answering:
         self._topology = topology
         self._tls = tls
 
-    def answer(self, option: Option, request: Request, port: int | None) -> Answer:
-        """The end of a request that an option takes.
+    def respond(self, candidate: RuleCandidate, request: Request, port: int | None) -> RuleOutcome:
+        """Return the end of a request that a candidate takes.
 
         Args:
             port: of the listener or Service, for redirects that name none.
         """
-        message = Message(request, _prefix(option))
+        message = Message(request, _prefix(candidate))
         steps: list[Step] = []
         nodes: list[Node] = []
         for _ in range(_MOST_DELEGATIONS):
-            state = self._state(option)
-            fault = _fault(option.route, option.rule)
+            state = self._state(candidate)
+            fault = _fault(candidate.route, candidate.rule)
             if fault is not None:
-                return self._failing(option, fault.message, steps, nodes)
-            rule = mapping(sequence(option.route.spec.get("rules"))[option.rule.number])
-            message.apply(rule.get("filters"), ("spec", "rules", option.rule.number, "filters"), port)
+                return self._failing(candidate, fault.message, steps, nodes)
+            rule = mapping(sequence(candidate.route.spec.get("rules"))[candidate.rule.number])
+            message.apply(rule.get("filters"), ("spec", "rules", candidate.rule.number, "filters"), port)
             steps, message.steps = [*steps, *message.steps], []
             if message.error:
-                return self._failing(option, message.error, steps, nodes)
+                return self._failing(candidate, message.error, steps, nodes)
             if message.cors is not None:
                 outcome = Outcome(status=204, reason="the gateway answers the CORS preflight itself")
-                return Answer(outcome, option, tuple(nodes), tuple(steps), response=dict(message.cors))
+                return RuleOutcome(outcome, candidate, tuple(nodes), tuple(steps), response=dict(message.cors))
             if message.redirect is not None:
                 outcome = Outcome(redirect=message.redirect)
-                answer = Answer(outcome, option, tuple(nodes), tuple(steps), response=shown(message.response_headers))
-                return answer._replace(mirrors=self._mirrors(state, message))
-            steps += limits(rule, ("spec", "rules", option.rule.number))
-            children = self._children(option)
+                rule_outcome = RuleOutcome(
+                    outcome, candidate, tuple(nodes), tuple(steps), response=shown(message.response_headers)
+                )
+                return rule_outcome._replace(mirrors=self._mirrors(state, message))
+            steps += limits(rule, ("spec", "rules", candidate.rule.number))
+            children = self._children(candidate)
             if children is None:
-                return self._backends(option, state, message, request, steps, nodes, port)
-            child = next(iter(ordered(options(children, request, grpc=False))), None)
+                return self._backends(candidate, state, message, request, steps, nodes, port)
+            child = next(iter(ordered(rule_candidates(children, request, grpc=False))), None)
             if child is None:
-                reason = f"no rule of the routes that {option.rule.node} delegates to matches"
-                return Answer(Outcome(status=404, reason=reason), option, tuple(nodes), tuple(steps))
+                reason = f"no rule of the routes that {candidate.rule.node} delegates to matches"
+                return RuleOutcome(Outcome(status=404, reason=reason), candidate, tuple(nodes), tuple(steps))
             nodes += [Node(child.route.key, "", child.route.key.kind), child.rule.node]
-            option = child
-        return self._failing(option, "the routes delegate to each other in a circle", steps, nodes)
+            candidate = child
+        return self._failing(candidate, "the routes delegate to each other in a circle", steps, nodes)
 
     def _backends(
         self,
-        option: Option,
+        candidate: RuleCandidate,
         state: RouteState,
         message: Message,
         request: Request,
         steps: list[Step],
         nodes: list[Node],
         port: int | None,
-    ) -> Answer:
-        """Spread over the backends, each behind its own filters."""
-        found = shares(state, option.rule.number, self._tls)
-        maker = "" if found else made_by(option.route)
+    ) -> RuleOutcome:
+        """Distribute a request over the backends, each behind its own filters."""
+        backend_shares = shares(state, candidate.rule.number, self._tls)
+        maker = "" if backend_shares else generator_of(candidate.route)
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
-            return Answer(Outcome(unknown=True, reason=reason), option, tuple(nodes), tuple(steps))
-        outcome = end(found)
-        answer = Answer(outcome, option, tuple(nodes), mirrors=self._mirrors(state, message))
+            return RuleOutcome(Outcome(unknown=True, reason=reason), candidate, tuple(nodes), tuple(steps))
+        outcome = outcome_of(backend_shares)
+        rule_outcome = RuleOutcome(outcome, candidate, tuple(nodes), mirrors=self._mirrors(state, message))
         if not outcome.backends:
-            return answer._replace(steps=tuple(steps), response=shown(message.response_headers))
+            return rule_outcome._replace(steps=tuple(steps), response=shown(message.response_headers))
         per_backend: dict[ResourceKey, Forwarded] = {}
         responses: list[dict[str, str]] = []
-        own: list[Step] = []
-        tls = False
-        for share in found:
+        backend_steps: list[Step] = []
+        uses_tls = False
+        for share in backend_shares:
             if share.problem or not share.share:
                 continue
-            towards = message.copy()
-            towards.apply(filters_of(option.route, share), (*share.pointer, "filters"), port)
-            own += towards.steps
-            if towards.redirect is not None:
-                return answer._replace(outcome=Outcome(redirect=towards.redirect), steps=(*steps, *own))
-            secured = self._tls.of(share)
-            tls = tls or secured is not None
-            headers = shown(towards.request_headers)
-            sni = "" if secured is None else secured.sni
-            per_backend[share.key] = Forwarded(request.method, towards.host, towards.path, headers, sni)
-            responses.append(shown(towards.response_headers))
+            backend_message = message.copy()
+            backend_message.apply(filters_of(candidate.route, share), (*share.pointer, "filters"), port)
+            backend_steps += backend_message.steps
+            if backend_message.redirect is not None:
+                return rule_outcome._replace(
+                    outcome=Outcome(redirect=backend_message.redirect), steps=(*steps, *backend_steps)
+                )
+            tls = self._tls.of(share)
+            uses_tls = uses_tls or tls is not None
+            headers = shown(backend_message.request_headers)
+            sni = "" if tls is None else tls.sni
+            per_backend[share.key] = Forwarded(request.method, backend_message.host, backend_message.path, headers, sni)
+            responses.append(shown(backend_message.response_headers))
         first = next(iter(per_backend.values()))
-        same = all(each == first for each in per_backend.values())
-        common = {name: value for name, value in responses[0].items() if all(r.get(name) == value for r in responses)}
+        identical = all(forwarded == first for forwarded in per_backend.values())
+        common = {
+            name: value
+            for name, value in responses[0].items()
+            if all(response.get(name) == value for response in responses)
+        }
         plain = Forwarded(request.method, message.host, message.path, shown(message.request_headers))
-        return answer._replace(
-            steps=(*steps, *own),
-            forwarded=first if same else plain,
-            per_backend={} if same else per_backend,
+        return rule_outcome._replace(
+            steps=(*steps, *backend_steps),
+            forwarded=first if identical else plain,
+            per_backend={} if identical else per_backend,
             response=common,
-            backend_tls=tls,
+            backend_tls=uses_tls,
         )
 
     def _mirrors(self, state: RouteState, message: Message) -> tuple[ResourceKey, ...]:
-        return tuple(each.wanted for each in mirrors(state, message.mirrors))
+        return tuple(mirror.wanted for mirror in mirrors(state, message.mirrors))
 
-    def _failing(self, option: Option, reason: str, steps: list[Step], nodes: list[Node]) -> Answer:
-        return Answer(Outcome(status=500, reason=reason), option, tuple(nodes), tuple(steps))
+    def _failing(self, candidate: RuleCandidate, reason: str, steps: list[Step], nodes: list[Node]) -> RuleOutcome:
+        return RuleOutcome(Outcome(status=500, reason=reason), candidate, tuple(nodes), tuple(steps))
 
-    def _state(self, option: Option) -> RouteState:
-        state = self._topology.route(option.route.key)
-        return state if state is not None else RouteState(option.route, (), (), ())
+    def _state(self, candidate: RuleCandidate) -> RouteState:
+        state = self._topology.route(candidate.route.key)
+        return state if state is not None else RouteState(candidate.route, (), (), ())
 
-    def _children(self, option: Option) -> list[tuple[Resource, Sequence[str]]] | None:
-        """The routes that a rule hands over to, which serve every host there; None where it has its own backends."""
-        found: list[tuple[Resource, Sequence[str]]] = []
-        hands_over = False
-        for each in self._topology.delegations:
-            if each.parent == option.route.key and each.rule == option.rule.number:
-                hands_over = True
-                child = self._topology.route(each.child)
+    def _children(self, candidate: RuleCandidate) -> list[tuple[Resource, Sequence[str]]] | None:
+        """Return the routes that a rule delegates to (they serve every host); None where it has its own backends."""
+        children: list[tuple[Resource, Sequence[str]]] = []
+        delegates = False
+        for delegation in self._topology.delegations:
+            if delegation.parent == candidate.route.key and delegation.rule == candidate.rule.number:
+                delegates = True
+                child = self._topology.route(delegation.child)
                 if child is not None:
-                    found.append((child.route, ("",)))
-        return found if hands_over else None
+                    children.append((child.route, ("",)))
+        return children if delegates else None
 
 
-def made_by(route: Resource) -> str:
-    """What a route is written in where that is no route: the values of a chart, `HelmRelease media/player`; else ""."""
+def generator_of(route: Resource) -> str:
+    """Return the object that generates a route, `HelmRelease media/player`, if it is written in one; else ""."""
     document = mapping(getattr(route.location("spec").document, "value", None))
     kind = text(document.get("kind"))
     if kind in ("", "List", "Kustomization", route.key.kind):
@@ -170,7 +178,7 @@ def made_by(route: Resource) -> str:
 
 
 def limits(rule: Mapping[str, object], pointer: Pointer) -> Iterator[Step]:
-    """What a rule says of time and repetition (HTTPRouteTimeouts, HTTPRouteRetry, SessionPersistence), in words."""
+    """Yield the timeouts and retries of a rule in words (HTTPRouteTimeouts, HTTPRouteRetry, SessionPersistence)."""
     timeouts = mapping(rule.get("timeouts"))
     for name, words in (("request", "request timeout"), ("backendRequest", "timeout of each try")):
         if name in timeouts:
@@ -188,25 +196,25 @@ def limits(rule: Mapping[str, object], pointer: Pointer) -> Iterator[Step]:
         yield Step(f"keep the session by {session.get('type', 'Cookie')}{name}", (*pointer, "sessionPersistence"))
 
 
-def end(found: Sequence[Share], *, stream: bool = False) -> Outcome:
-    """What shares come to: 500 (a stream: nothing) where none of them works."""
-    working = [each for each in found if not each.problem and each.share]
+def outcome_of(backend_shares: Sequence[Share], *, stream: bool = False) -> Outcome:
+    """Return the outcome of a rule with these backends: 500 if none of them works (a stream is refused)."""
+    working = [share for share in backend_shares if not share.problem and share.share]
     if working:
-        return Outcome(tuple(found))
-    if not found:
+        return Outcome(tuple(backend_shares))
+    if not backend_shares:
         reason = "the rule has no backends"
-    elif any(each.weight for each in found):
-        reason = next(each.problem for each in found if each.problem)
+    elif any(share.weight for share in backend_shares):
+        reason = next(share.problem for share in backend_shares if share.problem)
     else:
         reason = "all its backends have weight 0"
-    return Outcome(tuple(found), None if stream else 500, refused=stream, reason=reason)
+    return Outcome(tuple(backend_shares), None if stream else 500, refused=stream, reason=reason)
 
 
-def _prefix(option: Option) -> str:
-    """What ReplacePrefixMatch replaces: the prefix that matched."""
-    kind, value = path_of(option.match.value)
-    return value if kind in PATH_TYPES and kind != "RegularExpression" and not option.match.grpc else "/"
+def _prefix(candidate: RuleCandidate) -> str:
+    """Return the prefix that matched, which ReplacePrefixMatch replaces."""
+    kind, value = path_of(candidate.match.value)
+    return value if kind in PATH_TYPES and kind != "RegularExpression" and not candidate.match.grpc else "/"
 
 
-def _fault(route: Resource, rule: Rule) -> Fault | None:
-    return next((each for each in faults(route) if each.rule == rule.number), None)
+def _fault(route: Resource, rule: Rule) -> RouteFault | None:
+    return next((fault for fault in faults(route) if fault.rule == rule.number), None)

@@ -1,4 +1,4 @@
-"""Where a rule sends a request: shares by weight, backends that cannot be used, TLS towards them.
+"""The backends of a rule: shares by weight, why some cannot be used, TLS towards them.
 
 Source: docs/design/request-precedence.md §6 and §9.
 """
@@ -20,7 +20,7 @@ TLS_POLICY = (GATEWAY_GROUP, "BackendTLSPolicy")
 
 
 class Tls(NamedTuple):
-    """TLS towards a backend: the server name asked for, or why there can be no session."""
+    """TLS towards a backend: the server name requested, or why there can be no session."""
 
     sni: str = ""
     problem: str = ""
@@ -40,11 +40,11 @@ class BackendTls:
                         self._by_node.setdefault(node, []).append(state)
 
     def of(self, share: Share) -> Tls | None:
-        """What the policy of a port, else of the whole Service, says; None where nobody asks for TLS."""
+        """Return the TLS settings of a port's policy, else of the whole Service's; None where no policy applies."""
         for node in (share.section, whole(share.key)):
             states = self._by_node.get(node, []) if node is not None else []
-            standing = [each for each in states if not any(node == lost.attachment.node for lost in each.refused)]
-            for state in standing:
+            effective = [state for state in states if not any(node == lost.attachment.node for lost in state.refused)]
+            for state in effective:
                 problem = _unaccepted(state)
                 if problem:
                     return Tls(problem=f"{state.key} is not accepted: {problem}")
@@ -53,20 +53,20 @@ class BackendTls:
 
 
 def shares(route: RouteState, rule: int, tls: BackendTls | None = None) -> list[Share]:
-    """The backends of a rule with their parts of the requests (HTTPRouteRule.BackendRefs)."""
-    found = []
+    """Return the backends of a rule with their shares of the requests (HTTPRouteRule.BackendRefs)."""
+    backend_shares = []
     for backend in route.backends:
         if backend.rule == rule and backend.role == "backend" and not is_delegation(backend.wanted):
             weight = mapping(_at(route.route, backend)).get("weight", 1)
             weight = weight if isinstance(weight, int) and not isinstance(weight, bool) and weight > 0 else 0
             share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, problem(backend))
-            found.append(share if share.problem or tls is None else _secured(share, tls))
-    total = sum(each.weight for each in found)
-    return [each._replace(share=each.weight / total) if total else each for each in found]
+            backend_shares.append(share if share.problem or tls is None else _secured(share, tls))
+    total = sum(share.weight for share in backend_shares)
+    return [share._replace(share=share.weight / total) if total else share for share in backend_shares]
 
 
 def problem(backend: BackendState) -> str:
-    """Why a backendRef cannot be used, "" when it can or when nobody knows."""
+    """Return why a backendRef cannot be used, "" when it can or when that is unknown."""
     if backend.reason:
         return backend.message or backend.reason
     if backend.granted is False:
@@ -77,28 +77,28 @@ def problem(backend: BackendState) -> str:
 
 
 def mirrors(route: RouteState, pointers: Iterable[tuple[Any, ...]]) -> list[BackendState]:
-    """The backends of RequestMirror filters that can be used; the others get nothing."""
-    wanted = set(pointers)
-    return [each for each in route.backends if each.pointer in wanted and not problem(each)]
+    """Return the usable backends of RequestMirror filters; the others receive nothing."""
+    mirrored = set(pointers)
+    return [backend for backend in route.backends if backend.pointer in mirrored and not problem(backend)]
 
 
 def filters_of(route: Resource, share: Share) -> list[Any]:
-    """The filters of one backendRef."""
+    """Return the filters of one backendRef."""
     return sequence(mapping(_value(route, share.pointer)).get("filters"))
 
 
 def _secured(share: Share, tls: BackendTls) -> Share:
-    found = tls.of(share)
-    return share._replace(problem=found.problem) if found is not None and found.problem else share
+    session = tls.of(share)
+    return share._replace(problem=session.problem) if session is not None and session.problem else share
 
 
 def _unaccepted(state: PolicyState) -> str:
     if state.invalid_code:
         return state.invalid
     for ancestor in state.ancestors:
-        for each in ancestor.conditions:
-            if each.type == "Accepted" and each.status == "False" and each.reason != "Conflicted":
-                return each.message or each.reason
+        for condition in ancestor.conditions:
+            if condition.type == "Accepted" and condition.status == "False" and condition.reason != "Conflicted":
+                return condition.message or condition.reason
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Whether a request ended as its `expect` says: the requests of a repository as its regression tests."""
+"""Compare a trace with the `expect` of its request: the requests of a repository serve as its regression tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FACTS = (
 
 
 class Check(NamedTuple):
-    """One thing that a request was expected to do."""
+    """One expectation of a request, and what was found."""
 
     fact: str
     want: Any
@@ -38,10 +38,10 @@ class Check(NamedTuple):
 
 
 def checks(trace: Trace, expect: Mapping[str, Any]) -> Iterator[Check]:
-    """One check per entry of `expect`.
+    """Yield one check per entry of `expect`.
 
     Raises:
-        RequestError: an entry that nobody understands.
+        RequestError: an entry that is unknown.
     """
     for fact, want in expect.items():
         if fact not in FACTS:
@@ -50,32 +50,36 @@ def checks(trace: Trace, expect: Mapping[str, Any]) -> Iterator[Check]:
             close = get_close_matches(str(fact), FACTS, 1)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
             raise RequestError(f"`expect` has no {fact!r}{hint}; it knows {', '.join(FACTS)}")
-        got, holds = _judged(trace, fact, want)
+        got, holds = _evaluate(trace, fact, want)
         yield Check(fact, want, got, holds)
 
 
-def _judged(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
+def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
     outcome = trace.outcome
     shares = {str(key): share for key, share in outcome.backends.items()}
     match fact:
         case "backend":
             return sorted(shares), sorted(shares) == [want]
         case "backends":
-            wanted = {str(key): share for key, share in mapping(want).items() if share}
-            return shares, set(shares) == set(wanted) and all(abs(shares[key] - wanted[key]) < 0.01 for key in wanted)
+            expected_shares = {str(key): share for key, share in mapping(want).items() if share}
+            return shares, set(shares) == set(expected_shares) and all(
+                abs(shares[key] - expected_shares[key]) < 0.01 for key in expected_shares
+            )
         case "status":
             status = 200 if shares else outcome.redirect.status if outcome.redirect else outcome.status
             return status, status in (want if isinstance(want, list) else [want])
         case "redirect":
             redirect = {} if outcome.redirect is None else outcome.redirect._asdict()
-            holds = bool(redirect) and all(str(redirect.get(key)) == str(each) for key, each in mapping(want).items())
+            holds = bool(redirect) and all(
+                str(redirect.get(key)) == str(expected) for key, expected in mapping(want).items()
+            )
             return redirect, holds
         case "refused":
             return outcome.refused, outcome.refused == want
         case "answered":
             return outcome.answered, outcome.answered == want
         case "mirror":
-            names = [str(each) for each in trace.mirrors]
+            names = [str(mirror) for mirror in trace.mirrors]
             wanted_mirrors = [want] if isinstance(want, str) else sequence(want)
             return names, sorted(names) == sorted(map(str, wanted_mirrors))
         case "request":
@@ -86,7 +90,7 @@ def _judged(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
             return answer, _same(mapping(want), answer)
         case "policies":
             owners = _owners(trace)
-            return owners, set(owners) == {str(each) for each in sequence(want)}
+            return owners, set(owners) == {str(policy) for policy in sequence(want)}
         case "backendTLS":
             return trace.backend_tls, trace.backend_tls == want
         case _:
@@ -95,12 +99,12 @@ def _judged(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
 
 
 def _met(trace: Trace, fact: str) -> str | None:
-    thing: object = {
+    node: object = {
         "listener": trace.listener and trace.listener.node,
         "route": trace.route and trace.route.key,
         "rule": trace.rule,
     }[fact]
-    return None if thing is None else str(thing)
+    return None if node is None else str(node)
 
 
 def _owners(trace: Trace) -> list[str]:
@@ -111,11 +115,11 @@ def _owners(trace: Trace) -> list[str]:
 
 
 def _same(want: Mapping[str, Any], got: Mapping[str, Any]) -> bool:
-    """Named fields are equal, named headers there with that value, `absentHeaders` not there."""
+    """Return whether the named fields are equal, the named headers have the values, and `absentHeaders` are absent."""
     headers = {str(name).lower(): str(value) for name, value in mapping(got.get("headers")).items()}
-    wanted = {str(name).lower(): str(value) for name, value in mapping(want.get("headers")).items()}
+    expected_headers = {str(name).lower(): str(value) for name, value in mapping(want.get("headers")).items()}
     return (
         all(got.get(name) == want[name] for name in ("method", "host", "path", "sni") if name in want)
-        and all(headers.get(name) == value for name, value in wanted.items())
+        and all(headers.get(name) == value for name, value in expected_headers.items())
         and not any(str(name).lower() in headers for name in sequence(want.get("absentHeaders")))
     )

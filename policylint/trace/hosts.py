@@ -1,4 +1,4 @@
-"""Hosts against patterns that may hold variables nobody has filled in: `echo.${DOMAIN}` may be `echo.example.com`."""
+"""Match hosts against patterns that may hold unresolved variables: `echo.${DOMAIN}` may be `echo.example.com`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from policylint.topology.hostnames import matches
 
 
 def serves(host: str, pattern: str) -> bool:
-    """Whether a host falls under a pattern, or may once its variables are filled in.
+    """Return whether a host falls under a pattern, or may once its variables have values.
 
     Source: docs/design/request-precedence.md §1.
     """
@@ -18,7 +18,7 @@ def serves(host: str, pattern: str) -> bool:
 
 
 def may_be(host: str, pattern: str) -> bool:
-    """Whether values for the variables of a pattern make it cover a host that it does not cover as it stands."""
+    """Return whether some values for a pattern's variables would make it cover a host that it does not cover as is."""
     if not is_symbolic(pattern) or matches(host, pattern):
         return False
     name, colon, port = host.rpartition(":")

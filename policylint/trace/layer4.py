@@ -1,4 +1,4 @@
-"""TLS, TCP and UDP: the route of a listener by server name and age, shares by weight.
+"""Trace TLS, TCP and UDP: the route of a listener by server name and age, shares by weight.
 
 Source: docs/design/request-precedence.md §1, §3, §6.
 """
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from policylint.model import Node, Resource, mapping, sequence
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
-from policylint.trace.answering import end
+from policylint.trace.answering import outcome_of
 from policylint.trace.backends import shares
 from policylint.trace.hosts import serves
-from policylint.trace.listeners import passes_through
+from policylint.trace.listeners import is_passthrough
 from policylint.trace.nearby import nearest_listeners
 from policylint.trace.result import Considered, Forwarded, Outcome, Trace
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _KINDS = {"TLS": ("TLSRoute", "TCPRoute"), "TCP": ("TCPRoute",), "UDP": ("UDPRoute",)}
 
 
-def through(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
-    """A stream at a listener: the TLSRoute with the most specific server name, else the oldest route."""
+def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
+    """Return the trace of a stream at a listener: the TLSRoute with the most specific server name, else the oldest."""
     request = start.request
     if listener.protocol == "HTTPS":
         return start._replace(
@@ -36,39 +36,39 @@ def through(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
     fitting: list[tuple[tuple[Any, ...], str, RouteState]] = []
     for state, candidate in tracer.attached(listener, *_KINDS.get(listener.protocol, ())):
         names = candidate.hostnames
-        serving = [each for each in names if state.route.key.kind != "TLSRoute" or serves(sni, each)]
+        serving = [name for name in names if state.route.key.kind != "TLSRoute" or serves(sni, name)]
         if serving and rules(state.route):
-            hostname = max(serving, key=lambda each: (not each.startswith("*") and len(each), len(each)))
+            hostname = max(serving, key=lambda name: (not name.startswith("*") and len(name), len(name)))
             exact = 0 if hostname.startswith("*") else len(hostname)
             stamp = state.route.created
             kind = _KINDS[listener.protocol].index(state.route.key.kind)
             order = (kind, -exact, -len(hostname), (not stamp, stamp), state.route.key.path)
             fitting.append((order, hostname, state))
-    fitting.sort(key=lambda each: each[0])
+    fitting.sort(key=lambda ranked: ranked[0])
     if not fitting:
-        what = f"server name {sni or '(none)'}" if listener.protocol == "TLS" else f"port {listener.port}"
-        outcome = Outcome(refused=True, reason=f"no route of {listener.node} is for {what}")
+        subject = f"server name {sni or '(none)'}" if listener.protocol == "TLS" else f"port {listener.port}"
+        outcome = Outcome(refused=True, reason=f"no route of {listener.node} is for {subject}")
         return start._replace(
             outcome=outcome, nearest=nearest_listeners([listener], request), path=tracer.path(listener)
         )
     _, hostname, state = fitting[0]
-    trace = towards(tracer, start, state, tracer.path(listener), passed_on=passes_through(listener))
-    beaten = tuple(_beaten(each, fitting[0][1], state) for each in fitting[1:])
+    trace = along_route(tracer, start, state, tracer.path(listener), passed_on=is_passthrough(listener))
+    beaten = tuple(_beaten(loser, fitting[0][1], state) for loser in fitting[1:])
     return trace._replace(hostname=hostname, match=f"server name {hostname}" if hostname else "", considered=beaten)
 
 
-def towards(
+def along_route(
     tracer: Tracer, start: Trace, state: RouteState, above: tuple[Node, ...], *, passed_on: bool = False
 ) -> Trace:
-    """A stream that a route takes, by its first rule."""
+    """Return the trace of a stream that a route takes, by its first rule."""
     rule = rules(state.route)[0]
-    found = shares(state, rule.number, None if passed_on else tracer.tls)
-    outcome = end(found, stream=True)
+    backend_shares = shares(state, rule.number, None if passed_on else tracer.tls)
+    outcome = outcome_of(backend_shares, stream=True)
     nodes = (*above, whole(state.route.key), rule.node)
-    working = [each for each in found if each.share and not each.problem]
-    secured = next((each for each in map(tracer.tls.of, working) if each is not None), None)
+    working = [share for share in backend_shares if share.share and not share.problem]
+    session = next((tls for tls in map(tracer.tls.of, working) if tls is not None), None)
     request = start.request
-    sni = (request.sni or request.host) if passed_on else (secured.sni if secured is not None else "")
+    sni = (request.sni or request.host) if passed_on else (session.sni if session is not None else "")
     http = request.scheme == "https" and start.listener is not None
     forwarded = Forwarded(
         request.method if http else "",
@@ -85,26 +85,26 @@ def towards(
         path=nodes,
         forwarded=forwarded if working else None,
         response=dict(request.backend_headers),
-        backend_tls=bool(working) and (passed_on or secured is not None),
+        backend_tls=bool(working) and (passed_on or session is not None),
         policies=tracer.policies.met(nodes, working),
     )
 
 
 def client_validation(gateway: Resource, port: int | None) -> Mapping[str, Any]:
-    """The validation of client certificates on a port: its own, else the default (GatewaySpec.TLS.Frontend)."""
+    """Return the validation of client certificates on a port: its own, else the default (GatewaySpec.TLS.Frontend)."""
     frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
-    for each in map(mapping, sequence(frontend.get("perPort"))):
-        if each.get("port") == port:
-            return mapping(mapping(each.get("tls")).get("validation"))
+    for config in map(mapping, sequence(frontend.get("perPort"))):
+        if config.get("port") == port:
+            return mapping(mapping(config.get("tls")).get("validation"))
     return mapping(mapping(frontend.get("default")).get("validation"))
 
 
-def _beaten(each: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:
-    order, own, state = each
-    if own != hostname:
-        why = f"server name {own or '(every one)'} is less specific"
+def _beaten(loser: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:
+    order, loser_hostname, state = loser
+    if loser_hostname != hostname:
+        reason = f"server name {loser_hostname or '(every one)'} is less specific"
     elif order[3] != (not winner.route.created, winner.route.created):
-        why = "the other route is older"
+        reason = "the other route is older"
     else:
-        why = f"{winner.route.key.path} comes first by name"
-    return Considered(rules(state.route)[0].node, why, state.route, ("spec", "rules", 0))
+        reason = f"{winner.route.key.path} comes first by name"
+    return Considered(rules(state.route)[0].node, reason, state.route, ("spec", "rules", 0))

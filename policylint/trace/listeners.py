@@ -1,4 +1,4 @@
-"""Which listener of a Gateway takes a request (docs/design/request-precedence.md §2)."""
+"""Select the listener of a Gateway that takes a request (docs/design/request-precedence.md §2)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Selection(NamedTuple):
 
     Args:
         others: further listeners that could have taken it but are less specific.
-        status: the answer where a TLS session stands but no listener is for the host (404, 421).
-        on_port: the listeners on the port, for who asks what is near.
+        status: the response where a TLS session exists but no listener is for the host (404, 421).
+        on_port: the listeners on the port, from which near misses are told.
     """
 
     listener: ListenerState | None
@@ -33,15 +33,15 @@ class Selection(NamedTuple):
 
 
 def select(listeners: Sequence[ListenerState], request: Request) -> Selection:
-    """Take the most specific listener on the request's port, by SNI where there is TLS, then judge the Host header."""
-    on_port = tuple(each for each in listeners if each.port == request.port or request.port is None)
+    """Select the most specific listener on the port, by SNI where there is TLS, then check the Host header."""
+    on_port = tuple(listener for listener in listeners if listener.port == request.port or request.port is None)
     if not on_port:
         return Selection(None, reason=_other_ports(listeners, request))
-    speaking = [each for each in on_port if each.protocol in _PROTOCOLS[request.scheme]]
+    speaking = [listener for listener in on_port if listener.protocol in _PROTOCOLS[request.scheme]]
     if not speaking:
-        what = ", ".join(sorted({each.protocol for each in on_port}))
-        return Selection(None, reason=f"port {request.port} speaks {what}, not {request.scheme}", on_port=on_port)
-    working = [each for each in speaking if not fault(each)]
+        protocols = ", ".join(sorted({listener.protocol for listener in on_port}))
+        return Selection(None, reason=f"port {request.port} speaks {protocols}, not {request.scheme}", on_port=on_port)
+    working = [listener for listener in speaking if not fault(listener)]
     if not working:
         return Selection(None, reason=f"{speaking[0].node}: {fault(speaking[0])}", on_port=on_port)
     if request.scheme in ("tcp", "udp"):
@@ -66,59 +66,59 @@ def select(listeners: Sequence[ListenerState], request: Request) -> Selection:
 
 
 def by_specificity(listeners: Sequence[ListenerState], host: str) -> list[ListenerState]:
-    """The listeners whose hostname matches, the most specific first; of equals the one written first."""
-    fitting = [each for each in listeners if serves(host, each.hostname)]
-    return sorted(fitting, key=lambda each: specificity(each.hostname), reverse=True)
+    """Return the listeners whose hostname matches, the most specific first; of equals the one written first."""
+    fitting = [listener for listener in listeners if serves(host, listener.hostname)]
+    return sorted(fitting, key=lambda listener: specificity(listener.hostname), reverse=True)
 
 
 def fault(listener: ListenerState) -> str:
-    """Why a listener takes no requests at all, "" when it does."""
-    for each in listener.conditions:
-        if each.type == "Accepted" and each.status == "False":
-            return each.message or f"it is not accepted ({each.reason})"
-        if each.type == "Conflicted" and each.status == "True":
-            return each.message or f"it is in conflict ({each.reason})"
+    """Return why a listener takes no requests at all, "" when it does."""
+    for condition in listener.conditions:
+        if condition.type == "Accepted" and condition.status == "False":
+            return condition.message or f"it is not accepted ({condition.reason})"
+        if condition.type == "Conflicted" and condition.status == "True":
+            return condition.message or f"it is in conflict ({condition.reason})"
     if listener.conflict:
         return f"it is in conflict ({listener.conflict})"
-    certificates = [each for each in listener.references if each.role == "certificate"]
-    useless = [each for each in certificates if each.reason and not _kept_elsewhere(each)]
-    if certificates and len(useless) == len(certificates) and not passes_through(listener):
+    certificates = [reference for reference in listener.references if reference.role == "certificate"]
+    useless = [reference for reference in certificates if reference.reason and not _kept_elsewhere(reference)]
+    if certificates and len(useless) == len(certificates) and not is_passthrough(listener):
         return f"it has no usable certificate ({useless[0].message or useless[0].reason})"
     return ""
 
 
 def assumed(listener: ListenerState) -> list[str]:
-    """The certificates that a listener must have for it to answer, and that nothing in the tree deploys."""
-    certificates = [each for each in listener.references if each.role == "certificate"]
-    if passes_through(listener) or not all(map(_kept_elsewhere, certificates)):
+    """Return the certificates that a listener must have to respond, and that nothing in the tree deploys."""
+    certificates = [reference for reference in listener.references if reference.role == "certificate"]
+    if is_passthrough(listener) or not all(map(_kept_elsewhere, certificates)):
         return []
-    return [str(each.wanted) for each in certificates]
+    return [str(reference.wanted) for reference in certificates]
 
 
 def _kept_elsewhere(reference: ReferenceState) -> bool:
-    """Whether a certificate is merely not among the manifests: few repositories hold private keys."""
-    wanted = (reference.wanted.group, reference.wanted.kind) == ("", "Secret")
+    """Return whether a certificate is merely not among the manifests: few repositories hold private keys."""
+    is_secret = (reference.wanted.group, reference.wanted.kind) == ("", "Secret")
     unseen = reference.resolution.missing or reference.resolution.reason == LEFT_OUT
-    return wanted and unseen and reference.granted is not False
+    return is_secret and unseen and reference.granted is not False
 
 
 def written(listener: ListenerState) -> Mapping[str, Any]:
-    """A listener as its object writes it."""
+    """Return a listener as its object declares it."""
     value: object = listener.holder.body
     for step in listener.pointer:
         value = sequence(value)[step] if isinstance(step, int) else mapping(value).get(step)
     return mapping(value)
 
 
-def passes_through(listener: ListenerState) -> bool:
-    """Whether a TLS listener hands the session on as it is."""
+def is_passthrough(listener: ListenerState) -> bool:
+    """Return whether a TLS listener forwards the session unopened."""
     return text(mapping(written(listener).get("tls")).get("mode")) == "Passthrough"
 
 
 def _misdirected(chosen: ListenerState, working: Sequence[ListenerState], request: Request) -> Selection | None:
-    """A Host header that belongs to another listener than the one the SNI chose: 421, or 404 where it is nobody's."""
-    of_host = by_specificity([each for each in working if each.protocol == "HTTPS"], request.host)
-    best = of_host[0] if of_host else None
+    """Return 421 for a Host header that belongs to another listener than the SNI's, or 404 if to none; else None."""
+    serving = by_specificity([listener for listener in working if listener.protocol == "HTTPS"], request.host)
+    best = serving[0] if serving else None
     fits = serves(request.host, chosen.hostname)
     if best is not None and (not fits or specificity(best.hostname) > specificity(chosen.hostname)):
         reason = f"server name {request.sni or request.host} is {chosen.node}, host {request.host} is {best.node}"
@@ -130,6 +130,8 @@ def _misdirected(chosen: ListenerState, working: Sequence[ListenerState], reques
 
 
 def _other_ports(listeners: Sequence[ListenerState], request: Request) -> str:
-    ports = sorted({each.port for each in listeners if each.protocol in _PROTOCOLS[request.scheme] and each.port})
-    heard = f"; {request.scheme} is on {', '.join(map(str, ports))}" if ports else ""
-    return f"nothing listens on port {request.port}{heard}"
+    ports = sorted(
+        {listener.port for listener in listeners if listener.protocol in _PROTOCOLS[request.scheme] and listener.port}
+    )
+    hint = f"; {request.scheme} is on {', '.join(map(str, ports))}" if ports else ""
+    return f"nothing listens on port {request.port}{hint}"

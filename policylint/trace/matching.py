@@ -1,4 +1,7 @@
-"""Whether a rule's matches take a request, and how specific they are (docs/design/request-precedence.md §4 and §5)."""
+"""Decide whether a rule's matches take a request, and how specific they are.
+
+Source: docs/design/request-precedence.md §4 and §5.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ _KINDS = {"Exact": EXACT, "RegularExpression": REGEX, "PathPrefix": PREFIX}
 
 
 class Miss(NamedTuple):
-    """A condition of a match that a request does not meet.
+    """A condition of a match that a request does not satisfy.
 
     Args:
         what: path, method, header or query.
-        needs: what it takes, in words: `header x-canary: 1`.
-        near: how much of a path was met, 0 to 1.
+        needs: the condition in words: `header x-canary: 1`.
+        near: how much of a path matched, 0 to 1.
     """
 
     what: str
@@ -29,12 +32,12 @@ class Miss(NamedTuple):
 
 
 class Match(NamedTuple):
-    """One entry of a rule's matches, or what stands for a rule without any.
+    """One entry of a rule's matches, or the implied one of a rule without any.
 
     Args:
-        number: its place in the rule; None for a rule without matches.
+        number: its index in the rule; None for a rule without matches.
         path: the path or gRPC method condition in words.
-        weights: what counts for precedence after the hostname, more is better, criterion by criterion.
+        weights: the criteria of precedence after the hostname, in order; more is better.
         value: the entry as written.
     """
 
@@ -45,7 +48,7 @@ class Match(NamedTuple):
     grpc: bool = False
 
     def __str__(self) -> str:
-        """`PathPrefix /checkout + header x-canary`."""
+        """Return the match in words: `PathPrefix /checkout + header x-canary`."""
         parts = [self.path] if self.path else []
         if not self.grpc and text(self.value.get("method")):
             parts.append(f"method {self.value['method']}")
@@ -54,7 +57,7 @@ class Match(NamedTuple):
         return " + ".join(parts) or "every request"
 
     def misses(self, request: Request) -> Iterator[Miss]:
-        """What in the request does not fit; nothing when the match takes it."""
+        """Yield the conditions that the request does not satisfy; none when the match takes it."""
         if self.grpc:
             yield from _grpc_misses(mapping(self.value.get("method")), request)
         else:
@@ -62,49 +65,54 @@ class Match(NamedTuple):
             method = text(self.value.get("method"))
             if method and method != request.method:
                 yield Miss("method", f"method {method}")
-        for name, kind, wanted in conditions(self.value.get("headers"), fold=True):
-            got = request.header(name)
-            if got is None or not _equal(kind, wanted, got):
-                yield Miss("header", f"header {name}: {wanted}" if kind == "Exact" else f"header {name} ~ {wanted}")
-        for name, kind, wanted in conditions(self.value.get("queryParams"), fold=False):
-            got = request.parameter(name)
-            if got is None or not _equal(kind, wanted, got):
-                yield Miss("query", f"query parameter {name}={wanted}")
+        for name, kind, value in conditions(self.value.get("headers"), fold=True):
+            actual = request.header(name)
+            if actual is None or not _equal(kind, value, actual):
+                yield Miss("header", f"header {name}: {value}" if kind == "Exact" else f"header {name} ~ {value}")
+        for name, kind, value in conditions(self.value.get("queryParams"), fold=False):
+            actual = request.parameter(name)
+            if actual is None or not _equal(kind, value, actual):
+                yield Miss("query", f"query parameter {name}={value}")
 
 
 def matches(rule: Mapping[str, Any], *, grpc: bool = False, regex_last: bool = False) -> list[Match]:
-    """The matches of a rule; a rule without any matches every path (HTTPRouteRule.Matches) or call.
+    """Return the matches of a rule; a rule without any matches every path (HTTPRouteRule.Matches) or call.
 
-    `regex_last`: where this implementation puts regular expressions, which the spec leaves to it: below prefixes, or
+    `regex_last`: where the implementation ranks regular expressions, which the spec leaves to it: below prefixes, or
     between them and exact paths.
     """
     listed = sequence(rule.get("matches"))
-    entries: list[tuple[int | None, Mapping[str, Any]]] = [(n, mapping(each)) for n, each in enumerate(listed)]
+    entries: list[tuple[int | None, Mapping[str, Any]]] = [
+        (index, mapping(entry)) for index, entry in enumerate(listed)
+    ]
     entries = entries or [(None, {})]
     if grpc:
-        return [_grpc_match(number, each) for number, each in entries]
-    return [_http_match(number, each, regex_last) for number, each in entries]
+        return [_grpc_match(number, entry) for number, entry in entries]
+    return [_http_match(number, entry, regex_last) for number, entry in entries]
 
 
 def conditions(listed: object, *, fold: bool) -> Iterator[tuple[str, str, str]]:
-    """(name, type, value) of header or query conditions; of several with an equivalent name only the first counts."""
+    """Yield (name, type, value) of header or query conditions; of equivalent names only the first counts."""
     seen: set[str] = set()
-    for each in map(mapping, sequence(listed)):
-        name = text(each.get("name"))
+    for condition in map(mapping, sequence(listed)):
+        name = text(condition.get("name"))
         key = name.lower() if fold else name
         if name and key not in seen:
             seen.add(key)
-            yield name, text(each.get("type")) or "Exact", str(each.get("value", ""))
+            yield name, text(condition.get("type")) or "Exact", str(condition.get("value", ""))
 
 
 def path_of(value: Mapping[str, Any]) -> tuple[str, str]:
-    """Type and value of an HTTP match's path, with the defaults."""
+    """Return type and value of an HTTP match's path, with the defaults."""
     path = mapping(value.get("path"))
     return text(path.get("type")) or "PathPrefix", text(path.get("value")) or "/"
 
 
 def takes_prefix(prefix: str, path: str) -> bool:
-    """PathPrefix: by whole elements, a trailing `/` is ignored (HTTPRoute PathMatchPathPrefix)."""
+    """Return whether a PathPrefix covers a path: by whole elements, ignoring a trailing `/`.
+
+    Source: HTTPRoute PathMatchPathPrefix.
+    """
     short = prefix.rstrip("/")
     return path == short or path.startswith(f"{short}/")
 
@@ -129,19 +137,19 @@ def _grpc_match(number: int | None, value: Mapping[str, Any]) -> Match:
     return Match(number, words, (len(service), len(name), headers), value, grpc=True)
 
 
-def _path_misses(path: Mapping[str, Any], asked: str) -> Iterator[Miss]:
+def _path_misses(path: Mapping[str, Any], requested: str) -> Iterator[Miss]:
     kind, value = path_of({"path": path})
     match kind:
         case "Exact":
-            fits = asked == value
+            fits = requested == value
         case "PathPrefix":
-            fits = takes_prefix(value, asked)
+            fits = takes_prefix(value, requested)
         case "RegularExpression":
-            fits = _whole(value, asked)
+            fits = _whole(value, requested)
         case _:
             fits = False  # the API server refuses it, or it holds a variable
     if not fits:
-        yield Miss("path", f"{'path' if kind == 'Exact' else kind} {value}", _alike(value, asked))
+        yield Miss("path", f"{'path' if kind == 'Exact' else kind} {value}", _alike(value, requested))
 
 
 def _grpc_misses(method: Mapping[str, Any], request: Request) -> Iterator[Miss]:
@@ -154,12 +162,12 @@ def _grpc_misses(method: Mapping[str, Any], request: Request) -> Iterator[Miss]:
         yield Miss("method", f"gRPC method {wanted_name}")
 
 
-def _equal(kind: str, wanted: str, got: str) -> bool:
-    return _whole(wanted, got) if kind == "RegularExpression" else wanted == got
+def _equal(kind: str, expected: str, actual: str) -> bool:
+    return _whole(expected, actual) if kind == "RegularExpression" else expected == actual
 
 
 def _whole(pattern: str, value: str) -> bool:
-    """Whether an expression matches a whole value; its dialect is the implementation's, RE2 nearly always."""
+    """Return whether an expression matches a whole value; its dialect is the implementation's, RE2 nearly always."""
     compiled = _compiled(pattern)
     return compiled is not None and compiled.fullmatch(value) is not None
 
@@ -174,11 +182,11 @@ def _compiled(pattern: str) -> Any:
         return None
 
 
-def _alike(one: str, other: str) -> float:
-    """How much of two paths is the same from the left, 0 to 1."""
+def _alike(first: str, second: str) -> float:
+    """Return how much of two paths is the same from the left, 0 to 1."""
     length = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(first, second, strict=False):
         if left != right:
             break
         length += 1
-    return length / max(len(one), len(other), 1)
+    return length / max(len(first), len(second), 1)

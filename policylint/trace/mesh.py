@@ -1,4 +1,4 @@
-"""Mesh traffic: from a workload to a Service, through consumer or producer routes.
+"""Trace mesh traffic: from a workload to a Service, through consumer or producer routes.
 
 Source: docs/design/request-precedence.md §9.
 """
@@ -11,9 +11,9 @@ from policylint.model import ResourceKey, World, text
 from policylint.model.spelling import find, spelling
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import port_node, ports
-from policylint.topology.workloads import WORKLOADS, selecting
+from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace.nearby import nearest_rules
-from policylint.trace.precedence import can_match, options, ordered
+from policylint.trace.precedence import can_match, ordered, rule_candidates
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
@@ -24,110 +24,115 @@ _WORKLOADS = tuple(kind for _, kind in WORKLOADS)
 
 
 def to_service(tracer: Tracer, request: Request) -> Trace:
-    """A request to a Service: the client's own routes for it, else those of the Service's namespace, else straight."""
+    """Return the trace of a request to a Service.
+
+    The client's own routes for it come first, then those of the Service's namespace; else it goes straight there.
+    """
     service = _object(tracer.simulation.world, request.service, ("Service", "ServiceImport"))
     client = _namespace(tracer.simulation.world, request.client)
     start = Trace(request, Outcome())
     attached = _routes(tracer, service, request)
-    own = [each for each in attached if client and each.route.key.namespace == client != service.namespace]
-    chosen = own or [each for each in attached if each.route.key.namespace == service.namespace]
+    consumer_routes = [
+        state for state in attached if client and state.route.key.namespace == client != service.namespace
+    ]
+    chosen = consumer_routes or [state for state in attached if state.route.key.namespace == service.namespace]
     kinds = ("GRPCRoute",) if request.grpc else ("HTTPRoute",)
-    if request.grpc and not any(each.route.key.kind == "GRPCRoute" for each in chosen):
+    if request.grpc and not any(state.route.key.kind == "GRPCRoute" for state in chosen):
         kinds = ("HTTPRoute",)
     streams = {"tcp": "TCPRoute", "tls": "TLSRoute", "udp": "UDPRoute"}
     if request.scheme in streams:
-        from policylint.trace.layer4 import towards
+        from policylint.trace.layer4 import along_route
 
-        fitting = [each for each in chosen if each.route.key.kind == streams[request.scheme]]
-        fitting.sort(key=lambda each: (not each.route.created, each.route.created, each.route.key.path))
-        return towards(tracer, start, fitting[0], ()) if fitting else _straight(tracer, start, service)
-    listed = [(each.route, each.hostnames) for each in chosen if each.route.key.kind in kinds]
+        fitting = [state for state in chosen if state.route.key.kind == streams[request.scheme]]
+        fitting.sort(key=lambda state: (not state.route.created, state.route.created, state.route.key.path))
+        return along_route(tracer, start, fitting[0], ()) if fitting else _direct(tracer, start, service)
+    listed = [(state.route, state.hostnames) for state in chosen if state.route.key.kind in kinds]
     if not listed:
-        return _straight(tracer, start, service)
-    found = list(options(listed, request, grpc=kinds == ("GRPCRoute",)))
-    fitting_options = ordered(found)
-    if not fitting_options:
+        return _direct(tracer, start, service)
+    candidates = list(rule_candidates(listed, request, grpc=kinds == ("GRPCRoute",)))
+    takers = ordered(candidates)
+    if not takers:
         grpc = "Unimplemented" if request.grpc else ""
         outcome = Outcome(status=404, reason="no rule of the Service's routes matches", grpc_status=grpc)
-        return start._replace(outcome=outcome, nearest=nearest_rules((), filter(can_match, found), request))
-    option = fitting_options[0]
-    trace = tracer.finish(start, option, fitting_options, (), request.port)
-    kind = "consumer" if own else "producer"
-    return trace._replace(notes=(*trace.notes, f"{option.route.key} is a {kind} route of {service}"))
+        return start._replace(outcome=outcome, nearest=nearest_rules((), filter(can_match, candidates), request))
+    winner = takers[0]
+    trace = tracer.finish(start, winner, takers, (), request.port)
+    kind = "consumer" if consumer_routes else "producer"
+    return trace._replace(notes=(*trace.notes, f"{winner.route.key} is a {kind} route of {service}"))
 
 
 def to_pod(tracer: Tracer, request: Request) -> Trace:
-    """A request straight to a Pod: no route applies; named is the Service that selects it most closely."""
+    """Return the trace of a request to a Pod: no route applies; the Service selecting it most closely is named."""
     world = tracer.simulation.world
     workload = _object(world, request.pod, _WORKLOADS)
     resource = world.get(workload)
-    services = selecting(world, resource) if resource is not None else []
+    services = services_selecting(world, resource) if resource is not None else []
     if not services:
         return Trace(request, Outcome(refused=True, reason=f"no Service selects {workload}"))
-    return _straight(tracer, Trace(request, Outcome()), services[0].key, ported=False)
+    return _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
 
 
 def _routes(tracer: Tracer, service: ResourceKey, request: Request) -> list[RouteState]:
-    """The routes whose parentRef is the Service, on the request's port where they name one."""
-    found = []
+    """Return the routes whose parentRef is the Service, on the request's port where they name one."""
+    states = []
     for state in tracer.topology.routes:
         for parent in state.parents:
             on_port = parent.port is None or request.port is None or parent.port == request.port
             if parent.mesh and parent.wanted == service and parent.accepted and on_port:
-                found.append(state)
+                states.append(state)
                 break
-    return found
+    return states
 
 
-def _straight(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True) -> Trace:
-    """Traffic that no route touches reaches the Service as it is."""
+def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True) -> Trace:
+    """Return the trace of traffic that reaches the Service without any route."""
     request = start.request
     resource = tracer.simulation.world.get(service)
     port = request.port if ported else None
     section = None
-    for each in ports(resource) if resource is not None else ():
-        if port is not None and each.number == port and each.name:
-            section = port_node(service, each.name)
+    for service_port in ports(resource) if resource is not None else ():
+        if port is not None and service_port.number == port and service_port.name:
+            section = port_node(service, service_port.name)
     share = Share(service, port, 1, 1.0, (), section)
     path = tuple(filter(None, (whole(service), section)))
-    secured = tracer.tls.of(share)
+    tls = tracer.tls.of(share)
     return start._replace(
         outcome=Outcome((share,)),
         path=path,
         forwarded=Forwarded(request.method, request.host, request.path, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
-        backend_tls=secured is not None,
+        backend_tls=tls is not None,
         policies=tracer.policies.met((), [share]),
     )
 
 
-def _object(world: World, asked: str, kinds: tuple[str, ...]) -> ResourceKey:
+def _object(world: World, name: str, kinds: tuple[str, ...]) -> ResourceKey:
     known = [key for key in world.resources if key.kind in kinds]
-    found = find(asked, known)
-    if len(found) == 1:
-        return found[0]
-    from policylint.trace.tracing import unclear
+    matching = find(name, known)
+    if len(matching) == 1:
+        return matching[0]
+    from policylint.trace.tracing import ambiguous
 
-    raise RequestError(unclear(asked, spelling(asked).kind or kinds[0], found, known))
+    raise RequestError(ambiguous(name, spelling(name).kind or kinds[0], matching, known))
 
 
 def _namespace(world: World, client: str) -> str:
-    """The namespace of a client; the workload itself need not be among the manifests."""
+    """Return the namespace of a client; the workload itself need not be among the manifests."""
     if not client:
         return ""
-    wanted = spelling(client)
-    if wanted.kind and same(wanted.kind):
-        return wanted.name
-    if wanted.namespace is not None:
-        return wanted.namespace
-    found = find(client, world.resources)
-    if len(found) == 1:
-        return text(found[0].namespace)
+    parsed = spelling(client)
+    if parsed.kind and is_namespace(parsed.kind):
+        return parsed.name
+    if parsed.namespace is not None:
+        return parsed.namespace
+    matching = find(client, world.resources)
+    if len(matching) == 1:
+        return text(matching[0].namespace)
     raise RequestError(f"--from takes Kind/namespace/workload, not {client!r}")
 
 
-def same(kind: str) -> bool:
-    """Whether a client is named by its namespace alone: `Namespace/shop`."""
+def is_namespace(kind: str) -> bool:
+    """Return whether a client is named by its namespace alone: `Namespace/shop`."""
     from policylint.model.spelling import same_kind
 
     return same_kind(kind, "Namespace")

@@ -1,4 +1,4 @@
-"""What a request nearly met: for 404 and refusals, the rule or listener that a small change would reach."""
+"""Find near misses: for 404 and refusals, the rule or listener that a small change of the request would reach."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policylint.topology import ListenerState
 from policylint.topology.routes import hostnames, rules
 from policylint.trace.hosts import serves
 from policylint.trace.matching import Miss, matches
-from policylint.trace.precedence import Option
+from policylint.trace.precedence import RuleCandidate
 from policylint.trace.request import Request
 from policylint.trace.result import Nearest
 
@@ -18,60 +18,64 @@ _WEIGHT = {"path": 4.0, "method": 1.0, "header": 1.0, "query": 1.0}
 
 
 def nearest_rules(
-    unattached: Sequence[tuple[Resource, str]], found: Iterable[Option], request: Request
+    unattached: Sequence[tuple[Resource, str]], candidates: Iterable[RuleCandidate], request: Request
 ) -> tuple[Nearest, ...]:
-    """The rules that lack the least: first those of routes that would match but are not attached."""
+    """Return the rules that lack the least: first those of routes that would match but are not attached."""
     near: list[tuple[float, Nearest]] = []
     for route, reason in unattached:
         for rule in rules(route):
             value = mapping(sequence(route.spec.get("rules"))[rule.number])
-            serves = any(_host_fits(each, request) for each in hostnames(route))
-            if serves and any(not list(each.misses(request)) for each in matches(value, grpc=request.grpc)):
+            serves = any(_host_fits(hostname, request) for hostname in hostnames(route))
+            if serves and any(not list(match.misses(request)) for match in matches(value, grpc=request.grpc)):
                 place = ("spec", "rules", rule.number)
                 near.append((0.5, Nearest(rule.node, (f"its route attached: {reason}",), route, place)))
-    for option in found:
-        needs = tuple(each.needs for each in option.misses)
-        near.append((_distance(option.misses), Nearest(option.rule.node, needs, option.route, option.pointer)))
-    near.sort(key=lambda each: (each[0], each[1].node))
+    for candidate in candidates:
+        needs = tuple(miss.needs for miss in candidate.misses)
+        near.append(
+            (_distance(candidate.misses), Nearest(candidate.rule.node, needs, candidate.route, candidate.pointer))
+        )
+    near.sort(key=lambda scored: (scored[0], scored[1].node))
     best: dict[Node, Nearest] = {}
-    for distance, each in near:
+    for distance, nearest in near:
         if distance < 3.9:
-            best.setdefault(each.node, each)
+            best.setdefault(nearest.node, nearest)
     return tuple(list(best.values())[:_MOST])
 
 
 def nearest_hosts(routes: Iterable[tuple[Resource, Sequence[str]]], request: Request) -> tuple[Nearest, ...]:
-    """The routes of a listener that serve other hosts, those with the most similar ones first."""
+    """Return the routes of a listener that serve other hosts, those with the most similar ones first."""
     from difflib import SequenceMatcher
 
-    found = []
+    scored_routes = []
     for route, names in routes:
         listed = rules(route)
-        hosts = [each for each in names if each and not _host_fits(each, request)]
+        hosts = [name for name in names if name and not _host_fits(name, request)]
         if listed and hosts:
-            close = max(hosts, key=lambda each: SequenceMatcher(None, each, request.host).ratio())
+            close = max(hosts, key=lambda name: SequenceMatcher(None, name, request.host).ratio())
             likeness = SequenceMatcher(None, close, request.host).ratio()
             place = ("spec", "hostnames")
-            found.append((-likeness, Nearest(listed[0].node, (f"host {close}",), route, place)))
-    found.sort(key=lambda each: (each[0], each[1].node))
-    return tuple(each for _, each in found[:_MOST])
+            scored_routes.append((-likeness, Nearest(listed[0].node, (f"host {close}",), route, place)))
+    scored_routes.sort(key=lambda scored: (scored[0], scored[1].node))
+    return tuple(nearest for _, nearest in scored_routes[:_MOST])
 
 
 def nearest_listeners(listeners: Iterable[ListenerState], request: Request) -> tuple[Nearest, ...]:
-    """The listeners that there are, with what a request has to say to reach them."""
-    found = []
-    for each in listeners:
+    """Return the listeners of a Gateway, with what a request needs to reach them."""
+    scored_listeners = []
+    for listener in listeners:
         needs = []
-        if each.port is not None and each.port != request.port:
-            needs.append(f"port {each.port}")
-        if each.hostname and not _host_fits(each.hostname, request):
-            needs.append(f"host {each.hostname}")
-        if each.protocol.lower() != request.scheme:
-            needs.append(f"protocol {each.protocol}")
+        if listener.port is not None and listener.port != request.port:
+            needs.append(f"port {listener.port}")
+        if listener.hostname and not _host_fits(listener.hostname, request):
+            needs.append(f"host {listener.hostname}")
+        if listener.protocol.lower() != request.scheme:
+            needs.append(f"protocol {listener.protocol}")
         if needs:
-            found.append((len(needs), Nearest(each.node, tuple(needs), each.holder, each.pointer)))
-    found.sort(key=lambda each: (each[0], each[1].node))
-    return tuple(each for _, each in found[:_MOST])
+            scored_listeners.append(
+                (len(needs), Nearest(listener.node, tuple(needs), listener.holder, listener.pointer))
+            )
+    scored_listeners.sort(key=lambda scored: (scored[0], scored[1].node))
+    return tuple(nearest for _, nearest in scored_listeners[:_MOST])
 
 
 def _host_fits(pattern: str, request: Request) -> bool:
@@ -79,4 +83,4 @@ def _host_fits(pattern: str, request: Request) -> bool:
 
 
 def _distance(misses: Iterable[Miss]) -> float:
-    return sum(_WEIGHT[each.what] - each.near * 3 for each in misses)
+    return sum(_WEIGHT[miss.what] - miss.near * 3 for miss in misses)

@@ -1,4 +1,4 @@
-"""The effective policies that a request meets: those of the contexts that lie on its way. Nothing is computed here."""
+"""Find the effective policies of the contexts that a request passes. Nothing is computed here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "po
 
 
 class Policies:
-    """The groups of an environment, by the nodes that lie on their contexts."""
+    """The groups of an environment, by the nodes of their contexts."""
 
     __slots__ = ("_by_node", "_groups")
 
@@ -27,50 +27,52 @@ class Policies:
                 self._by_node.setdefault(node, []).append(number)
 
     def met(self, path: Sequence[Node], shares: Iterable[Share]) -> tuple[Met, ...]:
-        """The policies on a path, down to its rule and on to its backends, in the order in which they act.
+        """Return the policies on a path, down to its rule and on to its backends, in the order in which they act.
 
         An empty path is traffic that goes straight to a backend.
         """
         backends: dict[ResourceKey | None, tuple[Node, ...]] = {}
         for share in shares:
-            own: tuple[Node, ...] = (whole(share.key),)
-            backends.setdefault(share.key, own if share.section is None else (*own, share.section))
+            backend_nodes: tuple[Node, ...] = (whole(share.key),)
+            backends.setdefault(share.key, backend_nodes if share.section is None else (*backend_nodes, share.section))
         if not backends:
             backends[None] = ()
-        found: dict[int, set[ResourceKey | None]] = {}
+        on_path: dict[int, set[ResourceKey | None]] = {}
         for key, nodes in backends.items():
             for number in self._on(tuple(path), nodes):
-                found.setdefault(number, set()).add(key)
+                on_path.setdefault(number, set()).add(key)
         met = []
-        for number, keys in found.items():
+        for number, keys in on_path.items():
             group = self._groups[number]
             if group.effective.owners or group.effective.lost:
                 met += [Met(group)] if len(keys) == len(backends) else [Met(group, key) for key in keys]
         return tuple(sorted(met, key=_order))
 
     def _on(self, path: tuple[Node, ...], nodes: tuple[Node, ...]) -> list[int]:
-        """The groups with a context that the request goes through as a whole."""
+        """Return the groups with a context that the request passes as a whole."""
         allowed = {*path, *nodes}
         for node in (*path, *nodes):
             if node.key.namespace:
                 allowed.add(whole(ResourceKey("", "Namespace", "", node.key.namespace)))
-        near = sorted({number for node in allowed for number in self._by_node.get(node, ())})
-        found = [number for number in near if self._leads_through(self._groups[number], allowed)]
-        if not path and not found:
+        touched = sorted({number for node in allowed for number in self._by_node.get(node, ())})
+        passed = [number for number in touched if self._leads_through(self._groups[number], allowed)]
+        if not path and not passed:
             # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
-            found = [
-                number for number in near if all(each.node in allowed for each in self._groups[number].effective.stack)
+            passed = [
+                number
+                for number in touched
+                if all(attachment.node in allowed for attachment in self._groups[number].effective.stack)
             ]
-        return found
+        return passed
 
     def _leads_through(self, group: Group, allowed: set[Node]) -> bool:
         return any(allowed.issuperset(context) for context in group.contexts())
 
 
 def _order(met: Met) -> tuple[int, int, str, ResourceKey]:
-    """Kinds that act where the connection comes in, those that protect, the others; by level of the first policy."""
+    """Return a sort key: kinds acting at the connection, those that protect, the others; by the first one's level."""
     group = met.group
-    first = min((_level(each.node) for each in group.effective.stack), default=0)
+    first = min((_level(attachment.node) for attachment in group.effective.stack), default=0)
     protects = 0 if group.kind.settings.security else 1
     return (protects, first, group.kind.kind, met.backend or ResourceKey("", "", "", ""))
 

@@ -1,4 +1,4 @@
-"""Which of the rules that match comes first, and why the others do not.
+"""Order the rules that match by precedence, and say why the others come after.
 
 Source: docs/design/request-precedence.md §4 and §5.
 """
@@ -20,12 +20,12 @@ _GRPC = ("exact hostname", "hostname", "service", "grpc method", "headers")
 _REST = ("age", "name", "rule", "match")
 
 
-class Option(NamedTuple):
+class RuleCandidate(NamedTuple):
     """One match of one rule of a route that serves the host of a request.
 
     Args:
         hostname: the narrowest hostname of route and listener that the host falls under, "" for every host.
-        misses: the conditions that the request does not meet; () where it takes the request.
+        misses: the conditions that the request does not satisfy; () where it takes the request.
     """
 
     route: Resource
@@ -36,13 +36,13 @@ class Option(NamedTuple):
 
     @property
     def pointer(self) -> Pointer:
-        """Where the match is written, or the rule where it has none."""
+        """The pointer of the match, or of the rule where it has none."""
         place: Pointer = ("spec", "rules", self.rule.number)
         return place if self.match.number is None else (*place, "matches", self.match.number)
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Sorts options by precedence, the first one first."""
+        """A sort key, the highest precedence first."""
         exact = 0 if self.hostname.startswith("*") else len(self.hostname)
         stamp = self.route.created
         return (
@@ -56,39 +56,41 @@ class Option(NamedTuple):
         )
 
 
-def options(
+def rule_candidates(
     routes: Iterable[tuple[Resource, Sequence[str]]], request: Request, *, grpc: bool, regex_last: bool = False
-) -> Iterator[Option]:
-    """Every match of every rule of the routes that serve the host of a request.
+) -> Iterator[RuleCandidate]:
+    """Yield every match of every rule of the routes that serve the host of a request.
 
     Args:
-        routes: routes with the hostnames that they serve where the request came in.
+        routes: routes with the hostnames that they serve at the listener.
     """
     for route, hostnames in routes:
-        serving = [each for each in hostnames if serves(request.host, each)]
+        serving = [hostname for hostname in hostnames if serves(request.host, hostname)]
         if not serving:
             continue
-        hostname = max(serving, key=lambda each: (not each.startswith("*") and len(each), len(each)))
+        hostname = max(serving, key=lambda hostname: (not hostname.startswith("*") and len(hostname), len(hostname)))
         listed = sequence(route.spec.get("rules"))
         for rule in rules(route):
             for match in matches(mapping(listed[rule.number]), grpc=grpc, regex_last=regex_last):
-                yield Option(route, rule, match, hostname, tuple(match.misses(request)))
+                yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)))
 
 
-def ordered(found: Iterable[Option]) -> list[Option]:
-    """The options that take the request, by precedence."""
-    return sorted((each for each in found if not each.misses), key=lambda each: each.order)
+def ordered(candidates: Iterable[RuleCandidate]) -> list[RuleCandidate]:
+    """Return the candidates that take the request, by precedence."""
+    return sorted(
+        (candidate for candidate in candidates if not candidate.misses), key=lambda candidate: candidate.order
+    )
 
 
-def criterion(winner: Option, loser: Option) -> str:
-    """The first criterion in which two options differ."""
+def criterion(winner: RuleCandidate, loser: RuleCandidate) -> str:
+    """Return the first criterion in which two candidates differ."""
     names = (*(_GRPC if winner.match.grpc else _HTTP), *_REST)
     pairs = zip(names, winner.order, loser.order, strict=True)
-    return next((name for name, one, other in pairs if one != other), "match")
+    return next((name for name, first, second in pairs if first != second), "match")
 
 
-def because(winner: Option, loser: Option) -> str:
-    """Why an option came second, in words."""
+def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
+    """Return in words why a candidate came second."""
     match criterion(winner, loser):
         case "exact hostname" | "hostname":
             return f"hostname {loser.hostname or '(every host)'} is less specific than {winner.hostname}"
@@ -115,17 +117,17 @@ def because(winner: Option, loser: Option) -> str:
             return "another match of the same rule comes first"
 
 
-def can_match(option: Option) -> bool:
-    """Whether a match is one that any request can meet: its path type is known."""
-    return option.match.grpc or path_of(option.match.value)[0] in PATH_TYPES
+def can_match(candidate: RuleCandidate) -> bool:
+    """Return whether any request can satisfy a match: its path type is known."""
+    return candidate.match.grpc or path_of(candidate.match.value)[0] in PATH_TYPES
 
 
-def _count(option: Option, what: str) -> int:
-    weights = option.match.weights
-    return weights[-1] if what == "query" or option.match.grpc else weights[-2]
+def _count(candidate: RuleCandidate, what: str) -> int:
+    weights = candidate.match.weights
+    return weights[-1] if what == "query" or candidate.match.grpc else weights[-2]
 
 
-def _number(loser: Option, what: str) -> str:
+def _number(loser: RuleCandidate, what: str) -> str:
     count = _count(loser, what)
     noun = {"header": "header match", "query": "query match"}[what]
     return f"{count or 'no'} {noun}{'' if count == 1 else 'es'}"

@@ -31,7 +31,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class RequestError(UsageError):
-    """A request that cannot be asked as it stands; the message is for users."""
+    """A request that cannot be traced as it is; the message is for users."""
 
 
 class Request(NamedTuple):
@@ -44,8 +44,8 @@ class Request(NamedTuple):
         path: with its query string.
         sni: of the TLS handshake; the host where none is given.
         grpc: whether it is a gRPC call; the path is then `/package.Service/Method`.
-        backend_headers: headers that the backend sets in its answer.
-        given: the request as it was asked, for reports.
+        backend_headers: headers that the backend sets in its response.
+        given: the request as it was entered, for reports.
     """
 
     scheme: str = "http"
@@ -66,7 +66,7 @@ class Request(NamedTuple):
 
     @property
     def bare_path(self) -> str:
-        """The path without its query string, which no path match looks at."""
+        """The path without its query string, which path matches ignore."""
         return self.path.partition("?")[0] or "/"
 
     @property
@@ -76,17 +76,17 @@ class Request(NamedTuple):
         return mark + rest.partition("#")[0]
 
     def header(self, name: str) -> str | None:
-        """The value of a header by its name in any case; several of one name are joined as HTTP joins them."""
-        wanted = name.lower()
-        found = [value for each, value in self.headers if each.lower() == wanted]
-        return ",".join(found) if found else None
+        """Return the value of a header by its name in any case; several of one name are joined as HTTP joins them."""
+        lowered = name.lower()
+        values = [value for header_name, value in self.headers if header_name.lower() == lowered]
+        return ",".join(values) if values else None
 
     def parameter(self, name: str) -> str | None:
-        """The first value of a query parameter (docs/design/request-precedence.md §4)."""
+        """Return the first value of a query parameter (docs/design/request-precedence.md §4)."""
         from urllib.parse import parse_qsl
 
-        for each, value in parse_qsl(self.query[1:], keep_blank_values=True):
-            if each == name:
+        for key, value in parse_qsl(self.query[1:], keep_blank_values=True):
+            if key == name:
                 return value
         return None
 
@@ -102,14 +102,14 @@ class Request(NamedTuple):
 
 
 def request(value: object) -> Request:
-    """A request from one entry of a list of requests.
+    """Return the request of one entry of a list of requests.
 
     Raises:
-        RequestError: the entry is not a mapping, or a field cannot be what it is.
+        RequestError: the entry is not a mapping, or a field has an impossible value.
     """
     if not isinstance(value, dict):
         raise RequestError("a request is a mapping such as {method: GET, host: shop.example.com, path: /}")
-    unknown = sorted(str(each) for each in value if each not in FIELDS)
+    unknown = sorted(str(field) for field in value if field not in FIELDS)
     if unknown:
         from difflib import get_close_matches
 
@@ -136,7 +136,7 @@ def request(value: object) -> Request:
         grpc=text(value.get("protocol")).lower() == "grpc",
         client_certificate=text(value.get("clientCertificate")),
         backend_headers=_headers(value.get("backendSetsHeaders"), "backendSetsHeaders"),
-        given={name: each for name, each in value.items() if name != "expect"},
+        given={name: entry for name, entry in value.items() if name != "expect"},
     )
 
 
@@ -149,7 +149,7 @@ def from_url(
     client: str = "",
     service: str = "",
 ) -> Request:
-    """A request from the command line; a scheme `grpc` or `grpcs` asks for gRPC over http or https.
+    """Return a request from the command line; a scheme `grpc` or `grpcs` means gRPC over http or https.
 
     Args:
         headers: each as `name: value`.
@@ -189,10 +189,10 @@ def from_url(
     if scheme in ("grpc", "grpcs") or method.upper() == "GRPC":
         given.update(protocol="grpc", method="POST")
     pairs: dict[str, str] = {}
-    for each in headers:
-        name, colon, value = each.partition(":")
+    for header in headers:
+        name, colon, value = header.partition(":")
         if not colon or not name.strip():
-            raise RequestError(f"{each!r} is not a header such as 'x-canary: 1'")
+            raise RequestError(f"{header!r} is not a header such as 'x-canary: 1'")
         if name.strip().lower() == "host":
             given["host"] = value.strip()
             continue
@@ -212,7 +212,7 @@ def _service_of(host: str, client: str) -> str:
 
 
 def split_host(host: str) -> tuple[str, int | None]:
-    """A Host header in its name and port."""
+    """Return the name and port of a Host header."""
     name, colon, port = host.rpartition(":")
     return (name, int(port)) if colon and port.isdigit() and len(port) < 6 else (host, None)
 
@@ -220,11 +220,11 @@ def split_host(host: str) -> tuple[str, int | None]:
 def _headers(value: object, field: str) -> tuple[tuple[str, str], ...]:
     if value is not None and not isinstance(value, dict):
         raise RequestError(f"{field} is a mapping of names to values")
-    found = []
-    for name, each in mapping(value).items():
-        for one in each if isinstance(each, list) else [each]:
-            found.append((str(name), "" if one is None else str(one)))
-    return tuple(found)
+    pairs = []
+    for name, values in mapping(value).items():
+        for single in values if isinstance(values, list) else [values]:
+            pairs.append((str(name), "" if single is None else str(single)))
+    return tuple(pairs)
 
 
 def _port(value: object, host: str, default: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""What became of a request: plain values for reports and checks."""
+"""The trace of a request: plain values for reports and checks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from policylint.trace.request import Request
 
 
 class Share(NamedTuple):
-    """A backend and the part of the requests that it gets; `problem` says why it gets an error instead.
+    """A backend and its share of the requests; `problem` says why it returns an error instead.
 
     Args:
-        pointer: of the backendRef below the route, () where none names it.
+        share: 0 to 1.
+        pointer: of the backendRef below the route, () where there is none.
     """
 
     key: ResourceKey
@@ -30,13 +31,13 @@ class Share(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a request ends: at backends, with a status, redirected or refused.
+    """The end of a request: at backends, with a status, redirected or refused.
 
     Args:
-        shares: the backends with their parts, those that fail included.
-        status: of an answer that no backend gives; for a part of the requests where `shares` has working backends too.
+        shares: the backends with their shares, those that fail included.
+        status: of a response that no backend gives; for a part of the requests where `shares` has working backends too.
         refused: no TLS session, or nothing on the port.
-        unknown: the manifests do not say what becomes of it.
+        unknown: the manifests do not determine the end.
         reason: why, for every end that is no backend.
         grpc_status: what a gRPC client sees instead of an HTTP status.
     """
@@ -51,17 +52,17 @@ class Outcome(NamedTuple):
 
     @property
     def backends(self) -> dict[ResourceKey, float]:
-        """The share of every working backend that gets any, by object."""
-        found: dict[ResourceKey, float] = {}
-        for each in self.shares:
-            if not each.problem and each.share:
-                found[each.key] = found.get(each.key, 0.0) + each.share
-        return dict(sorted(found.items()))
+        """The share of every working backend with a share above 0, by object."""
+        by_object: dict[ResourceKey, float] = {}
+        for share in self.shares:
+            if not share.problem and share.share:
+                by_object[share.key] = by_object.get(share.key, 0.0) + share.share
+        return dict(sorted(by_object.items()))
 
     @property
     def failing(self) -> float:
         """The share of requests that get an error because their backend cannot be used."""
-        return sum(each.share for each in self.shares if each.problem)
+        return sum(share.share for share in self.shares if share.problem)
 
     @property
     def answered(self) -> bool:
@@ -88,7 +89,7 @@ class Considered(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """What would have taken the request if it were a little different.
+    """A rule or listener that would have taken the request had it been slightly different.
 
     Args:
         node: a rule or a listener.
@@ -102,10 +103,10 @@ class Nearest(NamedTuple):
 
 
 class Met(NamedTuple):
-    """An effective policy that a request meets.
+    """An effective policy that applies to a request.
 
     Args:
-        backend: the backend whose requests meet it, None where all do.
+        backend: the backend whose requests it applies to, None for all.
     """
 
     group: Group
@@ -120,10 +121,10 @@ class Trace(NamedTuple):
         rule, match, hostname: the rule that takes it, which of its matches and which hostname, in words.
         path: the nodes it passes, down to the rule.
         forwarded: as the backends receive it; `per_backend` where their own filters make that differ.
-        response: the headers that the filters and the backend leave in the answer.
-        considered: what matched but came second.
-        nearest: what did not match, but nearly; only where nothing did.
-        notes: what the answer hangs on.
+        response: the headers that the filters and the backend leave in the response.
+        considered: the rules that matched but came second.
+        nearest: near misses; only where nothing matched.
+        notes: the assumptions behind the result.
     """
 
     request: Request

@@ -1,6 +1,6 @@
-"""What happens to a request: the listener, the route, the rule, the policies and the backend that it meets.
+"""Trace a request: the listener, the route, the rule, the policies and the backend that it reaches.
 
-Reads one Simulation and computes nothing that is already there: attachment, backends and effective policies are its.
+Reads one Simulation and recomputes nothing: attachment, backends and effective policies are the simulation's.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from policylint.simulation import Simulation
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
 from policylint.topology.hostnames import specificity
 from policylint.trace import layer4, mesh
-from policylint.trace.answering import Answering
+from policylint.trace.answering import Responder
 from policylint.trace.backends import BackendTls
 from policylint.trace.hosts import may_be, serves
-from policylint.trace.listeners import Selection, assumed, passes_through, select
+from policylint.trace.listeners import Selection, assumed, is_passthrough, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies
-from policylint.trace.precedence import Option, because, can_match, criterion, options, ordered
+from policylint.trace.precedence import RuleCandidate, because, can_match, criterion, ordered, rule_candidates
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Considered, Outcome, Trace
 
 _MOST_CONSIDERED = 8
 _REGEX_LAST = frozenset({"istio"})
-"""Implementations that put regular expressions behind prefixes; the others put them between exact paths and those."""
+"""Implementations that rank regular expressions after prefixes; the others do so between exact paths and prefixes."""
 _OPEN_VALIDATION = "AllowInsecureFallback"
 
 
@@ -35,7 +35,7 @@ class Tracer:
         self.simulation = simulation
         self.topology = simulation.topology
         self.tls = BackendTls(simulation)
-        self.answering = Answering(simulation.topology, self.tls)
+        self.responder = Responder(simulation.topology, self.tls)
         self.policies = Policies(simulation)
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = {}
         for state in simulation.topology.routes:
@@ -46,26 +46,26 @@ class Tracer:
                             self._attached.setdefault(candidate.node, []).append((state, candidate))
 
     def trace(self, request: Request) -> Trace:
-        """What becomes of one request.
+        """Return the trace of one request.
 
         Raises:
-            RequestError: it names a Gateway, Service or workload that is not there.
+            RequestError: it names a Gateway, Service or workload that does not exist.
         """
         if request.pod:
             return mesh.to_pod(self, request)
         if request.service:
             return mesh.to_service(self, request)
         gateways = self._gateways(request)
-        traces = [self._through(each, request) for each in gateways]
+        traces = [self._at_gateway(gateway, request) for gateway in gateways]
         best = min(traces, key=_preference)
-        return best._replace(notes=(*best.notes, *_also(best, traces))) if len(traces) > 1 else best
+        return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
 
     def attached(self, listener: ListenerState, *kinds: str) -> list[tuple[RouteState, Candidate]]:
-        """The routes of some kinds that a listener serves."""
-        return [each for each in self._attached.get(listener.node, []) if each[0].route.key.kind in kinds]
+        """Return the routes of some kinds that a listener serves, with their candidates."""
+        return [pair for pair in self._attached.get(listener.node, []) if pair[0].route.key.kind in kinds]
 
     def path(self, listener: ListenerState) -> tuple[Node, ...]:
-        """The nodes above a route: class, Gateway, ListenerSet, listener."""
+        """Return the nodes above a route: class, Gateway, ListenerSet, listener."""
         nodes: list[Node] = []
         if listener.gateway is not None:
             gateway = self.topology.gateway(listener.gateway)
@@ -77,30 +77,37 @@ class Tracer:
         return (*nodes, listener.node)
 
     def _gateways(self, request: Request) -> list[GatewayState]:
-        """The Gateway that the request names, else all of them."""
+        """Return the Gateway that the request names, else all of them."""
         if not request.gateway:
             if not self.topology.gateways:
                 raise RequestError("there is no Gateway here; --from WORKLOAD asks about mesh traffic")
             return self.topology.gateways
         from policylint.model.spelling import find
 
-        keys = [each.gateway.key for each in self.topology.gateways]
-        found = find(request.gateway, keys)
-        if len(found) == 1:
-            return [each for each in self.topology.gateways if each.gateway.key == found[0]]
-        raise RequestError(unclear(request.gateway, "Gateway", found, keys))
+        keys = [state.gateway.key for state in self.topology.gateways]
+        matching = find(request.gateway, keys)
+        if len(matching) == 1:
+            return [state for state in self.topology.gateways if state.gateway.key == matching[0]]
+        raise RequestError(ambiguous(request.gateway, "Gateway", matching, keys))
 
     def _listeners(self, gateway: GatewayState) -> list[ListenerState]:
-        """The merged list of a Gateway: its own, then those of its ListenerSets."""
-        found = list(gateway.listeners)
-        for each in self.topology.listener_sets:
-            found += [listener for listener in each.listeners if listener.gateway == gateway.gateway.key]
-        return found
+        """Return the merged list of a Gateway: its own listeners, then those of its ListenerSets."""
+        listeners = list(gateway.listeners)
+        for listener_set in self.topology.listener_sets:
+            listeners += [listener for listener in listener_set.listeners if listener.gateway == gateway.gateway.key]
+        return listeners
 
-    def _through(self, gateway: GatewayState, request: Request) -> Trace:
-        """The request at one Gateway."""
+    def _at_gateway(self, gateway: GatewayState, request: Request) -> Trace:
+        """Return the trace of the request at one Gateway."""
         start = Trace(request, Outcome(), gateway.gateway.key)
-        fault = next((each for each in gateway.conditions if each.type == "Accepted" and each.status != "True"), None)
+        fault = next(
+            (
+                condition
+                for condition in gateway.conditions
+                if condition.type == "Accepted" and condition.status != "True"
+            ),
+            None,
+        )
         listeners = self._listeners(gateway)
         if fault is not None and fault.reason != "ListenersNotValid":
             reason = f"{gateway.gateway.key} is not served: {fault.message or fault.reason}"
@@ -108,106 +115,121 @@ class Tracer:
         chosen = select(listeners, request)
         start = start._replace(listener=chosen.listener, others=len(chosen.others))
         if chosen.listener is None or chosen.status is not None:
-            return self._unheard(start, chosen, listeners)
+            return self._without_listener(start, chosen, listeners)
         if chosen.listener.protocol == "TLS" or request.scheme in ("tcp", "udp", "tls"):
-            return layer4.through(self, start, chosen.listener)
+            return layer4.at_listener(self, start, chosen.listener)
         refusal = self._client_certificate(gateway, chosen.listener, request)
         if refusal:
             return start._replace(outcome=Outcome(refused=True, reason=refusal))
         return self._route(start, chosen.listener, gateway)
 
-    def _unheard(self, start: Trace, chosen: Selection, listeners: Sequence[ListenerState]) -> Trace:
+    def _without_listener(self, start: Trace, chosen: Selection, listeners: Sequence[ListenerState]) -> Trace:
         request = start.request
         refused = chosen.status is None
         grpc = "Unimplemented" if request.grpc and chosen.status == 404 else ""
         outcome = Outcome(status=chosen.status, refused=refused, reason=chosen.reason, grpc_status=grpc)
-        near = nearest_listeners(chosen.on_port or listeners, request)
-        if not near and chosen.listener is None:
-            near = nearest_rules(self._unattached(start), (), request)
-        return start._replace(outcome=outcome, nearest=near)
+        nearest = nearest_listeners(chosen.on_port or listeners, request)
+        if not nearest and chosen.listener is None:
+            nearest = nearest_rules(self._unattached(start), (), request)
+        return start._replace(outcome=outcome, nearest=nearest)
 
     def _route(self, start: Trace, listener: ListenerState, gateway: GatewayState) -> Trace:
-        """The rule of an attached route that takes the request, and what it does with it."""
+        """Return the trace by the rule of an attached route that takes the request."""
         request = start.request
         plain = attached = self.attached(listener, "HTTPRoute")
         grpc = False
         if request.grpc:
             calls = self.attached(listener, "GRPCRoute")
-            serving = [each for each in calls if any(serves(request.host, name) for name in each[1].hostnames)]
+            serving = [call for call in calls if any(serves(request.host, name) for name in call[1].hostnames)]
             grpc = bool(serving) or not attached
             attached = calls if grpc else attached
         served = [(state.route, candidate.hostnames) for state, candidate in attached]
         controller = self.simulation.catalog.implementation_of_controller(gateway.controller)
-        found = list(options(served, request, grpc=grpc, regex_last=controller in _REGEX_LAST))
-        fitting = ordered(found)
+        evaluated = list(rule_candidates(served, request, grpc=grpc, regex_last=controller in _REGEX_LAST))
+        fitting = ordered(evaluated)
         if grpc and plain and not fitting:
             # Where both kinds share a hostname, a call that no GRPCRoute takes is a request like any other.
             others = [(state.route, candidate.hostnames) for state, candidate in plain]
-            also = list(options(others, request, grpc=False, regex_last=controller in _REGEX_LAST))
-            fitting = ordered(also)
+            http_candidates = list(rule_candidates(others, request, grpc=False, regex_last=controller in _REGEX_LAST))
+            fitting = ordered(http_candidates)
             if fitting:
-                attached, served, found = plain, others, also
+                attached, served, evaluated = plain, others, http_candidates
         doubtful = {state.route.key: candidate.unknown for state, candidate in attached if candidate.unknown}
         if not fitting:
-            reason = "no route" if found else f"no route of this listener serves host {request.host or '(none)'}"
+            reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"
             status = Outcome(status=404, reason=reason, grpc_status="Unimplemented" if request.grpc else "")
-            near = nearest_rules(self._unattached(start), filter(can_match, found), request)
-            if not near and not found:
-                near = nearest_hosts(served, request)
-            return start._replace(outcome=status, nearest=near)
-        option = fitting[0]
-        trace = self.finish(start, option, fitting, self.path(listener), request.port or listener.port)
-        notes = list(_notes(option, fitting, found))
+            nearest = nearest_rules(self._unattached(start), filter(can_match, evaluated), request)
+            if not nearest and not evaluated:
+                nearest = nearest_hosts(served, request)
+            return start._replace(outcome=status, nearest=nearest)
+        winner = fitting[0]
+        trace = self.finish(start, winner, fitting, self.path(listener), request.port or listener.port)
+        notes = list(_notes(winner, fitting, evaluated))
         if request.client_certificate and self._validation(gateway, listener):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not looked at")
-        notes += [f"{each} is taken to be there: nothing in the tree deploys it" for each in assumed(listener)]
-        taken = {name for name in (listener.hostname, option.hostname) if may_be(request.host, name)}
         notes += [
-            f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in sorted(taken)
+            f"{certificate} is taken to be there: nothing in the tree deploys it" for certificate in assumed(listener)
         ]
-        if option.route.key in doubtful:
-            notes.append(f"{option.route.key} may not be attached: {doubtful[option.route.key]}")
+        assumed_names = {name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)}
+        notes += [
+            f"{name} is taken to be {request.host}: nothing in the tree fills in its variable"
+            for name in sorted(assumed_names)
+        ]
+        if winner.route.key in doubtful:
+            notes.append(f"{winner.route.key} may not be attached: {doubtful[winner.route.key]}")
         return trace._replace(notes=(*trace.notes, *notes))
 
     def finish(
-        self, start: Trace, option: Option, fitting: Sequence[Option], above: tuple[Node, ...], port: int | None
+        self,
+        start: Trace,
+        winner: RuleCandidate,
+        fitting: Sequence[RuleCandidate],
+        above: tuple[Node, ...],
+        port: int | None,
     ) -> Trace:
-        """The trace of a request whose rule is found: what it does, which policies are met, what came second."""
-        answer = self.answering.answer(option, start.request, port)
-        nodes = (*above, whole(option.route.key), option.rule.node, *answer.path)
-        reached = [each for each in answer.outcome.shares if each.share and not each.problem]
-        last = answer.rule_of
+        """Return the trace of a request whose rule is found: its end, the policies, the rules that came second."""
+        rule_outcome = self.responder.respond(winner, start.request, port)
+        nodes = (*above, whole(winner.route.key), winner.rule.node, *rule_outcome.path)
+        reached = [share for share in rule_outcome.outcome.shares if share.share and not share.problem]
+        final = rule_outcome.final
         return start._replace(
-            outcome=answer.outcome,
-            route=last.route,
-            rule=last.rule.node,
-            rule_pointer=last.pointer,
-            match=str(last.match),
-            hostname=option.hostname,
+            outcome=rule_outcome.outcome,
+            route=final.route,
+            rule=final.rule.node,
+            rule_pointer=final.pointer,
+            match=str(final.match),
+            hostname=winner.hostname,
             path=nodes,
-            steps=answer.steps,
-            forwarded=answer.forwarded,
-            per_backend=answer.per_backend,
-            response=answer.response,
-            mirrors=answer.mirrors,
-            backend_tls=answer.backend_tls,
+            steps=rule_outcome.steps,
+            forwarded=rule_outcome.forwarded,
+            per_backend=rule_outcome.per_backend,
+            response=rule_outcome.response,
+            mirrors=rule_outcome.mirrors,
+            backend_tls=rule_outcome.backend_tls,
             policies=self.policies.met(nodes, reached),
-            considered=_considered(option, fitting),
+            considered=_considered(winner, fitting),
         )
 
     def _unattached(self, start: Trace) -> list[tuple[Resource, str]]:
-        """Routes that name the listener (any of the Gateway, where none was chosen) but are not attached, and why."""
-        found = []
-        heard = None if start.listener is None else start.listener.node
+        """Return the routes that name the listener but are not attached, and why.
+
+        Where no listener was chosen, those that name any listener of the Gateway.
+        """
+        unattached = []
+        chosen = None if start.listener is None else start.listener.node
         for state in self.topology.routes:
             for parent in state.parents:
-                refused = [each for each in parent.candidates if each.failure and heard in (None, each.node)]
+                refused = [
+                    candidate
+                    for candidate in parent.candidates
+                    if candidate.failure and chosen in (None, candidate.node)
+                ]
                 if parent.gateway == start.gateway and not parent.accepted and refused:
-                    found.append((state.route, refused[0].message))
-        return found
+                    unattached.append((state.route, refused[0].message))
+        return unattached
 
     def _client_certificate(self, gateway: GatewayState, listener: ListenerState, request: Request) -> str:
-        """Why TLS asks for a client certificate that the request has not, "" where it does not.
+        """Return why TLS refuses a request without a client certificate, "" where it does not.
 
         Source: docs/design/request-precedence.md §9.
         """
@@ -216,25 +238,25 @@ class Tracer:
         return f"{listener.node} demands a client certificate, the request has none"
 
     def _validation(self, gateway: GatewayState, listener: ListenerState) -> bool:
-        """Whether a listener takes only clients with a valid certificate."""
-        if listener.protocol != "HTTPS" or passes_through(listener):
+        """Return whether a listener takes only clients with a valid certificate."""
+        if listener.protocol != "HTTPS" or is_passthrough(listener):
             return False
         validation = layer4.client_validation(gateway.gateway, listener.port)
         return bool(validation) and validation.get("mode") != _OPEN_VALIDATION
 
 
-def unclear(asked: str, kind: str, found: Sequence[ResourceKey], known: Iterable[ResourceKey]) -> str:
-    """Why a name is not one object: several fit, or none and what may have been meant."""
-    if found:
-        return f"{len(found)} objects fit {asked!r}: {', '.join(map(str, found[:5]))}"
+def ambiguous(name: str, kind: str, matching: Sequence[ResourceKey], known: Iterable[ResourceKey]) -> str:
+    """Return why a name is not one object: several match, or none, with the most similar one."""
+    if matching:
+        return f"{len(matching)} objects fit {name!r}: {', '.join(map(str, matching[:5]))}"
     from policylint.model.spelling import alike
 
-    close = alike(asked, known, 1)
-    return f"there is no {kind} {asked!r}" + (f" (did you mean {close[0]}?)" if close else "")
+    close = alike(name, known, 1)
+    return f"there is no {kind} {name!r}" + (f" (did you mean {close[0]}?)" if close else "")
 
 
 def _preference(trace: Trace) -> tuple[int, tuple[int, ...], ResourceKey]:
-    """Of several Gateways the one that gets furthest counts; then the one with the most specific listener."""
+    """Return a sort key: the Gateway where the request gets furthest, then the most specific listener."""
     outcome = trace.outcome
     if outcome.answered:
         rank = 0
@@ -246,33 +268,37 @@ def _preference(trace: Trace) -> tuple[int, tuple[int, ...], ResourceKey]:
         rank = 2 if trace.listener is not None else 3
     narrow = specificity(trace.listener.hostname) if trace.listener is not None else (-1, 0)
     key = trace.gateway or ResourceKey(GATEWAY_GROUP, "Gateway", "", "")
-    return rank, tuple(-each for each in narrow), key
+    return rank, tuple(-part for part in narrow), key
 
 
-def _also(best: Trace, traces: Sequence[Trace]) -> list[str]:
-    """Which other Gateways would answer the request, had it been sent to them."""
-    found = [each for each in traces if each is not best and each.rule is not None]
-    names = ", ".join(str(each.gateway) for each in found[:3])
-    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    return [f"{names}{more} would answer it too; --gateway chooses"] if found else []
+def _other_gateways(best: Trace, traces: Sequence[Trace]) -> list[str]:
+    """Return a note on the other Gateways that would answer the request."""
+    others = [trace for trace in traces if trace is not best and trace.rule is not None]
+    names = ", ".join(str(trace.gateway) for trace in others[:3])
+    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    return [f"{names}{more} would answer it too; --gateway chooses"] if others else []
 
 
-def _considered(winner: Option, fitting: Sequence[Option]) -> tuple[Considered, ...]:
-    """The other rules that match, each once, by precedence."""
-    found: dict[Node, Considered] = {}
-    for each in fitting:
-        if each.rule.node != winner.rule.node and each.rule.node not in found:
-            found[each.rule.node] = Considered(each.rule.node, because(winner, each), each.route, each.pointer)
-    return tuple(list(found.values())[:_MOST_CONSIDERED])
+def _considered(winner: RuleCandidate, fitting: Sequence[RuleCandidate]) -> tuple[Considered, ...]:
+    """Return the other rules that match, each once, by precedence."""
+    considered: dict[Node, Considered] = {}
+    for candidate in fitting:
+        if candidate.rule.node != winner.rule.node and candidate.rule.node not in considered:
+            considered[candidate.rule.node] = Considered(
+                candidate.rule.node, because(winner, candidate), candidate.route, candidate.pointer
+            )
+    return tuple(list(considered.values())[:_MOST_CONSIDERED])
 
 
-def _notes(winner: Option, fitting: Sequence[Option], found: Sequence[Option]) -> Iterable[str]:
-    """What the answer hangs on: an order that no manifest states, a narrower host without a rule for the path."""
-    second = next((each for each in fitting if each.route.key != winner.route.key), None)
+def _notes(
+    winner: RuleCandidate, fitting: Sequence[RuleCandidate], evaluated: Sequence[RuleCandidate]
+) -> Iterable[str]:
+    """Yield the assumptions behind a result: an order that no manifest states, a narrower host without a match."""
+    second = next((candidate for candidate in fitting if candidate.route.key != winner.route.key), None)
     if second is not None and criterion(winner, second) == "name" and not winner.route.created:
         yield f"{second.route.key} matches as well; of equals the older route wins, and no manifest says which is"
     width = specificity(winner.hostname)
-    narrower = next((each for each in found if specificity(each.hostname) > width), None)
+    narrower = next((candidate for candidate in evaluated if specificity(candidate.hostname) > width), None)
     if narrower is not None:
         yield (
             f"{narrower.route.key} serves {narrower.hostname} but no rule of it matches; gateways that choose the host "
@@ -282,4 +308,4 @@ def _notes(winner: Option, fitting: Sequence[Option], found: Sequence[Option]) -
         yield "where regular expressions rank is up to the implementation (HTTPPathMatch)"
 
 
-__all__ = ["Tracer", "unclear"]
+__all__ = ["Tracer", "ambiguous"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from policylint.documents import Reading, loading, read, read_unread
+from policylint.documents import FileReading, loading, read, read_unread
 
 
 def values(text: str | bytes) -> list[Any]:
@@ -19,7 +19,7 @@ def values(text: str | bytes) -> list[Any]:
     return [document.value for document in reading.documents]
 
 
-def problems(reading: Reading) -> list[tuple[str, int]]:
+def problems(reading: FileReading) -> list[tuple[str, int]]:
     return [(problem.code, problem.line) for problem in reading.problems]
 
 

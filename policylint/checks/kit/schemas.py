@@ -13,7 +13,7 @@ from policylint.schema.known import GROUPS, Known, Schemas
 if TYPE_CHECKING:
     from policylint.model import Location
     from policylint.schema import Checker
-    from policylint.schema.explain import Fault
+    from policylint.schema.explain import Violation
     from policylint.simulation import Simulation
 
 
@@ -22,7 +22,7 @@ class Broken(NamedTuple):
 
     resource: Resource
     schema: Known
-    faults: list[Fault]
+    faults: list[Violation]
 
 
 @lru_cache(maxsize=1)

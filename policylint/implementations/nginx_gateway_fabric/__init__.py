@@ -21,7 +21,7 @@ from policylint.policy.folding import Stack
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
-from policylint.topology.ancestry import above, foreign
+from policylint.topology.ancestry import ancestors, foreign
 from policylint.topology.grants import Grants
 
 
@@ -150,7 +150,7 @@ def _reached(target: Target, topology: Topology) -> Target:
 
 def _served(service: ResourceKey, topology: Topology) -> bool:
     """Whether a Gateway leads to a Service; a route whose parents were not seen may lead to one."""
-    for node in above(topology, [whole(service)]):
+    for node in ancestors(topology, [whole(service)]):
         if node.role == "Gateway":
             return True
         states = (topology.detached.get(vertex) for vertex in topology.vertices_of(node))

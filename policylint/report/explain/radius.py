@@ -13,7 +13,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.report.kit.identity import Names
 from policylint.report.kit.wording import count
 from policylint.simulation import Simulation
-from policylint.topology.workloads import selected
+from policylint.topology.workloads import workloads_selected
 
 _SIGNS = {"removed": "-", "added": "+", "changed": "~", "moved": "~"}
 
@@ -107,7 +107,7 @@ def radius(before: Simulation, after: Simulation, policy: ResourceKey, only: Res
     for key in through:
         resource = before.world.get(key) if (key.group, key.kind) == ("", "Service") else None
         if resource is not None:
-            workloads.update(each.key for each in selected(before.world, resource))
+            workloads.update(each.key for each in workloads_selected(before.world, resource))
     return Radius(policy, change, tuple(folds), tuple(sorted(workloads)))
 
 

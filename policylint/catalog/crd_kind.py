@@ -24,11 +24,11 @@ _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?$")
 def kind_of_crd(
     crd: Resource, objects: Iterable[Resource], *, base: PolicyKind | None = None, semantics: str = "gep-713"
 ) -> PolicyKind | None:
-    """The policy kind that a CRD declares; None where it declares none.
+    """Return the policy kind that a CRD declares, None where it declares none.
 
     Args:
         crd: the CustomResourceDefinition.
-        objects: what the input holds of the kind.
+        objects: the objects of the kind in the input.
         base: the catalog's `*` entry for the group; its merging and targets hold where the CRD says nothing else.
         semantics: `gep-713`, or `gep-713-2023` (each scalar by itself, defaults beside overrides).
     """
@@ -36,7 +36,7 @@ def kind_of_crd(
         return None
     names = mapping(crd.spec.get("names"))
     group, kind = text(crd.spec.get("group")), text(names.get("kind"))
-    shape = SpecShape(crd, [each.spec for each in objects])
+    shape = SpecShape(crd, [instance.spec for instance in objects])
     label = next((str(value) for name, value in crd.labels.items() if name.lower() == POLICY_LABEL), None)
     if label is None and not (kind.endswith("Policy") and shape.names_targets()):
         return None
@@ -77,7 +77,7 @@ def kind_of_crd(
 def _class(
     label: str | None, targets: tuple[TargetKind, ...], shape: SpecShape, base: PolicyKind | None
 ) -> PolicyClass:
-    """The class of the label (16), else by how many kinds may be targeted (24, 27, 28).
+    """Return the class of the label (16), else the one that follows from how many kinds may be targeted (24, 27, 28).
 
     A label on a kind whose closed schema names no targets marks parameters, or a kind that annotations bind.
     """
@@ -92,11 +92,12 @@ def _class(
         return "Inherited"
     if base is not None:
         return base.policy_class
-    declared = {(each.group, each.kind) for each in targets if each.kind != "*"}
+    declared = {(target.group, target.kind) for target in targets if target.kind != "*"}
     return "Inherited" if len(declared or shape.targeted()) > 1 else "Direct"
 
 
 def _merge(policy_class: PolicyClass, shape: SpecShape, base: PolicyKind | None, semantics: str) -> Merge:
+    """Return how policies of the kind combine."""
     if policy_class != "Inherited":
         return Merge("none", shape.wrappers(), lists={})
     if base is not None and base.merge.strategy != "none":
@@ -113,6 +114,7 @@ def _merge(policy_class: PolicyClass, shape: SpecShape, base: PolicyKind | None,
 
 
 def _notes(label: str | None) -> str:
+    """Return a sentence about a label that does not name the class."""
     if label is None:
         return "The CRD carries no policy label; its class follows from the kinds it may target."
     if label.lower() == "true":
@@ -123,21 +125,25 @@ def _notes(label: str | None) -> str:
 
 
 def _versions(spec: Mapping[str, Any]) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """Served versions, newest first, and those superseded, each with what to use instead."""
-    versions = [mapping(each) for each in sequence(spec.get("versions"))]
+    """Return the served versions, newest first, and old version → what to use instead."""
+    versions = [mapping(entry) for entry in sequence(spec.get("versions"))]
     if not versions:
         return tuple(strings([spec.get("version")])), {}
     served = sorted(
-        strings(each.get("name") for each in versions if each.get("served") is not False), key=_age, reverse=True
+        strings(version.get("name") for version in versions if version.get("served") is not False),
+        key=_age,
+        reverse=True,
     )
-    old = [each for each in versions if each.get("served") is False or each.get("deprecated") is True]
-    newest = next((each for each in served if each not in {text(old_one.get("name")) for old_one in old}), "")
+    superseded = [
+        version for version in versions if version.get("served") is False or version.get("deprecated") is True
+    ]
+    newest = next((name for name in served if name not in {text(version.get("name")) for version in superseded}), "")
     instead = f"{text(spec.get('group'))}/{newest}" if newest else ""
-    return tuple(served), {text(each.get("name")): instead for each in old}
+    return tuple(served), {text(version.get("name")): instead for version in superseded}
 
 
 def _age(version: str) -> tuple[int, int, int, str]:
-    """Kubernetes' version priority: general availability, then beta, then alpha, each by number."""
+    """Return Kubernetes' version priority: general availability, then beta, then alpha, each by number."""
     match = _VERSION.match(version)
     if match is None:
         return -1, 0, 0, version

@@ -1,4 +1,4 @@
-"""Which kinds a CRD's schema lets a policy target: from the enums and the plain validation rules of its references."""
+"""The kinds that a CRD's schema lets a policy target: from enums and plain validation rules of its references."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALL = re.compile(r"^self(?:\.target\w+)?\.all\(\s*\w+\s*,\s*(?P<body>.*)\)$")
 
 
 def target_kinds(spec: Mapping[str, Any]) -> tuple[TargetKind, ...]:
-    """Target kinds of a spec's schema; empty where the schema does not say.
+    """Return the target kinds of a spec's schema; empty where the schema does not say.
 
     Read are enums of the references' `group` and `kind`, and CEL rules made of nothing but comparisons of the two.
     Rules with further conditions bind only some policies of the kind and are left alone.
@@ -54,39 +54,43 @@ def _apply(rule: str, groups: set[str], kinds: set[str], pairs: set[tuple[str, s
     if not clauses:
         return
     if all(group and kind for group, kind in clauses):
-        pairs.update((one, other) for group, kind in clauses for one in group for other in kind)
+        pairs.update(
+            (allowed_group, allowed_kind) for group, kind in clauses for allowed_group in group for allowed_kind in kind
+        )
     elif all(group and not kind for group, kind in clauses):
-        groups.update(each for group, _ in clauses for each in group)
+        groups.update(allowed_group for group, _ in clauses for allowed_group in group)
     elif all(kind and not group for group, kind in clauses):
-        kinds.update(each for _, kind in clauses for each in kind)
+        kinds.update(allowed_kind for _, kind in clauses for allowed_kind in kind)
 
 
 def _clauses(rule: str) -> Iterator[tuple[list[str], list[str]]]:
-    """The alternatives of a rule as (groups, kinds); nothing where it says more than that."""
+    """Yield the alternatives of a rule as (groups, kinds); nothing where it says more than that."""
     body = " ".join(rule.split())
     guard = _GUARD.match(body)
     if guard is not None:
         body = guard.group("body") or guard.group("rest") or ""
-    every = _ALL.match(body)
-    if every is not None:
-        body = every.group("body")
+    all_match = _ALL.match(body)
+    if all_match is not None:
+        body = all_match.group("body")
     alternatives = []
     for clause in body.split("||"):
-        found: dict[str, list[str]] = {"group": [], "kind": []}
+        values_by_name: dict[str, list[str]] = {"group": [], "kind": []}
         for name, value in _EQUAL.findall(clause):
-            found[name].append(value)
+            values_by_name[name].append(value)
         for name, values in _IN.findall(clause):
-            found[name].extend(_QUOTED.findall(values))
-        rest = _IN.sub("", _EQUAL.sub("", clause))
-        if rest.strip("()& ") or not (found["group"] or found["kind"]):
+            values_by_name[name].extend(_QUOTED.findall(values))
+        remainder = _IN.sub("", _EQUAL.sub("", clause))
+        if remainder.strip("()& ") or not (values_by_name["group"] or values_by_name["kind"]):
             return
-        alternatives.append((found["group"], found["kind"]))
+        alternatives.append((values_by_name["group"], values_by_name["kind"]))
     yield from alternatives
 
 
 def _rules(schema: Mapping[str, Any]) -> list[str]:
-    return [text(mapping(each).get("rule")) for each in sequence(schema.get("x-kubernetes-validations"))]
+    """Return the CEL rules of a schema."""
+    return [text(mapping(validation).get("rule")) for validation in sequence(schema.get("x-kubernetes-validations"))]
 
 
 def _strings(values: object) -> list[str]:
-    return [each for each in sequence(values) if isinstance(each, str)]
+    """Return the entries of a list that are strings."""
+    return [value for value in sequence(values) if isinstance(value, str)]

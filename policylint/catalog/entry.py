@@ -9,7 +9,7 @@ from policylint.model.weakness import weakness_entry
 
 
 def kind_entry(kind: PolicyKind) -> dict[str, Any]:
-    """The entry of a kind in plain values, in the order in which entries are written; defaults are left out."""
+    """Return the entry of a kind in plain values, in the order in which entries are written; defaults are left out."""
     entry: dict[str, Any] = {"group": kind.group, "kind": kind.kind}
     entry |= _set(plural=kind.plural, versions=list(kind.versions), deprecatedVersions=dict(kind.deprecated_versions))
     entry |= _set(scope="Cluster" if kind.cluster_scoped else "", label=kind.label)
@@ -17,12 +17,13 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     bound_by = "" if kind.bound_by == "reference" else kind.bound_by
     entry |= _set(boundBy=bound_by, extensionRef=kind.extension_ref)
     entry["references"] = [
-        {"path": each.path, "form": each.form} | _set(deprecated=each.deprecated) for each in kind.references
+        {"path": reference.path, "form": reference.form} | _set(deprecated=reference.deprecated)
+        for reference in kind.references
     ]
     entry |= {"default-target": kind.default_target} if kind.default_target != "none" else {}
     entry["targets"] = [
-        {"group": each.group, "kind": each.kind} | _set(sections=each.sections, virtual=each.virtual)
-        for each in kind.targets
+        {"group": target.group, "kind": target.kind} | _set(sections=target.sections, virtual=target.virtual)
+        for target in kind.targets
     ]
     entry |= _set(
         crossNamespace="" if kind.cross_namespace == "no" else kind.cross_namespace,
@@ -42,7 +43,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             authorization=list(kind.settings.authorization),
             protection=list(kind.settings.protection),
         ),
-        weaker=[weakness_entry(each) for each in kind.weaker],
+        weaker=[weakness_entry(weak) for weak in kind.weaker],
         status=kind.status,
         ancestor="" if kind.ancestor == "none" else kind.ancestor,
         conditions={name: list(reasons) for name, reasons in kind.conditions.items()},
@@ -54,6 +55,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
 
 
 def _merge(kind: PolicyKind) -> dict[str, Any]:
+    """Return the entry's `merge`."""
     merge = kind.merge
     entry: dict[str, Any] = {"strategy": merge.strategy, "wrappers": dict(merge.wrappers)}
     if merge.directive is not None:
@@ -74,5 +76,5 @@ def _merge(kind: PolicyKind) -> dict[str, Any]:
 
 
 def _set(**fields: Any) -> dict[str, Any]:
-    """The fields that hold something."""
+    """Return the fields that hold something."""
     return {name: value for name, value in fields.items() if value}

@@ -25,14 +25,14 @@ class CatalogError(ValueError):
 
 
 class Catalog:
-    """Kinds by group and kind. Shipped files are parsed when a question needs them, not before.
+    """The policy kinds by group and kind. Shipped files are parsed when a question needs them, not before.
 
     Args:
         files: the shipped files.
-        configured: kinds of the user's configuration; they beat everything else.
-        derived: kinds told by CRDs in the input; they beat nothing but the `*` entry of their group.
+        configured: kinds of the user's configuration; they win over everything else.
+        derived: kinds that CRDs of the input declare; they win over nothing but the `*` entry of their group.
         groups: what `kinds()` is limited to; None for all.
-        settings: what the user says of the settings of controllers, by implementation.
+        settings: the user's settings of controllers, by implementation.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Catalog:
         self._by_controller: dict[str, str | None] = {}
 
     def get(self, group: str, kind: str) -> PolicyKind | None:
-        """What is known of a kind: configuration, else catalog, else CRD, else its group's `*` entry.
+        """Return what is known of a kind: from configuration, else catalog, else CRD, else its group's `*` entry.
 
-        A `*` entry answers for kinds in whose name nothing else is known, with their kind filled in.
+        A `*` entry stands for kinds of which nothing else is known, with their kind filled in.
         """
         known = (
             self._configured.get((group, kind)) or self._shipped(group).get(kind) or self._derived.get((group, kind))
@@ -65,49 +65,50 @@ class Catalog:
         return None if fallback is None else fallback._replace(kind=kind)
 
     def describes(self, group: str, kind: str) -> bool:
-        """Whether the kind has an entry of its own, in the configuration or in the catalog."""
+        """Return whether the kind has an entry of its own, in the configuration or in the catalog."""
         return (group, kind) in self._configured or kind in self._shipped(group)
 
     def fallback(self, group: str) -> PolicyKind | None:
-        """The `*` entry of a group."""
+        """Return the `*` entry of a group."""
         return self._configured.get((group, "*")) or self._shipped(group).get("*")
 
     def kinds(self) -> list[PolicyKind]:
-        """Every kind (of the wanted groups), `*` entries included, by implementation, group and name."""
+        """Return every kind (of the chosen groups), `*` entries included, by implementation, group and name."""
         known: dict[Key, PolicyKind] = dict(self._derived)
         for file in self._files:
             if self._groups is None or any(file.mentions(group) for group in self._groups):
-                known.update(((each.group, each.kind), each) for each in file.kinds())
+                known.update(((kind.group, kind.kind), kind) for kind in file.kinds())
         known.update(self._configured)
-        wanted = (
-            known.values() if self._groups is None else [each for each in known.values() if each.group in self._groups]
+        listed = (
+            known.values() if self._groups is None else [kind for kind in known.values() if kind.group in self._groups]
         )
-        return sorted(wanted, key=lambda each: (each.implementation, each.group, each.kind))
+        return sorted(listed, key=lambda kind: (kind.implementation, kind.group, kind.kind))
 
     def implementation_of_controller(self, controller_name: str) -> str | None:
-        """The implementation that answers to a GatewayClass spec.controllerName."""
+        """Return the implementation whose GatewayClasses have this spec.controllerName, None if unknown."""
         if controller_name not in self._by_controller:
             domain = controller_name.partition("/")[0].encode()
-            files = (each for each in self._files if domain in each.data)
+            files = (file for file in self._files if domain in file.data)
             answering = (
-                each.implementation
-                for each in files
-                if any(fnmatchcase(controller_name, name) for name in each.texts("controllers"))
+                file.implementation
+                for file in files
+                if any(fnmatchcase(controller_name, pattern) for pattern in file.texts("controllers"))
             )
             self._by_controller[controller_name] = next(answering, None)
         return self._by_controller[controller_name]
 
     def implementation_of_class(self, class_name: str) -> str | None:
-        """The implementation that makes a GatewayClass of this name by itself."""
+        """Return the implementation that makes a GatewayClass of this name by itself, None if none does."""
         for file in self._files:
             if class_name.encode() in file.data and class_name in file.texts("classes"):
                 return file.implementation
         return None
 
     def serves(self, implementation: str, group: str) -> bool:
-        """Whether an implementation works on policies of a group: its own, Gateway API's, and those its file names.
+        """Return whether an implementation acts on policies of a group.
 
-        Where the group belongs to nobody that policylint knows (a kind from a CRD), nothing speaks against it.
+        These are its own, Gateway API's, and those that its file names. Where the group belongs to nobody that
+        policylint knows (a kind from a CRD), nothing speaks against it.
         """
         if group == GATEWAY_GROUP or not self.knows_group(group):
             return True
@@ -117,50 +118,57 @@ class Catalog:
         return True
 
     def shares_hostnames(self, controller_name: str, class_name: str) -> bool:
-        """Whether HTTPRoutes and GRPCRoutes with one hostname on a listener are both accepted; by default as the spec
-        has it, one.
+        """Return whether HTTPRoutes and GRPCRoutes with one hostname on a listener are both accepted.
+
+        By default only one of them is, as the specification has it.
 
         Args:
-            controller_name: of the Gateway's class, "" where the class is not there.
-            class_name: by which controllers that make their own class are known all the same.
+            controller_name: the controller of the Gateway's class, "" where the class is not there.
+            class_name: the class, by which controllers that make their own class are known all the same.
         """
-        found = (
+        implementation = (
             self.implementation_of_controller(controller_name)
             if controller_name
             else self.implementation_of_class(class_name)
         )
-        return any(each.implementation == found and each.shares_hostnames for each in self._files)
+        return any(file.implementation == implementation and file.shares_hostnames for file in self._files)
 
     def settings(self, implementation: str) -> dict[str, Any]:
-        """The settings of an implementation's controller: its defaults, and what the user says."""
+        """Return the settings of an implementation's controller: its defaults, overridden by what the user says."""
         return {
-            name: self._settings.get(implementation, {}).get(name, each.default)
-            for name, each in self.known_settings(implementation).items()
+            name: self._settings.get(implementation, {}).get(name, setting.default)
+            for name, setting in self.known_settings(implementation).items()
         }
 
     def known_settings(self, implementation: str) -> dict[str, ControllerSetting]:
-        """What of a controller's settings changes verdicts, by name."""
+        """Return the settings of a controller that change verdicts, by name."""
         for file in self._files:
             if file.implementation == implementation:
                 return file.settings()
         return {}
 
     def knows_group(self, group: str) -> bool:
-        """Whether the catalog or the configuration describes a kind of this group."""
-        return bool(self._shipped(group)) or any(each == group for each, _ in self._configured)
+        """Return whether the catalog or the configuration describes a kind of this group."""
+        return bool(self._shipped(group)) or any(configured_group == group for configured_group, _ in self._configured)
 
     @property
     def parsed(self) -> list[str]:
-        """Names of the shipped files that had to be parsed so far."""
-        return [each.implementation for each in self._files if each.parsed]
+        """The names of the shipped files that had to be parsed so far."""
+        return [file.implementation for file in self._files if file.parsed]
 
     def _shipped(self, group: str) -> dict[str, PolicyKind]:
-        found = self._by_group.get(group)
-        if found is None:
-            files = [each for each in self._files if each.mentions(group)]
-            found = {each.kind: each for file in files for each in file.kinds() if each.group == group}
-            self._by_group[group] = found
-        return found
+        """Return the shipped kinds of a group by name."""
+        kinds = self._by_group.get(group)
+        if kinds is None:
+            files = [file for file in self._files if file.mentions(group)]
+            kinds = {
+                shipped_kind.kind: shipped_kind
+                for file in files
+                for shipped_kind in file.kinds()
+                if shipped_kind.group == group
+            }
+            self._by_group[group] = kinds
+        return kinds
 
 
 class ControllerSetting(NamedTuple):
@@ -178,7 +186,7 @@ class ControllerSetting(NamedTuple):
 
 
 class ShippedFile:
-    """One file of schemas/policy-kinds/: its bytes at once, its content when asked for."""
+    """One file of schemas/policy-kinds/: its bytes at once, its content on demand."""
 
     __slots__ = ("_content", "_kinds", "data", "implementation", "path")
 
@@ -192,10 +200,11 @@ class ShippedFile:
 
     @property
     def parsed(self) -> bool:
+        """Whether the file has been parsed."""
         return self._content is not None
 
     def mentions(self, group: str) -> bool:
-        """Whether an entry of the file is of this group. Entries start with their group (a test holds them to it)."""
+        """Return whether an entry of the file is of this group. Entries start with their group, as a test requires."""
         return b"\n  - group: " + (group or '""').encode() + b"\n" in self.data
 
     @property
@@ -204,27 +213,30 @@ class ShippedFile:
         return b"\nsharesHostnames: true\n" in self.data
 
     def content(self) -> Mapping[str, Any]:
+        """Return the parsed file, empty where it holds no mapping."""
         if self._content is None:
             documents = read(self.data, self.path).documents
             self._content = mapping(documents[0].value) if documents else {}
         return self._content
 
     def texts(self, field: str) -> list[str]:
-        return [each for each in sequence(self.content().get(field)) if isinstance(each, str)]
+        """Return the strings in a list field of the file."""
+        return [value for value in sequence(self.content().get(field)) if isinstance(value, str)]
 
     def settings(self) -> dict[str, ControllerSetting]:
-        """Settings of the controller; files without any need not be parsed for that."""
+        """Return the settings of the controller; a file without any need not be parsed for that."""
         if b"\nsettings:\n" not in self.data:
             return {}
         return {
-            name: ControllerSetting(each.get("default"), text(each.get("about")), mapping(each.get("schema")))
-            for name, each in mapping(self.content().get("settings")).items()
+            name: ControllerSetting(setting.get("default"), text(setting.get("about")), mapping(setting.get("schema")))
+            for name, setting in mapping(self.content().get("settings")).items()
         }
 
     def kinds(self) -> tuple[PolicyKind, ...]:
+        """Return the kinds of the file."""
         if self._kinds is None:
             name = text(self.content().get("implementation"), self.implementation)
-            self._kinds = tuple(policy_kind(each, name) for each in sequence(self.content().get("kinds")))
+            self._kinds = tuple(policy_kind(entry, name) for entry in sequence(self.content().get("kinds")))
         return self._kinds
 
 
@@ -237,7 +249,7 @@ def load_catalog(
     semantics: str = "gep-713",
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Catalog:
-    """The catalog for one input.
+    """Return the catalog for one input.
 
     Args:
         groups: API groups that the input holds; None for all.
@@ -251,19 +263,21 @@ def load_catalog(
         CatalogError: a configured entry is not a kind, or a setting is not one.
     """
     files = shipped_catalog()
-    users = {(each.group, each.kind): each for each in _configured_kinds(configured)}
-    known = Catalog(files, users, {}, groups)
+    configured_kinds = {(kind.group, kind.kind): kind for kind in _configured_kinds(configured)}
+    known = Catalog(files, configured_kinds, {}, groups)
     if settings:
         from policylint.catalog.controller_settings import check
 
-        check(settings, known, [each.implementation for each in files])
-    return Catalog(files, users, dict(_derived_kinds(known, crds, objects or {}, semantics)), groups, settings)
+        check(settings, known, [file.implementation for file in files])
+    return Catalog(
+        files, configured_kinds, dict(_derived_kinds(known, crds, objects or {}, semantics)), groups, settings
+    )
 
 
 def _derived_kinds(
     known: Catalog, crds: Iterable[Resource], objects: Mapping[Key, Iterable[Resource]], semantics: str
 ) -> Iterator[tuple[Key, PolicyKind]]:
-    """Kinds that CRDs tell of and neither catalog nor configuration describes."""
+    """Yield the kinds that CRDs declare and neither catalog nor configuration describes."""
     for crd in crds:
         group, name = text(crd.spec.get("group")), text(mapping(crd.spec.get("names")).get("kind"))
         if not known.describes(group, name):
@@ -275,7 +289,11 @@ def _derived_kinds(
 
 
 def _configured_kinds(entries: Iterable[Mapping[str, Any]]) -> Iterator[PolicyKind]:
-    """Kinds of the configuration, checked: unlike the shipped ones no test has seen them."""
+    """Yield the kinds of the configuration, checked against the schema: no test has seen them.
+
+    Raises:
+        CatalogError: an entry is not a kind.
+    """
     checked = list(entries)
     if not checked:
         return
@@ -287,19 +305,19 @@ def _configured_kinds(entries: Iterable[Mapping[str, Any]]) -> Iterator[PolicyKi
     validator = jsonschema.Draft202012Validator({**schema["$defs"]["kind"], "$defs": schema["$defs"]})
     for number, entry in enumerate(checked):
         body = {name: value for name, value in entry.items() if name != "implementation"}
-        for error in sorted(validator.iter_errors(body), key=lambda each: each.json_path):
+        for error in sorted(validator.iter_errors(body), key=lambda violation: violation.json_path):
             raise CatalogError(f"kinds[{number}]{error.json_path[1:]}: {error.message}")
         yield policy_kind(body, text(entry.get("implementation"), CONFIGURED), "configuration")
 
 
 @cache
 def shipped_catalog() -> tuple[ShippedFile, ...]:
-    """The files of the catalog, for all environments and both sides of a diff: they are constants."""
+    """Return the files of the catalog, the same for all environments and both sides of a diff: they are constants."""
     return tuple(ShippedFile(path) for path in shipped_files("schemas", "policy-kinds"))
 
 
 def shipped_groups() -> frozenset[str]:
-    """The API groups that the shipped catalog describes, read off the files without parsing them."""
+    """Return the API groups that the shipped catalog describes, read from the files without parsing them."""
     return frozenset(
         line.partition(b"group: ")[2].decode()
         for file in shipped_catalog()

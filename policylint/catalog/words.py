@@ -1,4 +1,4 @@
-"""A policy kind in words: what it targets, how two of it meet, what its controller reports."""
+"""A policy kind in words: its targets, how two policies of it combine, what its controller reports."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ _VERIFIED = {
 
 
 def targets_in_words(kind: PolicyKind) -> str:
-    """`Gateway, HTTPRoute`, with `#` where sections may be named, `any kind` for wildcards, `-` for nothing."""
-    return ", ".join(_target(each) + ("#" if each.sections else "") for each in kind.targets) or "-"
+    """Return the targets: `Gateway, HTTPRoute`, with `#` where sections may be named; `any kind`; `-` for none."""
+    return ", ".join(_target(target) + ("#" if target.sections else "") for target in kind.targets) or "-"
 
 
 def merge_in_words(kind: PolicyKind) -> str:
-    """One phrase for a table."""
+    """Return the merge strategy as one phrase for a table."""
     if kind.policy_class == "Other":
         return "not evaluated"
     directive = kind.merge.directive
@@ -88,14 +88,14 @@ def merge_in_words(kind: PolicyKind) -> str:
 
 
 def in_short(kind: PolicyKind) -> tuple[str, str]:
-    """Merging and conflict rule in a word each, for narrow tables; `*` where a field of the policy decides."""
+    """Return merging and conflict rule in a word each, for narrow tables; `*` where a field of the policy decides."""
     if kind.policy_class == "Other":
         return "-", "-"
     return _IN_SHORT[kind.merge.strategy] + ("*" if kind.merge.directive else ""), _CONFLICTS_IN_SHORT[kind.conflict]
 
 
 def conflicts_in_words(kind: PolicyKind) -> str:
-    """One phrase for a table."""
+    """Return the conflict rule as one phrase for a table."""
     if kind.policy_class == "Other" or kind.conflict == "none":
         return "-"
     words = _CONFLICTS[kind.conflict].partition(";")[0].rstrip(".")
@@ -104,7 +104,7 @@ def conflicts_in_words(kind: PolicyKind) -> str:
 
 
 def status_in_words(kind: PolicyKind) -> str:
-    """The conditions that the controller writes, and where."""
+    """Return the conditions that the controller writes, and where."""
     if kind.status == "none":
         return "none"
     names = ", ".join(kind.conditions) or "conditions"
@@ -114,12 +114,12 @@ def status_in_words(kind: PolicyKind) -> str:
 
 
 def verified_in_words(kind: PolicyKind) -> str:
-    """How far the facts are verified, and against what."""
+    """Return how far the facts are verified, and against what."""
     return f"{kind.verified}: {kind.source}" if kind.source else kind.verified
 
 
 def explain(kind: PolicyKind) -> Iterator[tuple[str, str]]:
-    """A kind in full: (heading, sentences) pairs."""
+    """Yield a kind in full: (heading, sentences) pairs."""
     yield "Kind", _identity(kind)
     if kind.bound_by != "reference":
         yield "Attachment", _BOUND[kind.bound_by]
@@ -138,7 +138,7 @@ def explain(kind: PolicyKind) -> Iterator[tuple[str, str]]:
     if losses:
         yield "Security", f"Settings whose loss matters: {'; '.join(losses)}."
     if kind.weaker:
-        yield "Weaker", f"A change is reported that weakens {_list(dict.fromkeys(each.path for each in kind.weaker))}."
+        yield "Weaker", f"A change is reported that weakens {_list(dict.fromkeys(weak.path for weak in kind.weaker))}."
     yield "Status", " ".join(_status(kind))
     if kind.notes:
         yield "Notes", kind.notes
@@ -146,6 +146,7 @@ def explain(kind: PolicyKind) -> Iterator[tuple[str, str]]:
 
 
 def _identity(kind: PolicyKind) -> str:
+    """Return the kind's name, scope, class and versions in words."""
     scope = "cluster-scoped" if kind.cluster_scoped else "namespaced"
     versions = f" Versions: {_list(kind.versions)}." if kind.versions else " No version of it is served any more."
     old = "".join(f" {version} is superseded by {new}." for version, new in kind.deprecated_versions.items())
@@ -157,12 +158,13 @@ def _identity(kind: PolicyKind) -> str:
 
 
 def _targets(kind: PolicyKind) -> Iterator[str]:
+    """Yield sentences about what the kind may target."""
     if kind.targets:
-        yield f"It may target {_list(_target(each, full=True) for each in kind.targets)}."
-    sectioned = [_target(each) for each in kind.targets if each.sections]
+        yield f"It may target {_list(_target(target, full=True) for target in kind.targets)}."
+    sectioned = [_target(target) for target in kind.targets if target.sections]
     if sectioned:
-        all_of_them = len(sectioned) == len(kind.targets)
-        yield f"A sectionName is allowed{'' if all_of_them else ' on ' + _list(sectioned)}."
+        everywhere = len(sectioned) == len(kind.targets)
+        yield f"A sectionName is allowed{'' if everywhere else ' on ' + _list(sectioned)}."
     elif kind.targets:
         yield "A sectionName is not allowed."
     if kind.synthetic_rule_names:
@@ -182,11 +184,12 @@ def _targets(kind: PolicyKind) -> Iterator[str]:
 
 
 def _references(kind: PolicyKind) -> Iterator[str]:
-    yield f"Targets are named in {_list(f'spec.{each.path}' for each in kind.references)}."
-    for each in kind.references:
-        if each.deprecated:
-            yield f"spec.{each.path} is deprecated: use {each.deprecated}."
-    if any(each.form == "refs" for each in kind.references):
+    """Yield sentences about the fields that name targets."""
+    yield f"Targets are named in {_list(f'spec.{reference.path}' for reference in kind.references)}."
+    for reference in kind.references:
+        if reference.deprecated:
+            yield f"spec.{reference.path} is deprecated: use {reference.deprecated}."
+    if any(reference.form == "refs" for reference in kind.references):
         yield "There is no bound on their number." if kind.max_targets == UNLIMITED else f"At most {kind.max_targets}."
     if kind.extension_ref:
         yield "A rule of a route may also name it as a filter (extensionRef)."
@@ -195,18 +198,21 @@ def _references(kind: PolicyKind) -> Iterator[str]:
 
 
 def _merging(kind: PolicyKind) -> Iterator[str]:
+    """Yield sentences about how two policies combine."""
     merge = kind.merge
     yield f"{_STRATEGIES[merge.strategy].capitalize()}."
     for meaning in ("defaults", "overrides"):
-        names = [name for name, each in merge.wrappers.items() if each == meaning]
+        names = [name for name, wrapped in merge.wrappers.items() if wrapped == meaning]
         if names:
             yield f"spec.{_list(names, 'or')} wraps {meaning}."
     if merge.both:
         yield "Both may stand in one policy."
     if merge.directive is not None:
-        values = _list(f"{value} ({_GRANULARITIES[means]})" for value, means in merge.directive.values.items())
-        whose = "broader (established)" if merge.directive.on == "established" else "more specific (challenger)"
-        yield f"The field `{merge.directive.field}` of the {whose} policy decides: {values}."
+        values = _list(
+            f"{value} ({_GRANULARITIES[granularity]})" for value, granularity in merge.directive.values.items()
+        )
+        decider = "broader (established)" if merge.directive.on == "established" else "more specific (challenger)"
+        yield f"The field `{merge.directive.field}` of the {decider} policy decides: {values}."
     if merge.units:
         yield f"Named rules are {_list(merge.units)}."
     if merge.empty_without:
@@ -216,6 +222,7 @@ def _merging(kind: PolicyKind) -> Iterator[str]:
 
 
 def _conflicts(kind: PolicyKind) -> Iterator[str]:
+    """Yield sentences about policies that are refused."""
     yield _CONFLICTS[kind.conflict]
     if kind.conflict_fields:
         yield f"Fields compared: {_list(kind.conflict_fields)}."
@@ -224,6 +231,7 @@ def _conflicts(kind: PolicyKind) -> Iterator[str]:
 
 
 def _status(kind: PolicyKind) -> Iterator[str]:
+    """Yield sentences about the conditions that the controller writes."""
     yield f"The controller writes {_STATUS[kind.status]}."
     for name, reasons in kind.conditions.items():
         yield f"{name}: {_list(reasons)}."
@@ -232,11 +240,13 @@ def _status(kind: PolicyKind) -> Iterator[str]:
 
 
 def _target(target: TargetKind, *, full: bool = False) -> str:
+    """Return a target kind in words; `full` adds the group."""
     if target.kind == "*":
         return "any kind" if target.group == "*" else f"any kind of {target.group or 'the core group'}"
     return f"{target.kind}.{target.group}" if full and target.group not in ("", "*", GATEWAY_GROUP) else target.kind
 
 
 def _list(words: Iterable[str], last: str = "and") -> str:
-    *others, final = words
-    return f"{', '.join(others)} {last} {final}" if others else final
+    """Return words as a list: `a, b and c`."""
+    *head, final_word = words
+    return f"{', '.join(head)} {last} {final_word}" if head else final_word

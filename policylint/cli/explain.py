@@ -92,7 +92,6 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
     Raises:
         UnclearError: the name is not that of one policy.
     """
-    from policylint.explain.deleting import without as simulated
     from policylint.explain.subject import UnclearError, subjects
     from policylint.model.spelling import spelled
     from policylint.report.explain.radius import radius
@@ -100,7 +99,7 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
     simulation, key, _ = subject
     if without in (None, ITSELF):
         if subject.is_policy:
-            return radius(simulation, simulated(simulation, key), key)
+            return radius(simulation, simulation.without(key), key)
         if without == ITSELF:
             raise UnclearError(f"--without wants the policy to leave out: {spelled(key)} is none")
         return None
@@ -111,4 +110,4 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
     policy = here[0]
     if not policy.is_policy:
         raise UnclearError(f"--without wants a policy: {spelled(policy.key)} is none")
-    return radius(simulation, simulated(simulation, policy.key), policy.key, None if subject.is_policy else key)
+    return radius(simulation, simulation.without(policy.key), policy.key, None if subject.is_policy else key)

@@ -148,10 +148,10 @@ def _drawing(setup: Setup, workspace: Workspace, resource: str, asked: Asked, *,
 
 def _changes(sides: DiffSides, asked: Asked, *, html: bool) -> Drawing:
     """What changes between two revisions."""
-    from policylint.compare import compare, paired
+    from policylint.compare import compare, pair_sides
     from policylint.report.graph import draw_changes
 
-    pairs = paired(sides.before.simulations, sides.after.simulations)
+    pairs = pair_sides(sides.before.simulations, sides.after.simulations)
     findings = _findings(sides.request.setup, sides.after) if html else ()
     return draw_changes(pairs, compare(pairs), asked, findings)
 

@@ -12,7 +12,7 @@ import click
 from policylint.cli.options import OUTPUT, Command, in_directory, option
 
 if TYPE_CHECKING:
-    from policylint.config.init_template import Seen
+    from policylint.config.init_template import RepositorySummary
     from policylint.workspace import Workspace
 
 FILE = ".policylint.yaml"
@@ -56,9 +56,9 @@ def init(directory: str | None, printed: bool, force: bool) -> int:
     return 0
 
 
-def seen(workspace: Workspace) -> Seen:
+def seen(workspace: Workspace) -> RepositorySummary:
     """What the workspace tells about the repository."""
-    from policylint.config.init_template import Seen
+    from policylint.config.init_template import RepositorySummary
 
     missing: dict[str, None] = {}
     classes: dict[str, None] = {}
@@ -70,7 +70,7 @@ def seen(workspace: Workspace) -> Seen:
             classes[key.name] = None
         elif not key.unplaced:
             missing[str(key)] = None
-    return Seen(
+    return RepositorySummary(
         _directories(workspace),
         [each.world.name for each in workspace.simulations],
         sorted(classes),

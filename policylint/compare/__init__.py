@@ -1,7 +1,7 @@
-"""Two sides of a change in, what it does in effect out: settings, verdicts, findings and their blast radius.
+"""Compare two sides of a change in effect: settings, verdicts, findings and their blast radius.
 
-Knows nothing of git: the sides are simulations, however they were come by. Text that means the same (order, comments,
-labels nobody selects on) is no change.
+The sides are simulations; this room knows nothing of git. Text that means the same (order, comments, labels that nobody
+selects on) is no change.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from policylint.compare.change import Comparison, EnvironmentChange, FindingChan
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
-from policylint.compare.objects import touched
+from policylint.compare.objects import object_changes
 from policylint.compare.pairing import Pairing
 from policylint.compare.policies import policy_changes
 from policylint.compare.sides import Sides
-from policylint.compare.subjects import subjects
+from policylint.compare.subjects import subject_changes
 from policylint.compare.unknown import unknown_subjects
 from policylint.model import World
 from policylint.simulation import simulate
@@ -29,49 +29,51 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
 
-def paired(before: Sequence[Simulation], after: Sequence[Simulation]) -> list[Sides]:
-    """The environments by name, with the creation order that the change states; a missing side is an empty world."""
-    old = {each.world.name: each for each in before}
-    new = {each.world.name: each for each in after}
-    found = []
+def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> list[Sides]:
+    """Pair the environments by name, with the creation order that the change states; a missing side is empty."""
+    old = {simulation.world.name: simulation for simulation in before}
+    new = {simulation.world.name: simulation for simulation in after}
+    sides = []
     for name in sorted(old.keys() | new.keys()):
-        one, other = old.get(name), new.get(name)
-        alone = one is None or other is None
-        if one is None and other is not None:
-            one = simulate(World(name, ()), other.catalog)
-        elif other is None and one is not None:
-            other = simulate(World(name, ()), one.catalog)
-        assert one is not None and other is not None
-        if not alone or one.world.resources or other.world.resources:
-            pairing = Pairing(one, other)
-            found.append(Sides(with_ages(one, pairing.removed), with_ages(other, pairing.added), pairing))
-    return found
+        left, right = old.get(name), new.get(name)
+        one_sided = left is None or right is None
+        if left is None and right is not None:
+            left = simulate(World(name, ()), right.catalog)
+        elif right is None and left is not None:
+            right = simulate(World(name, ()), left.catalog)
+        assert left is not None and right is not None
+        if not one_sided or left.world.resources or right.world.resources:
+            pairing = Pairing(left, right)
+            sides.append(Sides(with_ages(left, pairing.removed), with_ages(right, pairing.added), pairing))
+    return sides
 
 
 def compare(sides: Iterable[Sides]) -> list[EnvironmentChange]:
-    """What changes in each environment."""
-    return [_environment(each) for each in sides]
+    """Return what changes in each environment."""
+    return [_environment(pair) for pair in sides]
 
 
 def _environment(sides: Sides) -> EnvironmentChange:
+    """Return what changes in one environment."""
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)
-    found = subjects(sides, contexts.changes)
-    known = {each.key for each in found}
+    subjects = subject_changes(sides, contexts.changes)
+    known = {subject.key for subject in subjects}
     return EnvironmentChange(
         after.world.name,
         _come_or_gone(sides),
         len(after.topology.routes),
         contexts.changes,
-        (*found, *unknown_subjects(sides, known)),
+        (*subjects, *unknown_subjects(sides, known)),
         tuple(policy_changes(before, after, pairing)),
-        tuple(touched(sides, contexts.changes, found)),
+        tuple(object_changes(sides, contexts.changes, subjects)),
         contexts.truncated,
         pairing.renamed,
     )
 
 
 def _come_or_gone(sides: Sides) -> Literal["", "added", "removed"]:
+    """Return whether the whole environment is new or gone, "" if neither."""
     if bool(sides.before.world.resources) == bool(sides.after.world.resources):
         return ""
     return "removed" if sides.before.world.resources else "added"
@@ -80,71 +82,81 @@ def _come_or_gone(sides: Sides) -> Literal["", "added", "removed"]:
 def removed_protections(
     sides: Sequence[Sides], environments: Sequence[EnvironmentChange], chosen: Collection[str] | None = None
 ) -> list[Finding]:
-    """What GWP302 and GWP304, or the chosen one, have to say, the same finding of several environments once."""
-    wanted = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
-    found: list[Finding] = []
+    """Return the findings of GWP302 and GWP304, or of the chosen one, each once for all environments that have it."""
+    rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
+    findings: list[Finding] = []
     for pair, environment in zip(sides, environments, strict=True):
-        if "GWP302" in wanted:
+        if "GWP302" in rules:
             from policylint.compare.protection.bypass import protection_bypassed
             from policylint.compare.protection.removed import authentication_removed
 
-            found += authentication_removed(pair, environment.contexts)
-            found += protection_bypassed(pair)
-        if "GWP304" in wanted:
+            findings += authentication_removed(pair, environment.contexts)
+            findings += protection_bypassed(pair)
+        if "GWP304" in rules:
             from policylint.compare.protection.settings import protection_weakened
 
-            found += protection_weakened(pair, environment.contexts)
-    return _folded(found)
+            findings += protection_weakened(pair, environment.contexts)
+    return _folded(findings)
 
 
-def compared_findings(
+def compare_findings(
     sides: Sequence[Sides],
     environments: Sequence[EnvironmentChange],
     before: Iterable[Finding],
     after: Iterable[Finding],
     of_after: Callable[[str], str] = str,
 ) -> list[FindingChange]:
-    """Findings of both sides with their states; `of_after` tells what a file of before is called after.
+    """Return the findings of both sides with their states.
 
     One cause, one finding: GWP302 and GWP304 are left out where a new GWP201 says the same, GWP301 where a new GWP302
     says more.
+
+    Args:
+        of_after: returns the name on the side after of a file of the side before.
     """
-    renamed = {key: new for each in environments for key, new in each.renamed.items()}
-    new = frozenset(key for each in sides for key in each.pairing.added)
-    found = finding_changes(before, with_reasons(after, new), renamed, of_after)
-    said = _Said(each.finding for each in found if each.state == "new")
-    found = [each for each in found if each.finding.rule not in OF_CHANGES or not said.covers(each.finding)]
-    opened = {each.finding.resources[0] for each in found if each.finding.rule == "GWP302"}
-    found = [
-        each
-        for each in found
-        if each.finding.rule != "GWP301" or each.state != "new" or each.finding.resources[0] not in opened
+    renamed = {key: new for environment in environments for key, new in environment.renamed.items()}
+    new = frozenset(key for pair in sides for key in pair.pairing.added)
+    changes = finding_changes(before, with_reasons(after, new), renamed, of_after)
+    reported = _ReportedLosses(change.finding for change in changes if change.state == "new")
+    changes = [
+        change for change in changes if change.finding.rule not in OF_CHANGES or not reported.covers(change.finding)
     ]
-    found.sort(key=lambda each: (each.state, each.finding.location.sort_key(), each.finding.rule, each.finding.message))
-    return found
+    weakened_keys = {change.finding.resources[0] for change in changes if change.finding.rule == "GWP302"}
+    changes = [
+        change
+        for change in changes
+        if change.finding.rule != "GWP301" or change.state != "new" or change.finding.resources[0] not in weakened_keys
+    ]
+    return sorted(changes, key=_order)
+
+
+def _order(change: FindingChange) -> tuple[object, ...]:
+    """Return the sort key of a finding's change: state, place, rule, message."""
+    finding = change.finding
+    return change.state, finding.location.sort_key(), finding.rule, finding.message
 
 
 def _folded(findings: Iterable[Finding]) -> list[Finding]:
-    """The same finding of several environments once, with their names."""
-    found: dict[Finding, list[str]] = {}
-    for each in findings:
-        found.setdefault(each._replace(environments=()), []).extend(each.environments)
-    return [each._replace(environments=tuple(sorted(set(names)))) for each, names in found.items()]
+    """Fold equal findings of several environments into one that names them all."""
+    environments: dict[Finding, list[str]] = {}
+    for finding in findings:
+        environments.setdefault(finding._replace(environments=()), []).extend(finding.environments)
+    return [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in environments.items()]
 
 
-class _Said:
-    """New GWP201s by the policies and routes they are about, to tell which rule of changes reports the same loss."""
+class _ReportedLosses:
+    """The losses that new GWP201s report, by policy: a rule of changes that reports the same loss stays silent."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._by: dict[ResourceKey, list[tuple[frozenset[ResourceKey], frozenset[str]]]] = defaultdict(list)
-        for each in findings:
-            if each.rule == "GWP201":
-                about = frozenset(each.resources), frozenset(each.field.split(","))
+        for finding in findings:
+            if finding.rule == "GWP201":
+                about = frozenset(finding.resources), frozenset(finding.field.split(","))
                 for key in about[0]:
                     self._by[key].append(about)
 
     def covers(self, removed: Finding) -> bool:
-        """Whether one is about the same policies, with the fields among its own."""
+        """Return whether a GWP201 is about all the policies of a finding and includes its fields."""
         about, fields = set(removed.resources[1:]), set(removed.field.split(","))
         if len(about) < 2:
             return False
@@ -159,8 +171,8 @@ __all__ = [
     "Sides",
     "changed_lines",
     "compare",
-    "compared_findings",
+    "compare_findings",
     "on_changed_lines",
-    "paired",
+    "pair_sides",
     "removed_protections",
 ]

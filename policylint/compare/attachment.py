@@ -1,24 +1,27 @@
-"""Ways to a route that open or close between two sides: listeners, rules, and what its status says of its parents."""
+"""Ways to a route that open or close between two sides: listeners, rules, and its status per parent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from policylint.compare.change import ContextChange, Reach
+from policylint.compare.change import AttachmentChange, ContextChange
 from policylint.compare.pairing import Pairing
 from policylint.model import Node, ResourceKey
 from policylint.simulation import Simulation
 from policylint.topology import Condition, RouteState
 
 
-def reach_of(
+def attachment_changes(
     before: Simulation,
     after: Simulation,
     pairing: Pairing,
     key: ResourceKey,
     contexts: Sequence[ContextChange] = (),
-) -> tuple[Reach, ...]:
-    """What changes about how a route (by its identity after) is reached; rules only where policies act on them."""
+) -> tuple[AttachmentChange, ...]:
+    """Return what changes about how a route (by its identity after) is reached.
+
+    Rules are compared only where policies act on them.
+    """
     was, now = before.topology.route(pairing.was(key)), after.topology.route(key)
     if was is None or now is None:
         return ()
@@ -29,60 +32,69 @@ def reach_of(
 
 
 def _ways(state: RouteState, pairing: Pairing | None = None) -> list[object]:
-    """What the status of a route says of its parents, in names of the side after: of most routes it is the same."""
+    """Return what the status of a route says of its parents, in names of the side after.
+
+    It is the same on both sides for most routes, so it is compared first.
+    """
     if pairing is None:
-        return [(each.wanted, each.section, each.attached, each.conditions) for each in state.parents]
+        return [(parent.wanted, parent.section, parent.attached, parent.conditions) for parent in state.parents]
     return [
-        (pairing.key(each.wanted), each.section, pairing.path(each.attached), each.conditions) for each in state.parents
+        (pairing.key(parent.wanted), parent.section, pairing.path(parent.attached), parent.conditions)
+        for parent in state.parents
     ]
 
 
-def _listeners(was: RouteState, now: RouteState, pairing: Pairing) -> Iterator[Reach]:
+def _listeners(was: RouteState, now: RouteState, pairing: Pairing) -> Iterator[AttachmentChange]:
+    """Yield the listeners that a route is no longer attached to, with the reason, and its new ones."""
     old = {pairing.node(node): node for parent in was.parents for node in parent.attached}
     new = {node for parent in now.parents for node in parent.attached}
     for node in sorted(old.keys() - new):
-        why = next((each.message for parent in now.parents for each in parent.conditions
-                    if each.type == "Accepted" and each.status != "True"), "")  # fmt: skip
-        yield Reach("listener", str(old[node]), "attached", "", why)
+        why = next((condition.message for parent in now.parents for condition in parent.conditions
+                    if condition.type == "Accepted" and condition.status != "True"), "")  # fmt: skip
+        yield AttachmentChange("listener", str(old[node]), "attached", "", why)
     for node in sorted(new - old.keys()):
-        yield Reach("listener", str(node), "", "attached")
+        yield AttachmentChange("listener", str(node), "", "attached")
 
 
 def _rules(
     before: Simulation, after: Simulation, pairing: Pairing, key: ResourceKey, contexts: Iterable[ContextChange]
-) -> Iterator[Reach]:
+) -> Iterator[AttachmentChange]:
+    """Yield the rules that are gone and the new ones, if policies act on them."""
     former, new = rules_of(before, pairing.was(key)), rules_of(after, key)
     if former == new and not pairing.sections(key):
         return
-    concerned = {node.section for each in contexts for node in each.path if node.key == key or each.standing == "gone"}
+    sections = {
+        node.section for context in contexts for node in context.path if node.key == key or context.standing == "gone"
+    }
     old = {pairing.node(node): node for node in former}
     for node in sorted(old.keys() - new):
-        if old[node].section in concerned:
-            yield Reach("rule", old[node].section, "there", "")
+        if old[node].section in sections:
+            yield AttachmentChange("rule", old[node].section, "there", "")
     for node in sorted(new - old.keys()):
-        if node.section in concerned:
-            yield Reach("rule", node.section, "", "there")
+        if node.section in sections:
+            yield AttachmentChange("rule", node.section, "", "there")
 
 
 def rules_of(simulation: Simulation, key: ResourceKey) -> frozenset[Node]:
-    """The rules of a route, unnamed ones included; sections of any other object."""
+    """Return the rules of a route, unnamed ones included; the sections of any other object."""
     topology = simulation.topology
     return frozenset((*topology.sections(key).values(), *topology.synthetic_sections(key).values()))
 
 
-def _conditions(was: RouteState, now: RouteState, pairing: Pairing) -> Iterator[Reach]:
-    """A parent's conditions that change between True and False; an unknown parent is no change by itself."""
+def _conditions(was: RouteState, now: RouteState, pairing: Pairing) -> Iterator[AttachmentChange]:
+    """Yield a parent's conditions that change between True and False; an unknown parent is no change by itself."""
     old = {(pairing.key(parent.wanted), parent.section): parent for parent in was.parents}
     for parent in now.parents:
         former = old.get((parent.wanted, parent.section))
         if former is None:
             continue
-        states = {each.type: each for each in former.conditions}
+        states = {condition.type: condition for condition in former.conditions}
         for condition in parent.conditions:
             earlier = states.get(condition.type)
             if earlier is not None and earlier.status != condition.status:
-                yield Reach(condition.type, parent.text, _said(earlier), _said(condition), condition.message)
+                yield AttachmentChange(condition.type, parent.text, _said(earlier), _said(condition), condition.message)
 
 
 def _said(condition: Condition) -> str:
+    """Return a condition in words: `False (NoMatchingParent)`."""
     return condition.status if condition.reason == condition.type else f"{condition.status} ({condition.reason})"

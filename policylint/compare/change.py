@@ -1,4 +1,4 @@
-"""The values that a comparison hands on: what changes for whom, and who did it."""
+"""The values that a comparison returns: what changes, for which objects, and because of which policies."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from policylint.namedtuple import NamedTuple
 if TYPE_CHECKING:
     from policylint.policy.results import Effective
 
-SettingChange = Literal["added", "removed", "changed", "moved", "unchanged"]
-SubjectChange = Literal["added", "removed", "renamed", "changed", "unknown"]
-ObjectChange = Literal["added", "removed", "changed", "renamed"]
+SettingChangeKind = Literal["added", "removed", "changed", "moved", "unchanged"]
+SubjectChangeKind = Literal["added", "removed", "renamed", "changed", "unknown"]
+ObjectChangeKind = Literal["added", "removed", "changed", "renamed"]
 FindingState = Literal["new", "fixed", "unchanged"]
 
 
 class Responsible(NamedTuple):
-    """A policy and the place in it: where it sets something, or where it takes aim."""
+    """A policy and the place in it where it sets something, or where it names its target."""
 
     policy: ResourceKey
     location: Location | None
 
 
-class Setting(NamedTuple):
+class SettingChange(NamedTuple):
     """One top-level setting of one kind, before and after.
 
     Args:
         name: the field, e.g. `jwt`.
         change: `moved` is the same value from another policy.
         before, after: the values; None where there is none (see `change`).
-        sources_before, sources_after: who says so.
-        by: for a setting that is gone, what prevails instead; empty where its policy is gone or aims elsewhere.
+        sources_before, sources_after: the policies that set it.
+        by: for a setting that is gone, what prevails instead; empty where its policy is gone or has other targets.
         because: why it is gone, in words, e.g. `deleted`.
     """
 
     kind: PolicyKind
     name: str
-    change: SettingChange
+    change: SettingChangeKind
     before: Any
     after: Any
     sources_before: tuple[Responsible, ...] = ()
@@ -52,7 +52,7 @@ class ContextChange(NamedTuple):
 
     Args:
         path: as it is after, or as it was where it is gone.
-        standing: `both`: the path is there on both sides; `gone` and `new`: it is not.
+        standing: `both` if both sides have the path, `gone` or `new` if only one has it.
     """
 
     environment: str
@@ -67,28 +67,27 @@ class Part(NamedTuple):
     """Settings of a subject that change together.
 
     Args:
-        rules: of the route that are concerned, () where the kinds do not reach rules.
+        rules: the rules of the route that they change for, () where the kinds do not reach rules.
         all_rules: whether these are all rules of the route.
-        gateways: through which the contexts run.
+        gateways: the Gateways that the contexts run through.
         settings: changed ones first, then those that stay.
-        whole: the part is new with the subject: nothing is compared, `lost` may say what does not reach it.
-        lost: names of settings that another policy would give, with that policy and who prevails.
+        lost: for a new subject, settings that another policy would give, with that policy and who prevails.
     """
 
     rules: tuple[Node, ...]
     all_rules: bool
     gateways: tuple[ResourceKey, ...]
-    settings: tuple[Setting, ...]
-    lost: tuple[Setting, ...] = ()
+    settings: tuple[SettingChange, ...]
+    lost: tuple[SettingChange, ...] = ()
 
 
-class Reach(NamedTuple):
+class AttachmentChange(NamedTuple):
     """A way to a route that opens or closes: a listener, a rule, or what the route's status says of a parent.
 
     Args:
         what: `listener`, `rule`, or the type of a condition.
-        name: which.
-        before, after: "" where there was or is none.
+        name: the name of the listener, rule or parent.
+        before, after: its state, "" where there is none.
     """
 
     what: str
@@ -98,22 +97,24 @@ class Reach(NamedTuple):
     message: str = ""
 
 
-class Subject(NamedTuple):
+class SubjectChange(NamedTuple):
     """A route (or a Gateway, a Service) and what changes for it.
 
     Args:
         key: as it is after, or as it was where it is gone.
+        reach: the ways to it that open and close.
         was: its former identity where it was renamed.
         location: where it is written, on the side after if it is there.
         reason: why its state is not known.
+        rules: how many rules it has after.
     """
 
     environment: str
     key: ResourceKey
-    change: SubjectChange
+    change: SubjectChangeKind
     location: Location | None
     parts: tuple[Part, ...] = ()
-    reach: tuple[Reach, ...] = ()
+    reach: tuple[AttachmentChange, ...] = ()
     was: ResourceKey | None = None
     reason: str = ""
     rules: int = 0
@@ -135,12 +136,12 @@ class PolicyChange(NamedTuple):
     was: ResourceKey | None = None
 
 
-class Touched(NamedTuple):
+class ObjectChange(NamedTuple):
     """A changed object and its blast radius."""
 
     environment: str
     key: ResourceKey
-    change: ObjectChange
+    change: ObjectChangeKind
     routes: tuple[ResourceKey, ...] = ()
     rules: tuple[Node, ...] = ()
     hostnames: tuple[str, ...] = ()
@@ -156,7 +157,7 @@ class FindingChange(NamedTuple):
 
 
 class EnvironmentChange(NamedTuple):
-    """All that changes in one environment.
+    """Everything that changes in one environment.
 
     Args:
         change: whether the whole environment is new or gone, "" normally.
@@ -168,22 +169,25 @@ class EnvironmentChange(NamedTuple):
     change: Literal["", "added", "removed"]
     routes: int
     contexts: tuple[ContextChange, ...] = ()
-    subjects: tuple[Subject, ...] = ()
+    subjects: tuple[SubjectChange, ...] = ()
     policies: tuple[PolicyChange, ...] = ()
-    objects: tuple[Touched, ...] = ()
+    objects: tuple[ObjectChange, ...] = ()
     truncated: bool = False
     renamed: Mapping[ResourceKey, ResourceKey] = {}
 
     @property
-    def known(self) -> tuple[Subject, ...]:
-        return tuple(each for each in self.subjects if each.change != "unknown")
+    def known(self) -> tuple[SubjectChange, ...]:
+        """The subjects whose changes are known."""
+        return tuple(subject for subject in self.subjects if subject.change != "unknown")
 
     @property
-    def unknown(self) -> tuple[Subject, ...]:
-        return tuple(each for each in self.subjects if each.change == "unknown")
+    def unknown(self) -> tuple[SubjectChange, ...]:
+        """The subjects for which nothing can be told."""
+        return tuple(subject for subject in self.subjects if subject.change == "unknown")
 
     @property
     def is_empty(self) -> bool:
+        """Whether nothing changes."""
         return not (self.contexts or self.subjects or self.policies or self.objects)
 
 
@@ -194,15 +198,15 @@ class Comparison(NamedTuple):
     findings: tuple[FindingChange, ...]
 
     def of(self, state: FindingState) -> list[Finding]:
-        """The findings of one state."""
-        return [each.finding for each in self.findings if each.state == state]
+        """Return the findings of one state."""
+        return [change.finding for change in self.findings if change.state == state]
 
     @property
-    def routes(self) -> list[Subject]:
+    def routes(self) -> list[SubjectChange]:
         """Routes that change, appear or disappear."""
-        return [each for env in self.environments for each in env.known if each.is_route]
+        return [subject for environment in self.environments for subject in environment.known if subject.is_route]
 
     @property
     def changes_policy(self) -> bool:
-        """Whether anything changes in effect: what `--exit-code` asks."""
-        return any(env.known or env.policies for env in self.environments)
+        """Whether anything changes in effect; `--exit-code` asks this."""
+        return any(environment.known or environment.policies for environment in self.environments)

@@ -1,7 +1,7 @@
-"""Contexts whose effective policy changes. Whole groups are set aside first; paths are spelled out only for the rest.
+"""Contexts whose effective policy changes; equal groups are set aside, and paths are enumerated only for the rest.
 
-A GatewayClass and a Namespace are no part of what makes two contexts the same: a Gateway that changes its class, or a
-Namespace that is targeted for the first time, would make every path another one.
+GatewayClasses and Namespaces are ignored in the identity of a context: otherwise every path would be another one when
+a Gateway changes its class, or a Namespace is targeted for the first time.
 """
 
 from __future__ import annotations
@@ -22,58 +22,59 @@ from policylint.simulation import Simulation
 from policylint.topology import Topology
 
 MOST_CONTEXTS = 200_000
-"""Per kind and side; beyond, a route stands for all its contexts."""
+"""Most contexts per kind and side; beyond, a route stands for all its contexts."""
 _BACKDROP = frozenset({("", "Namespace"), (GATEWAY_GROUP, "GatewayClass")})
 Path = tuple[Node, ...]
 
 
-class Contexts(NamedTuple):
-    """What changed, and whether paths were too many to look at one by one."""
+class ContextChanges(NamedTuple):
+    """The contexts that changed, and whether paths were too many to look at one by one."""
 
     changes: tuple[ContextChange, ...]
     truncated: bool
 
 
-def changed_contexts(before: Simulation, after: Simulation, pairing: Pairing) -> Contexts:
-    """Every context that is not the same on both sides, sorted by path and kind."""
+def changed_contexts(before: Simulation, after: Simulation, pairing: Pairing) -> ContextChanges:
+    """Return every context that is not the same on both sides, sorted by path and kind."""
     old, new = _by_kind(before.groups), _by_kind(after.groups)
     ways = Ways(before.topology, after.topology, pairing)
     changes: list[ContextChange] = []
     truncated = False
     for kind in sorted(old.keys() | new.keys()):
-        left, right = _unequal(old.get(kind, []), new.get(kind, []), pairing, ways)
-        if not left and not right:
+        old_groups, new_groups = _unequal(old.get(kind, []), new.get(kind, []), pairing, ways)
+        if not old_groups and not new_groups:
             continue
-        mine, whole = _paths(left)
-        theirs, all_of_them = _paths(right)
-        if not whole or not all_of_them:
+        old_paths, all_before = _paths(old_groups)
+        new_paths, all_after = _paths(new_groups)
+        if not all_before or not all_after:
             truncated = ways.loose = True
-            mine, theirs = _routes_for_paths(left), _routes_for_paths(right)
-        changes += _compare(before, mine, theirs, pairing, ways)
-    changes.sort(key=lambda each: (each.path, each.kind.group, each.kind.kind, each.standing == "gone"))
-    return Contexts(tuple(changes), truncated)
+            old_paths, new_paths = _routes_for_paths(old_groups), _routes_for_paths(new_groups)
+        changes += _compare(before, old_paths, new_paths, pairing, ways)
+    changes.sort(key=lambda change: (change.path, change.kind.group, change.kind.kind, change.standing == "gone"))
+    return ContextChanges(tuple(changes), truncated)
 
 
 def _compare(
     before: Simulation,
-    mine: dict[Path, tuple[Path, Group]],
-    theirs: dict[Path, tuple[Path, Group]],
+    old_paths: dict[Path, tuple[Path, Group]],
+    new_paths: dict[Path, tuple[Path, Group]],
     pairing: Pairing,
     ways: Ways,
 ) -> Iterator[ContextChange]:
+    """Yield the paths of one kind whose effective policy changes, or that only one side has."""
     same: dict[tuple[int, int], bool] = {}
-    translated = {ways.forward(identity): found for identity, found in mine.items()}
-    for identity in (*translated, *(each for each in theirs if each not in translated)):
-        was, now = translated.get(identity), theirs.get(identity)
+    translated = {ways.forward(identity): entry for identity, entry in old_paths.items()}
+    for identity in (*translated, *(unmatched for unmatched in new_paths if unmatched not in translated)):
+        was, now = translated.get(identity), new_paths.get(identity)
         if was is not None and now is not None:
             pair = (id(was[1]), id(now[1]))
             if pair not in same:
                 same[pair] = equal(was[1].effective, now[1].effective, pairing)
             if same[pair]:
                 continue
-        one = None if was is None else was[1].effective
-        other = None if now is None else now[1].effective
-        if not (one and one.spec) and not (other and other.spec):
+        effective_before = None if was is None else was[1].effective
+        effective_after = None if now is None else now[1].effective
+        if not (effective_before and effective_before.spec) and not (effective_after and effective_after.spec):
             continue
         standing: Literal["both", "gone", "new"] = "both"
         if now is None and not ways.stands_after(identity):
@@ -86,20 +87,20 @@ def _compare(
         else:
             assert was is not None
             path = pairing.path(was[0]) if standing == "both" else was[0]
-        yield ContextChange(before.world.name, group.kind, path, standing, one, other)
+        yield ContextChange(before.world.name, group.kind, path, standing, effective_before, effective_after)
 
 
 def equal(before: Effective, after: Effective, pairing: Pairing) -> bool:
-    """Whether two effective policies are the same, who owns what included."""
+    """Return whether two effective policies are the same, the owner of each leaf included."""
     if before.spec is after.spec and before.owners is after.owners and not pairing.renamed:
         return True
     owners = {pointer: pairing.key(owner) for pointer, owner in before.owners.items()}
     return owners == dict(after.owners) and same_value(before.spec, after.spec)
 
 
-def same_value(one: Any, other: Any) -> bool:
-    """Equality as JSON has it: `1` is not `true`."""
-    return bool(one == other) and _text(one) == _text(other)
+def same_value(left: Any, right: Any) -> bool:
+    """Return whether two values are equal as JSON has it: `1` is not `true`."""
+    return bool(left == right) and _text(left) == _text(right)
 
 
 def _text(value: Any) -> str:
@@ -107,22 +108,24 @@ def _text(value: Any) -> str:
 
 
 def _by_kind(groups: Sequence[Group]) -> dict[tuple[str, str], list[Group]]:
-    found: dict[tuple[str, str], list[Group]] = defaultdict(list)
+    by_kind: dict[tuple[str, str], list[Group]] = defaultdict(list)
     for group in groups:
-        found[group.kind.group, group.kind.kind].append(group)
-    return found
+        by_kind[group.kind.group, group.kind.kind].append(group)
+    return by_kind
 
 
 def _unequal(old: list[Group], new: list[Group], pairing: Pairing, ways: Ways) -> tuple[list[Group], list[Group]]:
-    """The groups that have not the same paths and the same result on both sides."""
+    """Return the groups of each side that have no group with the same paths and the same result on the other."""
     by_stack: dict[Any, list[Group]] = defaultdict(list)
     for group in new:
-        by_stack[tuple((each.key, each.node) for each in group.effective.stack)].append(group)
+        by_stack[tuple((attachment.key, attachment.node) for attachment in group.effective.stack)].append(group)
     left = []
     for group in old:
-        stack = tuple((pairing.key(each.key), pairing.node(each.node)) for each in group.effective.stack)
+        stack = tuple(
+            (pairing.key(attachment.key), pairing.node(attachment.node)) for attachment in group.effective.stack
+        )
         twins = by_stack.get(stack, [])
-        twin = next((each for each in twins if _is_twin(group, each, pairing, ways)), None)
+        twin = next((candidate for candidate in twins if _is_twin(group, candidate, pairing, ways)), None)
         if twin is None:
             left.append(group)
         else:
@@ -131,16 +134,17 @@ def _unequal(old: list[Group], new: list[Group], pairing: Pairing, ways: Ways) -
 
 
 def _is_twin(before: Group, after: Group, pairing: Pairing, ways: Ways) -> bool:
+    """Return whether two groups have the same result and the same contexts."""
     if not equal(before.effective, after.effective, pairing):
         return False
-    one, other = before.contexts, after.contexts
-    if isinstance(one, Paths) and isinstance(other, Paths):
-        return one.equals(other, ways.counterparts)
-    return list(map(ways.forward, one())) == list(other())
+    old_contexts, new_contexts = before.contexts, after.contexts
+    if isinstance(old_contexts, Paths) and isinstance(new_contexts, Paths):
+        return old_contexts.equals(new_contexts, ways.counterparts)
+    return list(map(ways.forward, old_contexts())) == list(new_contexts())
 
 
 class _Counterparts(dict[int, int]):
-    """Which vertex of after is which of before, -1 where none is; looked up when asked for."""
+    """The vertex of after for each vertex of before, -1 where there is none; looked up on demand."""
 
     def __init__(self, before: Topology, after: Topology, pairing: Pairing) -> None:
         super().__init__()
@@ -150,49 +154,52 @@ class _Counterparts(dict[int, int]):
 
     def __missing__(self, vertex: int) -> int:
         nodes, vertices = self._pairing.path(self._before.vertices[vertex].nodes), self._after.vertices
-        if vertex < len(vertices) and vertices[vertex].nodes == nodes:  # as nearly all are that have the same number
+        if vertex < len(vertices) and vertices[vertex].nodes == nodes:  # most vertices keep their number
             number = vertex
         else:
-            number = next((each for each in self._after.vertices_of(nodes[0]) if vertices[each].nodes == nodes), -1)
+            number = next(
+                (candidate for candidate in self._after.vertices_of(nodes[0]) if vertices[candidate].nodes == nodes), -1
+            )
         self[vertex] = number
         return number
 
 
 def identity(path: Path) -> Path:
-    """What of a path makes it the same context on both sides."""
+    """Return the nodes of a path that make it the same context on both sides."""
     return tuple([node for node in path if node.key[:2] not in _BACKDROP])
 
 
 def _paths(groups: list[Group]) -> tuple[dict[Path, tuple[Path, Group]], bool]:
-    found: dict[Path, tuple[Path, Group]] = {}
+    """Return the contexts of groups by identity, and whether these are all; at most MOST_CONTEXTS."""
+    by_identity: dict[Path, tuple[Path, Group]] = {}
     room = MOST_CONTEXTS
     for group in groups:
         for path in islice(group.contexts(), room + 1):
-            found[identity(path)] = (path, group)
+            by_identity[identity(path)] = (path, group)
             room -= 1
         if room < 0:
-            return found, False
-    return found, True
+            return by_identity, False
+    return by_identity, True
 
 
 def _routes_for_paths(groups: list[Group]) -> dict[Path, tuple[Path, Group]]:
-    """Where the policies are attached, and the route: one entry per route and stack."""
-    found: dict[Path, tuple[Path, Group]] = {}
+    """Return one entry per route and stack: the nodes that the policies are attached to, and the route."""
+    by_identity: dict[Path, tuple[Path, Group]] = {}
     for group in groups:
-        targets = tuple(dict.fromkeys(each.node for each in group.effective.stack))
+        targets = tuple(dict.fromkeys(attachment.node for attachment in group.effective.stack))
         for node in sorted(group.nodes):
             if node.key.kind.endswith("Route") and not node.section:
-                path = (*(each for each in targets if each != node), node)
-                found[identity(path)] = (path, group)
-    return found
+                path = (*(target for target in targets if target != node), node)
+                by_identity[identity(path)] = (path, group)
+    return by_identity
 
 
 class Ways:
-    """The two topologies, to tell a path that is gone from one whose policy is.
+    """The paths of the two topologies, to tell a path that is gone from one whose policy is gone.
 
     Attributes:
-        loose: paths leave steps out: the last one decides.
-        counterparts: which vertex of after is which of before, by their ids.
+        loose: paths leave steps out, and only their last node is looked up.
+        counterparts: the id of the vertex of after for that of before.
     """
 
     __slots__ = ("_after", "_before", "_links", "_pairing", "_same_names", "counterparts", "loose")
@@ -208,24 +215,24 @@ class Ways:
 
     @property
     def same_names(self) -> bool:
-        """Whether every name means on one side what it means on the other."""
+        """Whether every name means the same on both sides."""
         if self._same_names is None:
-            holders = [each.route.key for each in self._before.routes]
-            holders += [each.gateway.key for each in self._before.gateways]
-            holders += [each.listener_set.key for each in self._before.listener_sets]
+            holders = [state.route.key for state in self._before.routes]
+            holders += [state.gateway.key for state in self._before.gateways]
+            holders += [state.listener_set.key for state in self._before.listener_sets]
             self._same_names = not self._pairing.renamed and not any(map(self._pairing.sections, holders))
         return self._same_names
 
     def forward(self, path: Path) -> Path:
-        """A path of before as it is after."""
+        """Return a path of before as it is after."""
         return path if self.same_names else self._pairing.path(path)
 
     def stands_after(self, path: Path) -> bool:
-        """Whether a path of before, as it is after, is still there."""
+        """Return whether a path of before, as it is after, is still there."""
         return self._stands(self._after, path)
 
     def stood_before(self, path: Path) -> bool:
-        """Whether a path of after was there before."""
+        """Return whether a path of after was there before."""
         return self._stands(self._before, path if self.same_names else tuple(map(self._pairing.origin, path)))
 
     def _stands(self, topology: Topology, path: Path) -> bool:
@@ -241,15 +248,15 @@ class Ways:
 
 
 def linked(topology: Topology, above: Node, below: Node) -> bool:
-    """Whether one node stands directly above another one, or beside it in one vertex."""
+    """Return whether a node stands directly above another one, or beside it in one vertex."""
     uppers, lowers = topology.vertices_of(above), set(topology.vertices_of(below))
     if lowers.intersection(uppers):
         return True
     if not uppers or not lowers:
         return False
-    children = sum(len(topology.children[each]) for each in uppers)
-    parents = sum(len(topology.parents[each]) for each in lowers)
+    children = sum(len(topology.children[upper]) for upper in uppers)
+    parents = sum(len(topology.parents[lower]) for lower in lowers)
     if children <= parents:
-        return any(child in lowers for each in uppers for child in topology.children[each])
+        return any(child in lowers for upper in uppers for child in topology.children[upper])
     higher = set(uppers)
-    return any(parent in higher for each in lowers for parent in topology.parents[each])
+    return any(parent in higher for lower in lowers for parent in topology.parents[lower])

@@ -1,7 +1,7 @@
-"""Changed objects and their blast radius: what each of them changes for whom.
+"""Changed objects and their blast radius: what each of them changes, and for which subjects.
 
-A change is put down to the policies of its stacks if one of them changed, else to the objects of its path, and to what
-lets the path be (Namespaces with their labels, ReferenceGrants).
+A change is attributed to the policies of its stacks if one of them changed, else to the objects of its path, and to
+what lets the path be (Namespaces with their labels, ReferenceGrants).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from policylint.compare.change import ContextChange, ObjectChange, Subject, Touched
+from policylint.compare.change import ContextChange, ObjectChange, ObjectChangeKind, SubjectChange
 from policylint.compare.pairing import differs
 from policylint.compare.sides import Sides
 from policylint.compare.subjects import subject_of
@@ -18,6 +18,8 @@ from policylint.policy.results import Effective
 
 
 class _Radius:
+    """The subjects that an object changes, and their rules."""
+
     __slots__ = ("rules", "subjects")
 
     def __init__(self) -> None:
@@ -25,108 +27,121 @@ class _Radius:
         self.rules: set[Node] = set()
 
 
-def touched(sides: Sides, contexts: Iterable[ContextChange], subjects: Iterable[Subject]) -> list[Touched]:
-    """Objects that are added, removed, renamed or changed and matter to routes or policies, sorted."""
+def object_changes(
+    sides: Sides, contexts: Iterable[ContextChange], subjects: Iterable[SubjectChange]
+) -> list[ObjectChange]:
+    """Return the objects that are added, removed, renamed or changed and matter to routes or policies, sorted."""
     changed = _changed(sides)
     radius: dict[ResourceKey, _Radius] = defaultdict(_Radius)
     causes: dict[tuple[int, int, tuple[Node, ...]], frozenset[ResourceKey]] = {}
-    for each in contexts:
-        objects = tuple(node for node in each.path if not node.section)
-        place = (id(each.before), id(each.after), objects)
+    for context in contexts:
+        objects = tuple(node for node in context.path if not node.section)
+        place = (id(context.before), id(context.after), objects)
         if place not in causes:
-            causes[place] = frozenset(_causes(sides, each, changed))
-        subject = subject_of(each.path)
+            causes[place] = frozenset(_causes(sides, context, changed))
+        subject = subject_of(context.path)
         for key in causes[place]:
             radius[key].subjects.add(subject)
-            radius[key].rules.update(node for node in each.path if node.role.endswith("Rule") and node.key == subject)
+            radius[key].rules.update(
+                node for node in context.path if node.role.endswith("Rule") and node.key == subject
+            )
     for subject_change in subjects:
         if subject_change.reach or subject_change.change in ("added", "removed"):
             for key in _causes_of_reach(sides, subject_change, changed):
                 radius[key].subjects.add(subject_change.key)
-    found = []
+    changes = []
     for key, change in sorted(changed.items()):
         if key in radius or (change != "changed" and _matters(sides, key)):
-            found.append(_touched(sides, key, change, radius.get(key, _Radius())))
-    return found
+            changes.append(_object_change(sides, key, change, radius.get(key, _Radius())))
+    return changes
 
 
-def _changed(sides: Sides) -> dict[ResourceKey, ObjectChange]:
-    """By the identity after, or before where it is gone."""
+def _changed(sides: Sides) -> dict[ResourceKey, ObjectChangeKind]:
+    """Return the changed objects by their identity after, or before where they are gone."""
     before, after, pairing = sides
-    found: dict[ResourceKey, ObjectChange] = dict.fromkeys(pairing.removed, "removed")
-    found.update(dict.fromkeys(pairing.added, "added"))
-    found.update(dict.fromkeys(pairing.back, "renamed"))
+    changes: dict[ResourceKey, ObjectChangeKind] = dict.fromkeys(pairing.removed, "removed")
+    changes.update(dict.fromkeys(pairing.added, "added"))
+    changes.update(dict.fromkeys(pairing.back, "renamed"))
     for key, resource in after.world.resources.items():
         was = before.world.resources.get(key)
-        if was is not None and key not in found and differs(was, resource):
-            found[key] = "changed"
-    return found
+        if was is not None and key not in changes and differs(was, resource):
+            changes[key] = "changed"
+    return changes
 
 
 def _matters(sides: Sides, key: ResourceKey) -> bool:
+    """Return whether an object matters even if it changes nothing for a subject."""
     if key.group == GATEWAY_GROUP:
         return True
     return key in sides.after.policies or key in sides.before.policies
 
 
-def _causes(sides: Sides, change: ContextChange, changed: dict[ResourceKey, ObjectChange]) -> Iterator[ResourceKey]:
+def _causes(sides: Sides, change: ContextChange, changed: dict[ResourceKey, ObjectChangeKind]) -> Iterator[ResourceKey]:
+    """Yield the changed objects that a change of a context comes from."""
     stacks = {*_stack(change.before, sides), *_stack(change.after, None)}
     policies = stacks & changed.keys()
     if policies:
         yield from policies
         return
-    on_path = {
-        each for node in change.path for each in (node.key, ResourceKey("", "Namespace", "", node.key.namespace))
-    }
-    found = on_path & changed.keys()
-    yield from found
-    if not found:
+    on_path = {node.key for node in change.path}
+    on_path |= {ResourceKey("", "Namespace", "", key.namespace) for key in tuple(on_path)}
+    near = on_path & changed.keys()
+    yield from near
+    if not near:
         namespaces = {node.key.namespace for node in change.path} | {key.namespace for key in stacks}
         yield from _grants(changed, namespaces)
 
 
 def _stack(effective: Effective | None, sides: Sides | None) -> set[ResourceKey]:
+    """Return the policies of a stack, those of the side before by their identity after."""
     if effective is None:
         return set()
-    return {each.key if sides is None else sides.pairing.key(each.key) for each in effective.stack}
+    return {attachment.key if sides is None else sides.pairing.key(attachment.key) for attachment in effective.stack}
 
 
-def _causes_of_reach(sides: Sides, subject: Subject, changed: dict[ResourceKey, ObjectChange]) -> Iterator[ResourceKey]:
-    """The route itself, its parents, what it sends to, and the Namespaces and grants between them."""
+def _causes_of_reach(
+    sides: Sides, subject: SubjectChange, changed: dict[ResourceKey, ObjectChangeKind]
+) -> Iterator[ResourceKey]:
+    """Yield the changed objects that a change of a route's attachment comes from.
+
+    These are the route itself, its parents, its backends, and the Namespaces and grants between them.
+    """
     near = {subject.key}
     for simulation, key in ((sides.before, subject.was or subject.key), (sides.after, subject.key)):
         state = simulation.topology.route(key)
         if state is not None:
-            near |= {parent.wanted for parent in state.parents} | {each.wanted for each in state.backends}
+            near |= {parent.wanted for parent in state.parents} | {backend.wanted for backend in state.backends}
             near |= {parent.gateway for parent in state.parents if parent.gateway is not None}
     near |= {ResourceKey("", "Namespace", "", key.namespace) for key in tuple(near)}
-    found = near & changed.keys()
-    yield from found
-    if not found:
+    causes = near & changed.keys()
+    yield from causes
+    if not causes:
         yield from _grants(changed, {key.namespace for key in near})
 
 
-def _grants(changed: dict[ResourceKey, ObjectChange], namespaces: set[str]) -> Iterator[ResourceKey]:
+def _grants(changed: dict[ResourceKey, ObjectChangeKind], namespaces: set[str]) -> Iterator[ResourceKey]:
+    """Yield the changed ReferenceGrants in any of the namespaces."""
     for key in changed:
         if key.kind == "ReferenceGrant" and key.namespace in namespaces:
             yield key
 
 
-def _touched(sides: Sides, key: ResourceKey, change: ObjectChange, radius: _Radius) -> Touched:
-    routes = sorted(each for each in radius.subjects if each.kind.endswith("Route"))
+def _object_change(sides: Sides, key: ResourceKey, change: ObjectChangeKind, radius: _Radius) -> ObjectChange:
+    """Return a changed object with its blast radius."""
+    routes = sorted(subject for subject in radius.subjects if subject.kind.endswith("Route"))
     hostnames: set[str] = set()
     for route in routes:
         state = sides.after.topology.route(route) or sides.before.topology.route(sides.pairing.was(route))
         hostnames.update(() if state is None else state.hostnames)
-    namespaces = {each.namespace for each in radius.subjects if each.namespace}
+    namespaces = {subject.namespace for subject in radius.subjects if subject.namespace}
     was = sides.pairing.was(key) if change == "renamed" else None
-    return Touched(
+    return ObjectChange(
         sides.after.world.name,
         key,
         change,
         tuple(routes),
         tuple(sorted(radius.rules)),
-        tuple(sorted(each for each in hostnames if each)),
+        tuple(sorted(filter(None, hostnames))),
         tuple(sorted(namespaces)),
         was,
     )

@@ -1,7 +1,7 @@
-"""Which object of one side is which of the other: by identity, else as a rename; rules and listeners by what they say.
+"""How identities of one side read on the other: objects by identity, else as a rename; sections by what they say.
 
-A route's unnamed rules are known by their number, so one that is put in before them renumbers the rest: they are
-paired by their matches and backends instead (docs/design/interfaces.md §2).
+A route's unnamed rules are known by their number, so inserting a rule before them renumbers the rest: they are paired
+by their matches and backends instead (docs/design/interfaces.md §2).
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from policylint.policy.units import leaves
 from policylint.simulation import Simulation
 
 _LIKENESS = 0.5
-"""As git: objects that have half of their settings in common may be one that was renamed."""
+"""As in git: two objects with half of their settings in common may be one that was renamed."""
 _MOST_COMPARED = 10_000
+"""Pairs of objects of one kind; beyond, none of the kind counts as renamed."""
 _TEXTUAL = ("annotations", "labels", "managedFields", "creationTimestamp", "uid", "resourceVersion", "generation")
 
 
 class Pairing:
-    """How identities of the side before read on the side after.
+    """The mapping from the identities of the side before to those of the side after.
 
     Attributes:
         renamed: old → new identity of objects that have another name or namespace.
+        back: the same, new → old.
         added, removed: identities that only one side has, renames left out.
     """
 
@@ -34,25 +36,27 @@ class Pairing:
         self._before = before
         self._after = after
         old, new = before.world.resources, after.world.resources
-        gone = [old[key] for key in sorted(old.keys() - new.keys())]
-        come = [new[key] for key in sorted(new.keys() - old.keys())]
-        self.renamed = _renames(gone, come, before, after) if gone and come else {}
+        departed = [old[key] for key in sorted(old.keys() - new.keys())]
+        arrived = [new[key] for key in sorted(new.keys() - old.keys())]
+        self.renamed = _renames(departed, arrived, before, after) if departed and arrived else {}
         self.back = {new_key: key for key, new_key in self.renamed.items()}
-        self.removed = frozenset(each.key for each in gone) - self.renamed.keys()
-        self.added = frozenset(each.key for each in come) - self.back.keys()
+        self.removed = frozenset(resource.key for resource in departed) - self.renamed.keys()
+        self.added = frozenset(resource.key for resource in arrived) - self.back.keys()
         self._sections: dict[ResourceKey, Mapping[str, str | None]] = {}
 
     def key(self, key: ResourceKey) -> ResourceKey:
-        """An identity of before as it is after."""
+        """Return an identity of before as it is after."""
         return self.renamed.get(key, key) if self.renamed else key
 
     def was(self, key: ResourceKey) -> ResourceKey:
-        """An identity of after as it was before."""
+        """Return an identity of after as it was before."""
         return self.back.get(key, key)
 
     def node(self, node: Node) -> Node:
-        """A node of before as it is after. A section that is gone keeps its name with a mark, so that it equals none
-        of those that are there."""
+        """Return a node of before as it is after.
+
+        A section that is gone keeps its name with a mark, so that it equals no section that is there.
+        """
         key = self.key(node.key)
         if not node.section:
             return node if key is node.key else node._replace(key=key)
@@ -63,7 +67,7 @@ class Pairing:
         return Node(key, f"{node.section} (gone)" if section is None else section, node.role)
 
     def origin(self, node: Node) -> Node:
-        """A node of after as it was before, marked likewise where it is new."""
+        """Return a node of after as it was before, with a mark where its section is new."""
         key = self.was(node.key)
         if not node.section:
             return node if key is node.key else node._replace(key=key)
@@ -74,13 +78,14 @@ class Pairing:
         return Node(key, f"{node.section} (new)" if node.section in sections else node.section, node.role)
 
     def sections(self, key: ResourceKey) -> Mapping[str, str | None]:
-        """Old name → new name of an object's sections that have another one; None for those that are gone."""
-        found = self._sections.get(key)
-        if found is None:
-            found = self._sections[key] = self._paired_sections(key, self.key(key))
-        return found
+        """Return old name → new name of an object's sections that have another name; None for those that are gone."""
+        paired = self._sections.get(key)
+        if paired is None:
+            paired = self._sections[key] = self._paired_sections(key, self.key(key))
+        return paired
 
     def path(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
+        """Return a path of before as it is after."""
         return tuple(map(self.node, nodes))
 
     def _paired_sections(self, old_key: ResourceKey, new_key: ResourceKey) -> Mapping[str, str | None]:
@@ -95,93 +100,104 @@ class Pairing:
 
 
 def _paired_rules(old: Resource, new: Resource) -> dict[str, str | None]:
-    """Old name → new name of the rules that have another one, None for those that are gone."""
+    """Return old name → new name of the rules that have another name, None for those that are gone."""
     before, after = _named(old, "rules", "rule-"), _named(new, "rules", "rule-")
     pairs: dict[str, str | None] = {}
-    left, free = dict(before), dict(after)
+    unpaired, available = dict(before), dict(after)
 
-    def pair(one: str, other: str) -> None:
-        pairs[one] = other
-        del left[one], free[other]
+    def pair(old_name: str, new_name: str) -> None:
+        pairs[old_name] = new_name
+        del unpaired[old_name], available[new_name]
 
-    for name in list(left):  # a name is a name
-        if name in free and text(left[name].get("name")) and text(free[name].get("name")):
+    for name in list(unpaired):  # a name that both sides state is the same rule
+        if name in available and text(unpaired[name].get("name")) and text(available[name].get("name")):
             pair(name, name)
     for same in (_content, _matches):
-        for name in list(left):
-            # its own number first: of two equal rules neither has moved
-            candidates = sorted(free, key=lambda other, own=name: other != own)  # type: ignore[misc]
-            found = next((other for other in candidates if same(left[name]) == same(free[other])), None)
-            if found is not None:
-                pair(name, found)
-    for name in list(left):  # the rest has changed in place
-        if name in free:
+        for name in list(unpaired):
+            # The same number first: of two equal rules neither has moved.
+            candidates = sorted(available, key=lambda candidate, own=name: candidate != own)  # type: ignore[misc]
+            partner = next(
+                (candidate for candidate in candidates if same(unpaired[name]) == same(available[candidate])), None
+            )
+            if partner is not None:
+                pair(name, partner)
+    for name in list(unpaired):  # the rest has changed in place
+        if name in available:
             pair(name, name)
         else:
             pairs[name] = None
-    return {one: other for one, other in pairs.items() if one != other}
+    return {old_name: new_name for old_name, new_name in pairs.items() if old_name != new_name}
 
 
 def _paired_listeners(old: Resource, new: Resource) -> dict[str, str | None]:
-    """Listeners by name; one whose name alone is new by its port, protocol and hostname."""
+    """Pair listeners by name; one of which only the name is new by its port, protocol and hostname."""
     before, after = _named(old, "listeners", ""), _named(new, "listeners", "")
-    free = {name: body for name, body in after.items() if name not in before}
+    available = {name: body for name, body in after.items() if name not in before}
     pairs: dict[str, str | None] = {}
     for name, body in before.items():
         if name not in after:
-            found = next((other for other, like in free.items() if _content(body) == _content(like)), None)
-            pairs[name] = found
-            if found is not None:
-                del free[found]
+            partner = next(
+                (
+                    candidate
+                    for candidate, candidate_body in available.items()
+                    if _content(body) == _content(candidate_body)
+                ),
+                None,
+            )
+            pairs[name] = partner
+            if partner is not None:
+                del available[partner]
     return pairs
 
 
 def _named(resource: Resource, field: str, synthetic: str) -> dict[str, Mapping[str, Any]]:
-    bodies = [mapping(each) for each in sequence(resource.spec.get(field))]
-    return {text(each.get("name")) or f"{synthetic}{number}": each for number, each in enumerate(bodies, 1)}
+    """Return the entries of a list field by name, unnamed ones by number from 1."""
+    bodies = [mapping(entry) for entry in sequence(resource.spec.get(field))]
+    return {text(body.get("name")) or f"{synthetic}{number}": body for number, body in enumerate(bodies, 1)}
 
 
 def _content(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry without its name."""
     return {name: value for name, value in body.items() if name != "name"}
 
 
 def _matches(body: Mapping[str, Any]) -> Any:
-    """What a rule answers to; without matches every rule answers to everything, and nothing can be said."""
+    """Return the matches of a rule; a rule without any matches everything and equals no other."""
     return body.get("matches") or object()
 
 
 def _renames(
-    gone: list[Resource], come: list[Resource], before: Simulation, after: Simulation
+    departed: list[Resource], arrived: list[Resource], before: Simulation, after: Simulation
 ) -> dict[ResourceKey, ResourceKey]:
-    """Pairs of one kind whose settings are the same, else alike; the likest first."""
-    found: dict[ResourceKey, ResourceKey] = {}
+    """Return pairs of objects of one kind whose settings are the same or, failing that, alike; the likest first."""
+    renames: dict[ResourceKey, ResourceKey] = {}
     arrivals: dict[tuple[str, str], list[Resource]] = defaultdict(list)
-    for each in come:
-        arrivals[each.key.group, each.key.kind].append(each)
+    for resource in arrived:
+        arrivals[resource.key.group, resource.key.kind].append(resource)
     departures: dict[tuple[str, str], list[Resource]] = defaultdict(list)
-    for each in gone:
-        departures[each.key.group, each.key.kind].append(each)
+    for resource in departed:
+        departures[resource.key.group, resource.key.kind].append(resource)
     for kind, old in departures.items():
         new = arrivals.get(kind, [])
         if not new or len(old) * len(new) > _MOST_COMPARED:
             continue
-        facts_before = {each.key: _facts(each, before) for each in old}
-        facts_after = {each.key: _facts(each, after) for each in new}
+        facts_before = {resource.key: _facts(resource, before) for resource in old}
+        facts_after = {resource.key: _facts(resource, after) for resource in new}
         scored = []
-        for one, facts in facts_before.items():
-            for other, others in facts_after.items():
-                likeness = _likeness(facts, others)
-                same_name, same_namespace = one.name == other.name, one.namespace == other.namespace
+        for old_key, old_facts in facts_before.items():
+            for new_key, new_facts in facts_after.items():
+                likeness = _likeness(old_facts, new_facts)
+                same_name, same_namespace = old_key.name == new_key.name, old_key.namespace == new_key.namespace
                 if likeness >= _LIKENESS and (likeness == 1 or same_name or same_namespace):
-                    scored.append((-likeness, not same_name, not same_namespace, one, other))
-        for *_, one, other in sorted(scored):
-            if one not in found and other not in found.values():
-                found[one] = other
-    return found
+                    scored.append((-likeness, not same_name, not same_namespace, old_key, new_key))
+        for *_, old_key, new_key in sorted(scored):
+            if old_key not in renames and new_key not in renames.values():
+                renames[old_key] = new_key
+    return renames
 
 
 def _facts(resource: Resource, simulation: Simulation) -> frozenset[tuple[str, str]]:
-    """What an object says, its name and the targets of a policy left out: those follow other renames."""
+    """Return what an object says, without its name and a policy's targets: those follow other renames."""
     state = simulation.policies.get(resource.key)
     ignored = {"apiVersion", "kind", "metadata", "status"}
     body = {name: value for name, value in resource.body.items() if name not in ignored}
@@ -191,19 +207,21 @@ def _facts(resource: Resource, simulation: Simulation) -> frozenset[tuple[str, s
     return frozenset((str(unit.pointer), repr(unit.value)) for unit in leaves(body) if unit.value not in ({}, None))
 
 
-def _likeness(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> float:
-    if not one or not other:
+def _likeness(left: frozenset[tuple[str, str]], right: frozenset[tuple[str, str]]) -> float:
+    """Return the share of facts that two objects have in common, from 0 to 1."""
+    if not left or not right:
         return 0.0
-    return len(one & other) / len(one | other)
+    return len(left & right) / len(left | right)
 
 
-def differs(one: Resource, other: Resource) -> bool:
-    """Whether two states of an object differ in more than text: labels count, as selectors read them."""
-    if one.body is other.body:
+def differs(left: Resource, right: Resource) -> bool:
+    """Return whether two states of an object differ in more than text; labels count, as selectors read them."""
+    if left.body is right.body:
         return False
-    return _meaning(one) != _meaning(other)
+    return _meaning(left) != _meaning(right)
 
 
 def _meaning(resource: Resource) -> dict[str, Any]:
+    """Return an object without the metadata that changes nothing in effect."""
     metadata = {name: value for name, value in resource.metadata.items() if name not in _TEXTUAL}
     return {**resource.body, "metadata": metadata, "status": None} | {"labels": dict(resource.labels)}

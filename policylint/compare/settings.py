@@ -1,18 +1,18 @@
-"""Two effective policies of one context, setting by setting: what is gone, what is new, and who did it."""
+"""Two effective policies of one context compared setting by setting: what is gone, what is new, and who did it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from policylint.checks.kit.locations import target_at
-from policylint.compare.change import Responsible, Setting, SettingChange
+from policylint.compare.change import Responsible, SettingChange, SettingChangeKind
 from policylint.compare.contexts import same_value
 from policylint.compare.pairing import Pairing
 from policylint.model import PolicyKind, ResourceKey
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
 
-ORDER: tuple[SettingChange, ...] = ("removed", "changed", "added", "moved", "unchanged")
+ORDER: tuple[SettingChangeKind, ...] = ("removed", "changed", "added", "moved", "unchanged")
 
 
 def settings(
@@ -22,32 +22,34 @@ def settings(
     old: Simulation,
     new: Simulation,
     pairing: Pairing,
-) -> list[Setting]:
-    """Every top-level setting of either side, lost ones first."""
+) -> list[SettingChange]:
+    """Return every top-level setting of either side, lost ones first."""
     was = {} if before is None else before.spec
     now = {} if after is None else after.spec
-    found = []
+    changes = []
     for name in sorted(was.keys() | now.keys()):
-        one, other = was.get(name), now.get(name)
+        old_value, new_value = was.get(name), now.get(name)
         sources_before, sources_after = sources(before, name), sources(after, name)
         if name not in now:
             by, because = _why(name, before, after, old, new, pairing)
-            found.append(Setting(kind, name, "removed", one, None, sources_before, (), by, because))
+            changes.append(SettingChange(kind, name, "removed", old_value, None, sources_before, (), by, because))
         elif name not in was:
-            found.append(Setting(kind, name, "added", None, other, (), sources_after))
+            changes.append(SettingChange(kind, name, "added", None, new_value, (), sources_after))
         else:
-            change: SettingChange = "unchanged"
-            if not same_value(one, other):
+            change: SettingChangeKind = "unchanged"
+            if not same_value(old_value, new_value):
                 change = "changed"
-            elif {pairing.key(each.policy) for each in sources_before} != {each.policy for each in sources_after}:
+            elif {pairing.key(source.policy) for source in sources_before} != {
+                source.policy for source in sources_after
+            }:
                 change = "moved"
-            found.append(Setting(kind, name, change, one, other, sources_before, sources_after))
-    found.sort(key=lambda each: (ORDER.index(each.change), each.name))
-    return found
+            changes.append(SettingChange(kind, name, change, old_value, new_value, sources_before, sources_after))
+    changes.sort(key=lambda change: (ORDER.index(change.change), change.name))
+    return changes
 
 
 def sources(effective: Effective | None, name: str) -> tuple[Responsible, ...]:
-    """The policies that a top-level setting comes from, each with the line of its key."""
+    """Return the policies that a top-level setting comes from, each with the place of its key."""
     if effective is None:
         return ()
     owners = sorted({owner for pointer, owner in effective.owners.items() if pointer and pointer[0] == name})
@@ -55,6 +57,7 @@ def sources(effective: Effective | None, name: str) -> tuple[Responsible, ...]:
 
 
 def _source(effective: Effective, owner: ResourceKey, name: str) -> Responsible:
+    """Return a policy with the place where it sets a top-level setting."""
     for attachment in effective.stack:
         if attachment.key == owner:
             for declared in attachment.declared:
@@ -72,9 +75,9 @@ def _why(
     new: Simulation,
     pairing: Pairing,
 ) -> tuple[tuple[Responsible, ...], str]:
-    """Who prevails over a setting that is gone, or what became of the policy that gave it."""
+    """Return the policies that prevail over a setting that is gone, else what became of those that gave it."""
     owners = () if before is None else sources(before, name)
-    keys = {pairing.key(each.policy) for each in owners}
+    keys = {pairing.key(source.policy) for source in owners}
     if after is not None:
         winners = {
             winner
@@ -83,29 +86,29 @@ def _why(
             for winner in lost.by
         }
         if winners:
-            return tuple(aims(after, sorted(winners))), ""
+            return tuple(with_targets(after, sorted(winners))), ""
     return (), "; ".join(dict.fromkeys(_fate(key, after, old, new, pairing) for key in sorted(keys)))
 
 
-def aims(effective: Effective, winners: Iterable[ResourceKey]) -> Iterable[Responsible]:
-    """Policies of a stack, each with the place where it names its target."""
+def with_targets(effective: Effective, winners: Iterable[ResourceKey]) -> Iterable[Responsible]:
+    """Return policies of a stack, each with the place where it names its target."""
     for winner in winners:
-        attachment = next((each for each in reversed(effective.stack) if each.key == winner), None)
+        attachment = next((candidate for candidate in reversed(effective.stack) if candidate.key == winner), None)
         location = None if attachment is None else target_at(attachment.policy, attachment.target)
         yield Responsible(winner, location)
 
 
 def _fate(key: ResourceKey, after: Effective | None, old: Simulation, new: Simulation, pairing: Pairing) -> str:
-    """Why a policy (by its identity after) no longer gives what it gave."""
+    """Return why a policy (by its identity after) no longer gives what it gave, in words."""
     state = new.policies.get(key)
     if state is None:
         return "deleted" if new.world.get(key) is None else "no longer a policy of a known kind"
-    if after is not None and any(each.key == key for each in after.stack):
+    if after is not None and any(attachment.key == key for attachment in after.stack):
         return "taken out of it"
     was = old.policies.get(pairing.was(key))
     if state.invalid_code and (was is None or not was.invalid_code):
         return f"now invalid: {state.invalid}"
-    refused = next((each for each in state.refused), None)
+    refused = next((refusal for refusal in state.refused), None)
     if refused is not None:
         return f"refused, {refused.by.path} claims the same target"
     if any(target.selector is not None for target in state.targets):

@@ -1,66 +1,74 @@
-"""What changes for each route (and Gateway, and Service): contexts rolled up, settings that change together in one
-part, ways in that open and close."""
+"""The changes of each route, Gateway and Service: contexts rolled up, settings that change together in one part.
+
+The ways to a route that open and close stand beside them.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from policylint.compare.attachment import reach_of, rules_of
-from policylint.compare.change import ContextChange, Part, Setting, Subject, SubjectChange
-from policylint.compare.settings import ORDER, aims, settings, sources
+from policylint.compare.attachment import attachment_changes, rules_of
+from policylint.compare.change import ContextChange, Part, SettingChange, SubjectChange, SubjectChangeKind
+from policylint.compare.settings import ORDER, settings, sources, with_targets
 from policylint.compare.sides import Sides
 from policylint.model import Location, Node, PolicyKind, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Effective, Group
 
 MOST_UNCHANGED = 12
-"""Settings that stay, per part; more would hide those that change."""
+"""Most settings of a part that stay; more would hide those that change."""
 
 
 class _Scope(NamedTuple):
+    """The rules and Gateways that a part is about."""
+
     rules: frozenset[Node]
     gateways: frozenset[ResourceKey]
 
     def order(self) -> tuple[list[Node], list[ResourceKey]]:
+        """Return the sort key."""
         return sorted(self.rules), sorted(self.gateways)
 
 
 def subject_of(path: Sequence[Node]) -> ResourceKey:
-    """Whom a context is about: its last route, else what it ends in."""
+    """Return the object that a context is about: its last route, else the node that it ends in."""
     return next((node.key for node in reversed(path) if node.key.kind.endswith("Route")), path[-1].key)
 
 
-def subjects(sides: Sides, contexts: Iterable[ContextChange]) -> list[Subject]:
-    """Routes first, then what else is a subject; sorted."""
+def subject_changes(sides: Sides, contexts: Iterable[ContextChange]) -> list[SubjectChange]:
+    """Return what changes for each subject, routes first, sorted."""
     by_subject: dict[ResourceKey, list[ContextChange]] = defaultdict(list)
-    for each in contexts:
-        by_subject[subject_of(each.path)].append(each)
-    old = {sides.pairing.key(each.route.key) for each in sides.before.topology.routes}
-    new = {each.route.key for each in sides.after.topology.routes}
+    for context in contexts:
+        by_subject[subject_of(context.path)].append(context)
+    old = {sides.pairing.key(state.route.key) for state in sides.before.topology.routes}
+    new = {state.route.key for state in sides.after.topology.routes}
     keys = set(by_subject) | (old ^ new) | {key for key in old & new if sides.pairing.was(key) != key}
-    keys |= {key for key in old & new if key not in keys and reach_of(sides.before, sides.after, sides.pairing, key)}
-    judged = _Judged(sides)
-    found = []
+    keys |= {key for key in (old & new) - keys if attachment_changes(*sides, key)}
+    cache = _SettingsCache(sides)
+    changes = []
     for key in sorted(keys):
-        subject = _subject(sides, key, by_subject.get(key, []), judged)
+        subject = _subject(sides, key, by_subject.get(key, []), cache)
         if subject is not None:
-            found.append(subject)
-    found.sort(key=lambda each: (not each.is_route, each.key))
-    return found
+            changes.append(subject)
+    changes.sort(key=lambda change: (not change.is_route, change.key))
+    return changes
 
 
-def _subject(sides: Sides, key: ResourceKey, contexts: list[ContextChange], judged: _Judged) -> Subject | None:
+def _subject(
+    sides: Sides, key: ResourceKey, contexts: list[ContextChange], cache: _SettingsCache
+) -> SubjectChange | None:
+    """Return what changes for one subject, None if nothing does."""
     before, after, pairing = sides
     old, new = before.world.get(pairing.was(key)), after.world.get(key)
-    change: SubjectChange = "changed"
+    change: SubjectChangeKind = "changed"
     if new is None:
         change = "removed"
     elif old is None:
         change = "added"
-    every = rules_of(after, key)
-    parts = tuple(_parts(sides, key, contexts, judged, every, "new" if change == "added" else "both"))
-    reach = reach_of(before, after, pairing, key, contexts) if change == "changed" else ()
+    all_rules = rules_of(after, key)
+    parts = tuple(_parts(sides, key, contexts, cache, all_rules, "new" if change == "added" else "both"))
+    reach = attachment_changes(before, after, pairing, key, contexts) if change == "changed" else ()
     was = pairing.was(key) if pairing.was(key) != key else None
     if change == "changed" and not parts and not reach:
         if was is None:
@@ -72,90 +80,97 @@ def _subject(sides: Sides, key: ResourceKey, contexts: list[ContextChange], judg
     written = new or old
     if written is not None:
         location = written.name_location
-    return Subject(before.world.name, key, change, location, parts, reach, was, "", len(every))
+    return SubjectChange(before.world.name, key, change, location, parts, reach, was, "", len(all_rules))
 
 
 def _parts(
     sides: Sides,
     key: ResourceKey,
     contexts: list[ContextChange],
-    judged: _Judged,
-    every: frozenset[Node],
-    which: str,
+    cache: _SettingsCache,
+    all_rules: frozenset[Node],
+    standing: str,
 ) -> Iterator[Part]:
-    """Contexts of one effective policy before and after are one part; parts of one scope are put together."""
+    """Yield the changes of a subject by scope.
+
+    Contexts with the same effective policy before and the same one after make one part; parts of one scope are merged.
+    """
     scopes: dict[tuple[int, int, tuple[str, str]], list[ContextChange]] = defaultdict(list)
-    fresh: frozenset[Node] | None = None
-    for each in contexts:
-        if each.standing == "new" and which != "new":
-            if fresh is None:
-                fresh = every - {sides.pairing.node(node) for node in rules_of(sides.before, sides.pairing.was(key))}
-            if fresh.isdisjoint(each.path):
+    new_rules: frozenset[Node] | None = None
+    for context in contexts:
+        if context.standing == "new" and standing != "new":
+            # A subject that was there before: of its new paths only those through a new rule count. A new listener is a
+            # change of its attachment.
+            if new_rules is None:
+                old_rules = rules_of(sides.before, sides.pairing.was(key))
+                new_rules = all_rules.difference(map(sides.pairing.node, old_rules))
+            if new_rules.isdisjoint(context.path):
                 continue
-        elif each.standing != which:
+        elif context.standing != standing:
             continue
-        scopes[id(each.before), id(each.after), (each.kind.group, each.kind.kind)].append(each)
-    parts: dict[_Scope, tuple[list[Setting], list[Setting]]] = defaultdict(lambda: ([], []))
-    for several in scopes.values():
-        first = several[0]
-        listed = judged.settings(first)
-        lost = list(_lost(first.kind, first.after)) if which == "new" else []
-        if all(each.change in ("moved", "unchanged") for each in listed) and not lost:
+        scopes[id(context.before), id(context.after), (context.kind.group, context.kind.kind)].append(context)
+    parts: dict[_Scope, tuple[list[SettingChange], list[SettingChange]]] = defaultdict(lambda: ([], []))
+    for same_change in scopes.values():
+        first = same_change[0]
+        changes = cache.settings(first)
+        lost = list(_lost(first.kind, first.after)) if standing == "new" else []
+        if all(setting.change in ("moved", "unchanged") for setting in changes) and not lost:
             continue
-        rules = frozenset(node for each in several for node in each.path if node.role.endswith("Rule"))
-        gateways = frozenset(node.key for each in several for node in each.path if node.key.kind == "Gateway")
-        scope = _Scope(frozenset(rules & every) or rules, gateways)
-        parts[scope][0].extend(listed)
+        rules = frozenset(node for context in same_change for node in context.path if node.role.endswith("Rule"))
+        gateways = frozenset(node.key for context in same_change for node in context.path if node.key.kind == "Gateway")
+        scope = _Scope(frozenset(rules & all_rules) or rules, gateways)
+        parts[scope][0].extend(changes)
         parts[scope][1].extend(lost)
-    for scope, (listed, lost) in sorted(
-        parts.items(), key=lambda each: (sorted(each[0].rules), sorted(each[0].gateways))
-    ):
-        kinds = {(each.kind.group, each.kind.kind) for each in listed}
-        listed += judged.standing(key, scope.rules, kinds)
-        listed.sort(key=lambda each: (ORDER.index(each.change), each.kind.kind, each.name))
-        whole = not scope.rules or scope.rules >= every
-        yield Part(tuple(sorted(scope.rules)), whole, tuple(sorted(scope.gateways)), tuple(listed), tuple(lost))
+    for scope, (changes, lost) in sorted(parts.items(), key=lambda part: part[0].order()):
+        kinds = {(setting.kind.group, setting.kind.kind) for setting in changes}
+        changes += cache.standing(key, scope.rules, kinds)
+        changes.sort(key=lambda setting: (ORDER.index(setting.change), setting.kind.kind, setting.name))
+        is_whole = not scope.rules or scope.rules >= all_rules
+        yield Part(tuple(sorted(scope.rules)), is_whole, tuple(sorted(scope.gateways)), tuple(changes), tuple(lost))
 
 
-def _lost(kind: PolicyKind, effective: Effective | None) -> Iterator[Setting]:
-    """What a new route would get from above, and does not because a policy of its own replaces it."""
+def _lost(kind: PolicyKind, effective: Effective | None) -> Iterator[SettingChange]:
+    """Yield what a new route would get from above and does not get because a policy of its own replaces it."""
     if effective is None:
         return
-    gone: dict[str, set[ResourceKey]] = defaultdict(set)
+    losers: dict[str, set[ResourceKey]] = defaultdict(set)
     winners: dict[str, set[ResourceKey]] = defaultdict(set)
-    for each in effective.lost:
-        if each.pointer and not each.replaced and str(each.pointer[0]) not in effective.spec:
-            gone[str(each.pointer[0])].add(each.policy)
-            winners[str(each.pointer[0])].update(each.by)
-    for name, policies in sorted(gone.items()):
+    for lost in effective.lost:
+        if lost.pointer and not lost.replaced and str(lost.pointer[0]) not in effective.spec:
+            losers[str(lost.pointer[0])].add(lost.policy)
+            winners[str(lost.pointer[0])].update(lost.by)
+    for name, policies in sorted(losers.items()):
         value = next(
-            (declared.proper[name] for each in effective.stack if each.key in policies
-             for declared in each.declared if name in declared.proper), None,
+            (declared.proper[name] for attachment in effective.stack if attachment.key in policies
+             for declared in attachment.declared if name in declared.proper), None,
         )  # fmt: skip
-        owners = tuple(aims(effective, sorted(policies)))
-        by = tuple(aims(effective, sorted(winners[name])))
-        yield Setting(kind, name, "removed", value, None, owners, (), by)
+        owners = tuple(with_targets(effective, sorted(policies)))
+        by = tuple(with_targets(effective, sorted(winners[name])))
+        yield SettingChange(kind, name, "removed", value, None, owners, (), by)
 
 
-class _Judged:
-    """Settings, each pair of effective policies judged once: what is above many routes is the same for all of them."""
+class _SettingsCache:
+    """The settings of pairs of effective policies, compared once: many routes share what is above them."""
 
     def __init__(self, sides: Sides) -> None:
         self._sides = sides
-        self._changed: dict[tuple[int, int], list[Setting]] = {}
-        self._unchanged: dict[int, list[Setting]] = {}
+        self._changed: dict[tuple[int, int], list[SettingChange]] = {}
+        self._unchanged: dict[int, list[SettingChange]] = {}
         self._groups: dict[ResourceKey, list[Group]] | None = None
 
-    def settings(self, change: ContextChange) -> list[Setting]:
-        """Of the kind that changes."""
+    def settings(self, change: ContextChange) -> list[SettingChange]:
+        """Return the settings of the kind that changes."""
         pair = (id(change.before), id(change.after))
-        found = self._changed.get(pair)
-        if found is None:
-            found = self._changed[pair] = settings(change.kind, change.before, change.after, *self._sides)
-        return found
+        cached = self._changed.get(pair)
+        if cached is None:
+            cached = self._changed[pair] = settings(change.kind, change.before, change.after, *self._sides)
+        return cached
 
-    def standing(self, key: ResourceKey, rules: frozenset[Node], but: set[tuple[str, str]]) -> list[Setting]:
-        """Of kinds other than `but`, where one effective policy holds for all of the rules: shown beside the others."""
+    def standing(self, key: ResourceKey, rules: frozenset[Node], shown: set[tuple[str, str]]) -> list[SettingChange]:
+        """Return unchanged settings of kinds other than `shown`, to show beside the changes.
+
+        Only kinds of which one effective policy holds for all of the rules; at most MOST_UNCHANGED settings.
+        """
         if self._groups is None:
             self._groups = defaultdict(list)
             for group in self._sides.after.groups:
@@ -165,29 +180,30 @@ class _Judged:
         by_kind: dict[tuple[str, str], list[Group]] = defaultdict(list)
         for group in self._groups.get(key, ()):
             kind = (group.kind.group, group.kind.kind)
-            if kind not in but and (
-                not rules or any(each in group.nodes for each in rules) or not _reaches_rules(group)
-            ):
+            acts = not rules or any(rule in group.nodes for rule in rules) or not _reaches_rules(group)
+            if acts and kind not in shown:
                 by_kind[kind].append(group)
-        found: list[Setting] = []
+        unchanged: list[SettingChange] = []
         for _, groups in sorted(by_kind.items()):
             if len(groups) == 1:
-                found += self._of_group(groups[0])
-        return found[:MOST_UNCHANGED]
+                unchanged += self._of_group(groups[0])
+        return unchanged[:MOST_UNCHANGED]
 
-    def _of_group(self, group: Group) -> list[Setting]:
-        found = self._unchanged.get(id(group))
-        if found is None:
-            found = self._unchanged[id(group)] = list(_unchanged(group))
-        return found
+    def _of_group(self, group: Group) -> list[SettingChange]:
+        cached = self._unchanged.get(id(group))
+        if cached is None:
+            cached = self._unchanged[id(group)] = list(_unchanged(group))
+        return cached
 
 
-def _unchanged(group: Group) -> Iterator[Setting]:
+def _unchanged(group: Group) -> Iterator[SettingChange]:
+    """Yield the settings of a group as unchanged."""
     for name in sorted(group.effective.spec):
         value = group.effective.spec[name]
         owners = sources(group.effective, name)
-        yield Setting(group.kind, name, "unchanged", value, value, owners, owners)
+        yield SettingChange(group.kind, name, "unchanged", value, value, owners, owners)
 
 
 def _reaches_rules(group: Group) -> bool:
+    """Return whether the contexts of a group go down to rules."""
     return any(node.role.endswith("Rule") for node in group.nodes)

@@ -1,4 +1,4 @@
-"""The configuration: which file counts, what it says, and where it says so (docs/design/conventions.md §8).
+"""The configuration: which file counts, its settings, and the place of each (docs/design/conventions.md §8).
 
 Finding out that there is none costs a few `stat` calls; parsers and the schema are imported when there is one.
 """
@@ -6,13 +6,13 @@ Finding out that there is none costs a few `stat` calls; parsers and the schema 
 from __future__ import annotations
 
 from policylint.config.discovery import ConfigError, discover, discover_among
-from policylint.config.settings import Environment, Ignore, Settings
+from policylint.config.settings import EnvironmentSettings, Ignore, Settings
 
-__all__ = ["ConfigError", "Environment", "Ignore", "Settings", "discover", "discover_among", "load"]
+__all__ = ["ConfigError", "EnvironmentSettings", "Ignore", "Settings", "discover", "discover_among", "load"]
 
 
 def load(file: str, data: bytes | None = None) -> Settings:
-    """The settings of a configuration file; `data` is its content where that is not on disk.
+    """Return the settings of a configuration file; `data` is its content where that is not on disk.
 
     Raises:
         ConfigError: it cannot be read, or holds what schemas/config.json does not allow; the message names the place.

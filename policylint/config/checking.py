@@ -1,4 +1,4 @@
-"""Holds a configuration to schemas/config.json, and says in one line what is wrong where.
+"""Check a configuration against schemas/config.json, and say in one line what is wrong and where.
 
 `unknown key "sevrity" (did you mean "severity"?)`, say.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from policylint.config.discovery import ConfigError
-from policylint.config.toml_positions import Places
+from policylint.config.toml_positions import Positions
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from policylint.documents import Pointer
 
 
-def check(content: Mapping[str, Any], places: Places | None) -> None:
-    """Raises ConfigError for the first thing in the file that the schema does not allow."""
+def check(content: Mapping[str, Any], places: Positions | None) -> None:
+    """Check the content of a configuration file.
+
+    Raises:
+        ConfigError: the schema does not allow it; the message is about the first such place in the file.
+    """
     import json
 
     from policylint.model.shipped import shipped
@@ -29,40 +33,48 @@ def check(content: Mapping[str, Any], places: Places | None) -> None:
         return  # jsonschema takes longer to import than a small repository to lint: it explains, it does not decide
     import jsonschema
 
-    found = [(_place(each, places), each) for each in jsonschema.Draft202012Validator(schema).iter_errors(content)]
-    if found:
-        (line, column), error = min(found, key=lambda each: each[0])
+    errors = [
+        (_place(violation, places), violation)
+        for violation in jsonschema.Draft202012Validator(schema).iter_errors(content)
+    ]
+    if errors:
+        (line, column), error = min(errors, key=lambda entry: entry[0])
         file = places.file if places is not None else ""
         raise ConfigError(f"{file}:{line}:{column}: {in_words(_deepest(error))}")
 
 
 def _inlined(node: Any, schema: Mapping[str, Any]) -> Any:
-    """A schema without references to its own definitions."""
+    """Return a schema without references to its own definitions."""
     if isinstance(node, list):
-        return [_inlined(each, schema) for each in node]
+        return [_inlined(item, schema) for item in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
         return _inlined(schema["$defs"][str(node["$ref"]).rpartition("/")[2]], schema)
-    return {name: _inlined(each, schema) for name, each in node.items() if name != "$defs"}
+    return {name: _inlined(value, schema) for name, value in node.items() if name != "$defs"}
 
 
 def _deepest(error: ValidationError) -> ValidationError:
-    """Of alternatives, what is wrong with the one that the value is of the type of."""
+    """Return the innermost error: of alternatives, that of the one whose type the value has."""
     while error.context and not _missing_choice(error):
-        typed = [each for each in error.context if each.validator != "type" or each.relative_path]
+        typed = [
+            alternative for alternative in error.context if alternative.validator != "type" or alternative.relative_path
+        ]
         if not typed:
             break
-        error = min(typed, key=lambda each: len(each.path))
+        error = min(typed, key=lambda alternative: len(alternative.path))
     return error
 
 
 def _missing_choice(error: ValidationError) -> bool:
-    """Whether the value has none of the keys of which it must have one."""
-    return all(each.validator == "required" and not each.relative_path for each in error.context or ())
+    """Return whether the value has none of the keys of which it must have one."""
+    return all(
+        alternative.validator == "required" and not alternative.relative_path for alternative in error.context or ()
+    )
 
 
-def _place(error: ValidationError, places: Places | None) -> tuple[int, int]:
+def _place(error: ValidationError, places: Positions | None) -> tuple[int, int]:
+    """Return line and column of an error."""
     if places is None:
         return 1, 1
     error = _deepest(error)
@@ -74,7 +86,7 @@ def _place(error: ValidationError, places: Places | None) -> tuple[int, int]:
 
 
 def _unknown(error: ValidationError) -> str:
-    """The first key that the schema does not know, "" when the error is another."""
+    """Return the first key that the schema does not know, "" where the error is another."""
     if error.validator != "additionalProperties" or error.validator_value is not False:
         return ""
     schema: Any = error.schema
@@ -84,22 +96,22 @@ def _unknown(error: ValidationError) -> str:
 
 
 def in_words(error: ValidationError) -> str:
-    """One line."""
+    """Return an error as one line for users."""
     schema: Any = error.schema
     allowed: Any = error.validator_value
-    name = ".".join(str(each) for each in error.absolute_path if isinstance(each, str)) or "the configuration"
+    name = ".".join(str(step) for step in error.absolute_path if isinstance(step, str)) or "the configuration"
     value: Any = error.instance
     unknown = _unknown(error)
     if unknown:
         return f'unknown key "{unknown}"' + _guess(unknown, list(schema.get("properties", {})))
     match error.validator:
         case "enum":
-            known = [each for each in allowed if isinstance(each, str)]
+            known = [choice for choice in allowed if isinstance(choice, str)]
             return f"{name} cannot be {_shown(value)}{_guess(str(value), known)}; it is one of {', '.join(known)}"
         case "type":
             return f"{name} must be {_TYPES.get(allowed, allowed)}"
         case "required":
-            missing = [each for each in allowed if each not in value]
+            missing = [key for key in allowed if key not in value]
             return f"{name} lacks {', '.join(missing)}"
         case "minLength":
             return f"{name} must not be empty"
@@ -115,11 +127,13 @@ _TYPES = {"array": "a list", "object": "a mapping", "string": "a text", "boolean
 
 
 def _shown(value: object) -> str:
+    """Return a value in quotes, at most 60 characters of it."""
     text = str(value)
     return f'"{text}"' if len(text) <= 60 else f'"{text[:57]}…"'
 
 
 def _guess(word: str, known: list[str]) -> str:
+    """Return a hint at the nearest known word, "" where none is near."""
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, 1)

@@ -1,4 +1,4 @@
-"""Which configuration file counts: the first one from the working directory up, never past the git root.
+"""Find the configuration file that counts: the first one from the working directory up, never past the git root.
 
 One file, no merging (ansible-lint's search, ruff's single file: docs/design/conventions.md §8).
 """
@@ -23,32 +23,35 @@ VARIABLE = "POLICYLINT_CONFIG"
 
 
 class ConfigError(FileError):
-    """What is wrong with the configuration, for users: `file:line:column: what`."""
+    """An error in the configuration, for users: `file:line:column: message`."""
 
 
 def discover(directory: str = ".") -> str | None:
-    """The configuration file for a working directory, as seen from here; None where there is none.
+    """Return the configuration file for a working directory, relative to the current one; None where there is none.
 
     Outside of a git repository only the directory itself is looked at: what lies above belongs to somebody else.
     """
-    here = start = os.path.abspath(directory)
-    found: str | None = None
+    current = start = os.path.abspath(directory)
+    nearest: str | None = None
     while True:
-        found = found or _inside(here)
-        if found and (here == start or os.path.lexists(os.path.join(here, ".git"))):
-            return os.path.relpath(found)
-        above = os.path.dirname(here)
-        if above == here or os.path.lexists(os.path.join(here, ".git")):
+        nearest = nearest or _inside(current)
+        if nearest and (current == start or os.path.lexists(os.path.join(current, ".git"))):
+            return os.path.relpath(nearest)
+        above = os.path.dirname(current)
+        if above == current or os.path.lexists(os.path.join(current, ".git")):
             return None
-        here = above
+        current = above
 
 
 def discover_among(directory: str, content: Callable[[str], bytes | None]) -> tuple[str, bytes] | None:
-    """As `discover`, in a tree that is not on disk: a git revision, or the index.
+    """Find the configuration as `discover` does, in a tree that is not on disk: a git revision, or the index.
 
     Args:
         directory: where to begin, posix, below the top; "" for the top.
-        content: the bytes of a file by its path below the top; None where there is none.
+        content: returns the bytes of a file by its path below the top; None where there is none.
+
+    Returns:
+        The path of the file and its bytes; None where there is none.
     """
     for path in candidates(directory):
         data = content(path)
@@ -58,18 +61,18 @@ def discover_among(directory: str, content: Callable[[str], bytes | None]) -> tu
 
 
 def candidates(directory: str) -> list[str]:
-    """Where the configuration of a directory below the top of a tree may be, posix, those that count first first."""
-    found = []
-    here = directory
+    """Return the paths, posix, at which a directory's configuration may be, in the order in which they count."""
+    paths = []
+    current = directory
     while True:
-        found += [f"{here}/{name}".lstrip("/").replace(os.sep, "/") for name in (*NAMES, PYPROJECT)]
-        if not here:
-            return found
-        here = here.rpartition("/")[0]
+        paths += [f"{current}/{name}".lstrip("/").replace(os.sep, "/") for name in (*NAMES, PYPROJECT)]
+        if not current:
+            return paths
+        current = current.rpartition("/")[0]
 
 
 def _inside(directory: str) -> str | None:
-    """The configuration of one directory."""
+    """Return the configuration of one directory, None where it has none."""
     for name in NAMES:
         if os.path.isfile(place := os.path.join(directory, name)):
             return place
@@ -78,7 +81,7 @@ def _inside(directory: str) -> str | None:
 
 
 def has_table(pyproject: str) -> bool:
-    """Whether a pyproject.toml has a table for policylint, without parsing it."""
+    """Return whether a pyproject.toml has a table for policylint, without parsing it."""
     try:
         with open(pyproject, "rb") as file:
             return TABLE in file.read()

@@ -12,12 +12,12 @@ from functools import cache
 
 
 def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a posix path, relative to where the patterns start, is matched by them."""
+    """Return a function that tells whether patterns match a posix path, relative to where the patterns start."""
     compiled = [(pattern.startswith("!"), expression(pattern.removeprefix("!"))) for pattern in patterns]
 
     def matches(path: str) -> bool:
-        for negated, each in reversed(compiled):
-            if each.fullmatch(path):
+        for negated, pattern_expression in reversed(compiled):
+            if pattern_expression.fullmatch(path):
                 return not negated
         return False
 
@@ -26,12 +26,12 @@ def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 @cache
 def expression(pattern: str) -> re.Pattern[str]:
-    """One pattern as a regular expression over whole paths of files."""
+    """Return one pattern as a regular expression over whole paths of files."""
     body = pattern.rstrip("/")
     only_below = pattern.endswith("/")
     anchored = "/" in body
     body = body.removeprefix("/").removeprefix("./")
-    parts = [_segment(each) for each in re.split(r"(/)", body) if each]
+    parts = [_segment(part) for part in re.split(r"(/)", body) if part]
     text = "".join(parts)
     text = re.sub(r"^\0/", "(?:.*/)?", text)
     text = text.replace("/\0/", "/(?:.*/)?")
@@ -40,26 +40,27 @@ def expression(pattern: str) -> re.Pattern[str]:
 
 
 def _segment(part: str) -> str:
+    """Return one segment of a path as a regular expression; `**` becomes NUL, for the caller to replace."""
     if part == "/":
         return part
     if part == "**":
         return "\0"
     text = ""
-    here = 0
-    while here < len(part):
-        char = part[here]
-        here += 1
+    position = 0
+    while position < len(part):
+        char = part[position]
+        position += 1
         if char == "*":
             text += "[^/]*"
         elif char == "?":
             text += "[^/]"
-        elif char == "\\" and here < len(part):
-            text += re.escape(part[here])
-            here += 1
-        elif char == "[" and (end := part.find("]", here + 1)) > 0:
-            inside = part[here:end].replace("\\", "\\\\")
+        elif char == "\\" and position < len(part):
+            text += re.escape(part[position])
+            position += 1
+        elif char == "[" and (end := part.find("]", position + 1)) > 0:
+            inside = part[position:end].replace("\\", "\\\\")
             text += "[^" + inside[1:] + "]" if inside[0] in "!^" else f"[{inside}]"
-            here = end + 1
+            position = end + 1
         else:
             text += re.escape(char)
     return text

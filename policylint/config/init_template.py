@@ -9,13 +9,13 @@ from policylint.namedtuple import NamedTuple
 SCHEMA = "https://raw.githubusercontent.com/example/policylint/main/schemas/config.json"
 
 
-class Seen(NamedTuple):
-    """What is worth knowing of a repository for its first configuration.
+class RepositorySummary(NamedTuple):
+    """The facts about a repository that its first configuration mentions.
 
     Args:
         directories: top-level directories that hold Gateway API objects or policies.
         environments: names of the environments that were found.
-        classes: GatewayClasses that Gateways name and no manifest makes.
+        classes: GatewayClasses that Gateways name and no manifest declares.
         missing: other objects (`Kind namespace/name`) that references name and nothing deploys.
         namespaces: namespaces of routes whose labels no manifest shows, where a listener selects by label.
         not_rendered: sentences on what was not seen.
@@ -29,26 +29,26 @@ class Seen(NamedTuple):
     not_rendered: Sequence[str] = ()
 
 
-def configuration(seen: Seen, version: str) -> str:
-    """The file; as it stands it changes nothing."""
+def configuration(summary: RepositorySummary, version: str) -> str:
+    """Return the text of the file; as it stands it changes nothing."""
     return "\n".join(
         [
             f"# yaml-language-server: $schema={SCHEMA}",
             f"# Configuration of policylint {version}. `policylint config show` prints what is in force; every key is",
             "# described in docs/configuration.md. What is commented out shows the default or an example.",
             "",
-            *_paths(seen),
+            *_paths(summary),
             "",
             "# Files to leave out, as in .gitignore (which is heeded anyway).",
             "# exclude: [tests/, '*.generated.yaml']",
             "",
-            *_environments(seen),
+            *_environments(summary),
             "",
-            *_assume(seen),
+            *_assume(summary),
             "",
-            *_namespaces(seen),
+            *_namespaces(summary),
             "",
-            *_unseen(seen),
+            *_unseen(summary),
             "# Lowest severity for which the exit code is 1: error, warning, note, never.",
             "fail-on: error",
             "",
@@ -69,19 +69,21 @@ def configuration(seen: Seen, version: str) -> str:
     )
 
 
-def _paths(seen: Seen) -> list[str]:
-    if not seen.directories:
+def _paths(summary: RepositorySummary) -> list[str]:
+    """Return the lines about `paths`."""
+    if not summary.directories:
         return ["# Where manifests are. Default: everything below the git root.", "# paths: [clusters, apps]"]
     return [
         "# Where manifests are. Default: everything below the git root. Gateway API objects were found here:",
-        f"# paths: [{', '.join(map(_quoted, seen.directories))}]",
+        f"# paths: [{', '.join(map(_quoted, summary.directories))}]",
     ]
 
 
-def _environments(seen: Seen) -> list[str]:
+def _environments(summary: RepositorySummary) -> list[str]:
+    """Return the lines about `environments`."""
     lines = ["# Clusters, each simulated by itself."]
-    if len(seen.environments) > 1:
-        lines[0] += f" Found without being told: {_listed(seen.environments, 6)}."
+    if len(summary.environments) > 1:
+        lines[0] += f" Found without being told: {_listed(summary.environments, 6)}."
     return [
         *lines,
         "# environments:",
@@ -90,27 +92,32 @@ def _environments(seen: Seen) -> list[str]:
     ]
 
 
-def _assume(seen: Seen) -> list[str]:
+def _assume(summary: RepositorySummary) -> list[str]:
+    """Return the lines about `assume`."""
     lines = ["# Objects that exist but are not in this repository; what refers to them is not missing."]
-    entries = [f"#   - {{kind: GatewayClass, name: {each}, controllerName: …}}" for each in seen.classes[:5]]
-    entries += [f"#   - {each}" for each in seen.missing[:10]]
+    entries = [
+        f"#   - {{kind: GatewayClass, name: {gateway_class}, controllerName: …}}"
+        for gateway_class in summary.classes[:5]
+    ]
+    entries += [f"#   - {missing}" for missing in summary.missing[:10]]
     if entries:
         lines.append("# These were referred to and not found: mistakes, or made by somebody else?")
     return [*lines, "# assume:", *(entries or ["#   - Gateway infra/edge", "#   - Service media/*"])]
 
 
-def _namespaces(seen: Seen) -> list[str]:
+def _namespaces(summary: RepositorySummary) -> list[str]:
+    """Return the lines about `namespaces`."""
     lines = ["# Labels of namespaces that no manifest shows; listeners that select by label look at them."]
-    entries = [f"#   {each}: {{team: …}}" for each in seen.namespaces[:10]]
+    entries = [f"#   {namespace}: {{team: …}}" for namespace in summary.namespaces[:10]]
     return [*lines, "# namespaces:", *(entries or ["#   shop: {team: checkout}"])]
 
 
-def _unseen(seen: Seen) -> list[str]:
-    """What was not seen, and what can be done about that."""
-    if not seen.not_rendered:
+def _unseen(summary: RepositorySummary) -> list[str]:
+    """Return the lines about what was not seen, and what can be done about it."""
+    if not summary.not_rendered:
         return []
     return [
-        "# Not seen: " + "; ".join(seen.not_rendered[:4]) + ".",
+        "# Not seen: " + "; ".join(summary.not_rendered[:4]) + ".",
         "# A dump of the cluster (kubectl get -A -o yaml) shows what they make, and real creation times.",
         "# snapshot: cluster.yaml",
         "",
@@ -118,12 +125,14 @@ def _unseen(seen: Seen) -> list[str]:
 
 
 def _listed(names: Iterable[str], most: int) -> str:
-    known = list(names)
-    more = f" and {len(known) - most} more" if len(known) > most else ""
-    return ", ".join(known[:most]) + more
+    """Return the first `most` names and how many there are more."""
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
 
 
 def _quoted(name: str) -> str:
+    """Return a name as a YAML scalar."""
     import re
 
     return name if re.fullmatch(r"[A-Za-z][\w./-]*", name) else f"'{name}'"

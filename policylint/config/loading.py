@@ -1,4 +1,4 @@
-"""From the bytes of a configuration file to `Settings`: YAML by our own reader (it keeps positions), or TOML."""
+"""Read `Settings` from the bytes of a configuration file: YAML by our own reader (it keeps positions), or TOML."""
 
 # Paths stay strings with os.path, as seen from here: `../clusters` is what messages show.
 # ruff: noqa: PTH118, PTH119, PTH120, PTH123
@@ -10,22 +10,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.config.discovery import PYPROJECT, ConfigError
-from policylint.config.settings import Environment, Ignore, Settings
-from policylint.config.toml_positions import Places, TomlPlaces
+from policylint.config.settings import EnvironmentSettings, Ignore, Settings
+from policylint.config.toml_positions import Positions, TomlPositions
 
 
 def load(file: str, data: bytes | None = None) -> Settings:
-    """The settings of a file, checked against schemas/config.json."""
+    """Return the settings of a file, checked against schemas/config.json.
+
+    Raises:
+        ConfigError: it cannot be read or parsed, or the schema does not allow its content.
+    """
     try:
         if data is None:
-            with open(file, "rb") as opened:
-                data = opened.read()
+            with open(file, "rb") as stream:
+                data = stream.read()
     except OSError as error:
         raise ConfigError(f"cannot read configuration {file!r}: {(error.strerror or str(error)).lower()}") from None
     shown = file.replace(os.sep, "/")
     is_toml = file.endswith(".toml")
-    written, places = _toml(data, shown) if is_toml else _yaml(data, shown)
-    content = _without_nulls(written)
+    raw, places = _toml(data, shown) if is_toml else _yaml(data, shown)
+    content = _without_nulls(raw)
     if content:
         from policylint.config.checking import check
 
@@ -37,7 +41,7 @@ def load(file: str, data: bytes | None = None) -> Settings:
 
 
 def _without_nulls(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A key with nothing behind it (its entries are commented out) says nothing."""
+    """Drop keys without a value: all entries of such a key are commented out."""
     return {
         name: _without_nulls(value) if isinstance(value, dict) else value
         for name, value in content.items()
@@ -45,7 +49,8 @@ def _without_nulls(content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _yaml(data: bytes, file: str) -> tuple[Mapping[str, Any], Places | None]:
+def _yaml(data: bytes, file: str) -> tuple[Mapping[str, Any], Positions | None]:
+    """Return the content of a YAML file and the positions in it."""
     from policylint.documents import read
 
     reading = read(data, file)
@@ -61,7 +66,8 @@ def _yaml(data: bytes, file: str) -> tuple[Mapping[str, Any], Places | None]:
     return document.value, document
 
 
-def _toml(data: bytes, file: str) -> tuple[Mapping[str, Any], Places]:
+def _toml(data: bytes, file: str) -> tuple[Mapping[str, Any], Positions]:
+    """Return the table of a TOML file and the positions in it."""
     import tomllib
 
     try:
@@ -74,19 +80,21 @@ def _toml(data: bytes, file: str) -> tuple[Mapping[str, Any], Places]:
     if not isinstance(table, dict):
         raise ConfigError(f"{file}: tool.policylint is no table")
     plain = _plain(table)
-    return plain, TomlPlaces(file, tuple(text.splitlines()), plain)
+    return plain, TomlPositions(file, tuple(text.splitlines()), plain)
 
 
 def _plain(value: Any) -> Any:
-    """TOML's dates as the texts they are in YAML."""
+    """Return a TOML value with dates as the texts they are in YAML."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(entry) for entry in value]
     return value if isinstance(value, (str, int, float, bool)) else str(value)
 
 
-def _settings(content: Mapping[str, Any], places: Places | None, file: str, directory: str) -> Settings:
+def _settings(content: Mapping[str, Any], places: Positions | None, file: str, directory: str) -> Settings:
+    """Return the settings of a file's content; paths are joined to its directory."""
+
     def place(path: str) -> str:
         return os.path.normpath(os.path.join(directory, path))
 
@@ -97,14 +105,16 @@ def _settings(content: Mapping[str, Any], places: Places | None, file: str, dire
         paths=tuple(map(place, content.get("paths", ()))),
         exclude=tuple(content.get("exclude", ())),
         select=tuple(content.get("select", ())),
-        ignore=tuple(each for each in entries if isinstance(each, str)),
-        suppressions=tuple(_ignore(each, index) for index, each in enumerate(entries) if isinstance(each, dict)),
-        severity={rule: each or "off" for rule, each in content.get("severity", {}).items()},  # YAML's off is false
+        ignore=tuple(entry for entry in entries if isinstance(entry, str)),
+        suppressions=tuple(_ignore(entry, index) for index, entry in enumerate(entries) if isinstance(entry, dict)),
+        # YAML's off is false
+        severity={rule: severity or "off" for rule, severity in content.get("severity", {}).items()},
         fail_on=content.get("fail-on", "error"),
         min_severity=content.get("min-severity"),
         semantics=content.get("semantics", "gep-713"),
         environments=tuple(
-            Environment(each["name"], tuple(map(place, each["roots"]))) for each in content.get("environments", ())
+            EnvironmentSettings(environment["name"], tuple(map(place, environment["roots"])))
+            for environment in content.get("environments", ())
         ),
         namespaces=content.get("namespaces", {}),
         assume=tuple(content.get("assume", ())),
@@ -119,6 +129,7 @@ def _settings(content: Mapping[str, Any], places: Places | None, file: str, dire
 
 
 def _ignore(entry: Mapping[str, Any], index: int) -> Ignore:
+    """Return the suppression that an entry of `ignore` describes."""
     rule = entry["rule"]
     return Ignore(
         rules=(rule,) if isinstance(rule, str) else tuple(rule),

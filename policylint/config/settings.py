@@ -1,4 +1,4 @@
-"""The settings as values, with the place each of them comes from."""
+"""The settings as values, with the place that each of them comes from."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
-    from policylint.config.toml_positions import Places
+    from policylint.config.toml_positions import Positions
 
 
-class Environment(NamedTuple):
-    """One simulated cluster: its name, and the directories (as seen from here) that land in it."""
+class EnvironmentSettings(NamedTuple):
+    """One simulated cluster: its name, and the directories (relative to the current one) that are deployed to it."""
 
     name: str
     roots: tuple[str, ...]
@@ -27,7 +27,7 @@ class Ignore(NamedTuple):
         path: gitignore pattern below the configuration's directory, "" for any.
         reason: why.
         expires: `2027-01-31`, "" for never.
-        number: which entry of `ignore` it is, from 0.
+        number: the index of its entry in `ignore`, from 0.
     """
 
     rules: tuple[str, ...]
@@ -39,12 +39,12 @@ class Ignore(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What a configuration file says; the defaults where there is none.
+    """The settings of a configuration file, defaults where there is none; paths are relative to the current directory.
 
     Args:
-        file: the configuration file as seen from here, "" for none.
-        directory: where its paths and patterns start, as seen from here.
-        paths: what is linted when the command names nothing, as seen from here.
+        file: the configuration file, "" for none.
+        directory: the directory at which its paths and patterns start.
+        paths: what is linted when the command names nothing.
         exclude: gitignore patterns below `directory`.
         select, ignore: rules that run and that do not: ids, names, families.
         suppressions: the entries of `ignore` that name a resource or path.
@@ -54,10 +54,10 @@ class Settings(NamedTuple):
         kinds: policy kinds as in schemas/policy-kinds/.
         implementations: settings of controllers that no manifest states, by implementation and name.
         locked: rules that files cannot suppress.
-        baseline: its file as seen from here, "" for none.
+        baseline: its file, "" for none.
         render: how to find out what is deployed, "" for the default.
-        snapshot: a dump of the cluster as seen from here, "" for none.
-        places: where in the file a value is written; None without a file.
+        snapshot: a dump of the cluster, "" for none.
+        places: the positions of values in the file; None without a file.
     """
 
     file: str = ""
@@ -71,7 +71,7 @@ class Settings(NamedTuple):
     fail_on: str = "error"
     min_severity: str | None = None
     semantics: str = "gep-713"
-    environments: tuple[Environment, ...] = ()
+    environments: tuple[EnvironmentSettings, ...] = ()
     namespaces: Mapping[str, Mapping[str, str]] = {}
     assume: tuple[str | Mapping[str, Any], ...] = ()
     kinds: tuple[Mapping[str, Any], ...] = ()
@@ -80,10 +80,10 @@ class Settings(NamedTuple):
     baseline: str = ""
     render: str = ""
     snapshot: str = ""
-    places: Places | None = None
+    places: Positions | None = None
 
     def at(self, *pointer: str | int) -> str:
-        """`.policylint.yaml:7:3`, the place of a value, for messages."""
+        """Return the place of a value, for messages: `.policylint.yaml:7:3`."""
         if self.places is None:
             return self.file
         line, column = self.places.position(pointer)

@@ -13,10 +13,10 @@ _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 
 def show(settings: Settings, origin: str = "") -> str:
-    """What `policylint config show` prints.
+    """Return what `policylint config show` prints.
 
     Args:
-        origin: why it is this file (`--config`, `POLICYLINT_CONFIG`), "" when it was found.
+        origin: what chose this file (`--config`, `POLICYLINT_CONFIG`), "" when it was found.
     """
     head = "no configuration file: these are the defaults"
     if settings.file:
@@ -31,7 +31,7 @@ def show(settings: Settings, origin: str = "") -> str:
 
 
 def values(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """Key and value of every setting, in the order of schemas/config.json; paths as seen from here."""
+    """Yield key and value of every setting, in the order of schemas/config.json; paths as in `Settings`."""
     yield "paths", list(settings.paths)
     yield "exclude", list(settings.exclude)
     yield "select", list(settings.select)
@@ -40,7 +40,7 @@ def values(settings: Settings) -> Iterator[tuple[str, Any]]:
     yield "fail-on", settings.fail_on
     yield "min-severity", settings.min_severity
     yield "semantics", settings.semantics
-    yield "environments", [{"name": each.name, "roots": list(each.roots)} for each in settings.environments]
+    yield "environments", [{"name": name, "roots": list(roots)} for name, roots in settings.environments]
     yield "namespaces", settings.namespaces
     yield "assume", list(settings.assume)
     yield "kinds", list(settings.kinds)
@@ -52,33 +52,37 @@ def values(settings: Settings) -> Iterator[tuple[str, Any]]:
 
 
 def _ignored(settings: Settings) -> list[Any]:
-    """Rules and suppressions in the order in which they are written."""
+    """Return rules and suppressions in the order in which they are written."""
     rules: list[Any] = list(settings.ignore)
-    for each in settings.suppressions:
-        entry = {"rule": list(each.rules) if len(each.rules) > 1 else each.rules[0]}
-        entry |= {name: said for name in ("resource", "path", "reason", "expires") if (said := getattr(each, name))}
-        rules.insert(each.number, entry)
+    for suppression in settings.suppressions:
+        entry = {"rule": list(suppression.rules) if len(suppression.rules) > 1 else suppression.rules[0]}
+        entry |= {
+            name: value for name in ("resource", "path", "reason", "expires") if (value := getattr(suppression, name))
+        }
+        rules.insert(suppression.number, entry)
     return rules
 
 
 def _lines(settings: Settings, key: str, value: Any) -> Iterator[str]:
+    """Yield the lines of one setting: a list or mapping entry by entry."""
     if isinstance(value, (list, Mapping)) and value:
         yield f"{key}:"
         entries = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for step, each in entries:
+        for step, entry in entries:
             begin = f"  {step}: " if isinstance(value, Mapping) else "  - "
-            yield _commented(begin + _flow(each), settings.at(key, step))
+            yield _commented(begin + _flow(entry), settings.at(key, step))
         return
     written = not isinstance(value, (list, Mapping)) and _is_written(settings, key)
     yield _commented(f"{key}: {_flow(value)}", settings.at(key) if written else "default")
 
 
 def _is_written(settings: Settings, key: str) -> bool:
+    """Return whether the configuration file has a key."""
     return settings.places is not None and settings.places.position((key,)) != settings.places.position(())
 
 
 def _flow(value: Any) -> str:
-    """A value in YAML's flow style: plain where that is safe, else as JSON, which is YAML too."""
+    """Return a value in YAML's flow style: plain where that is safe, else as JSON, which is YAML too."""
     import json
     import re
 
@@ -88,4 +92,5 @@ def _flow(value: Any) -> str:
 
 
 def _commented(text: str, comment: str) -> str:
+    """Return a line with a comment, aligned."""
     return f"{text.ljust(_COLUMN - 2)}  # {comment}"

@@ -1,4 +1,4 @@
-"""One object through one Simulation: which policies act on it, setting by setting; where a policy reaches.
+"""Explain one object of a Simulation: which policies act on it, setting by setting, and where a policy reaches.
 
 Reads what the engine computed and computes no effective policy of its own.
 """

@@ -1,6 +1,6 @@
-"""The contexts through an object, folded: those with the same effective policies are one answer.
+"""The contexts through an object, folded: contexts with the same effective policies share one answer.
 
-The effective policies are the Simulation's own; here they are only put beside the paths that they belong to.
+The effective policies are the Simulation's own; this module only puts them beside the paths they belong to.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from policylint.simulation import Simulation
 from policylint.topology import Topology, whole
 
 MOST_PATHS = 5_000
-"""Paths through one object that are told apart; a Gateway of a large platform has more."""
+"""Most paths through one object that are listed; a Gateway of a large platform has more."""
 Path = tuple[Node, ...]
 
 
-class Answer(NamedTuple):
-    """What acts on some of the contexts through an object.
+class ContextAnswer(NamedTuple):
+    """The policies that act in some of the contexts through an object.
 
     Args:
         groups: the effective policies, sorted by kind.
@@ -34,84 +34,93 @@ class Answer(NamedTuple):
     paths: tuple[Path, ...]
 
 
-class Answers(NamedTuple):
-    """All contexts through an object; `truncated` if there are more than are told apart."""
+class ContextAnswers(NamedTuple):
+    """All contexts through an object; `truncated` if there are more than MOST_PATHS."""
 
-    listed: tuple[Answer, ...]
+    listed: tuple[ContextAnswer, ...]
     truncated: bool
 
     @property
     def paths(self) -> list[Path]:
-        return [path for each in self.listed for path in each.paths]
+        """The contexts of all answers, in the order of the answers."""
+        return [path for answer in self.listed for path in answer.paths]
 
 
-def answers(simulation: Simulation, nodes: Sequence[Node]) -> Answers:
-    """The contexts through any of the nodes, folded by what acts on them; those with most contexts first."""
+def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
+    """Return the contexts through any of the nodes, folded by what acts on them; answers with most contexts first."""
     topology = simulation.topology
-    wanted = set(nodes)
+    subjects = set(nodes)
     base, truncated = _paths(topology, nodes)
     covered = {path[:length] for path in base for length in range(1, len(path) + 1)}
     # A Gateway is acted on from its level and above; routes, rules and Services by all that a request there meets.
-    relevant = wanted if any(map(leads_down, nodes)) else wanted.union(*base)
-    own: dict[Path, list[int]] = defaultdict(list)
+    relevant = subjects if any(map(leads_down, nodes)) else subjects.union(*base)
+    numbers_by_path: dict[Path, list[int]] = defaultdict(list)
     for number, group in enumerate(simulation.groups):
         if relevant.isdisjoint(group.nodes):
             continue
         seen = 0
         for context in group.contexts():
-            path = _bare(context, wanted)
-            if path not in covered and wanted.isdisjoint(context):
+            path = _without_namespaces(context, subjects)
+            if path not in covered and subjects.isdisjoint(context):
                 continue
             seen += 1
             if seen > MOST_PATHS:
                 truncated = True
                 break
-            own[path].append(number)
-    alone = {path for path in own if path not in covered}
-    base |= {path for path in alone if not any(other != path and other[: len(path)] == path for other in alone)}
-    folded: dict[tuple[int, ...], list[Path]] = defaultdict(list)
+            numbers_by_path[path].append(number)
+    uncovered = {path for path in numbers_by_path if path not in covered}
+    # Contexts that are no path of the topology: of those that begin alike, the longest stands for all.
+    base |= {
+        path for path in uncovered if not any(longer != path and longer[: len(path)] == path for longer in uncovered)
+    }
+    paths_by_numbers: dict[tuple[int, ...], list[Path]] = defaultdict(list)
     for path in sorted(base):
-        found = {number for length in range(1, len(path) + 1) for number in own.get(path[:length], ())}
-        folded[tuple(sorted(found))].append(path)
-    listed = _alike(Answer(tuple(simulation.groups[each] for each in n), tuple(p)) for n, p in folded.items())
-    listed.sort(key=lambda each: (not each.groups, -len(each.paths), each.paths))
-    return Answers(tuple(listed), truncated)
+        acting = {number for length in range(1, len(path) + 1) for number in numbers_by_path.get(path[:length], ())}
+        paths_by_numbers[tuple(sorted(acting))].append(path)
+    listed = _merge_equal(
+        ContextAnswer(tuple(simulation.groups[number] for number in numbers), tuple(paths))
+        for numbers, paths in paths_by_numbers.items()
+    )
+    listed.sort(key=lambda answer: (not answer.groups, -len(answer.paths), answer.paths))
+    return ContextAnswers(tuple(listed), truncated)
 
 
-def _alike(found: Iterable[Answer]) -> list[Answer]:
-    """Answers that read the same as one: a policy on two Gateways says of the routes of both the same."""
-    alike: dict[object, Answer] = {}
-    for each in found:
-        words = tuple(map(_signature, each.groups))
-        before = alike.get(words)
-        alike[words] = each if before is None else before._replace(paths=tuple(sorted((*before.paths, *each.paths))))
-    return list(alike.values())
+def _merge_equal(unmerged: Iterable[ContextAnswer]) -> list[ContextAnswer]:
+    """Merge answers that read the same: a policy on two Gateways says the same about the routes of both."""
+    merged: dict[object, ContextAnswer] = {}
+    for answer in unmerged:
+        signature = tuple(map(_signature, answer.groups))
+        earlier = merged.get(signature)
+        if earlier is not None:
+            answer = earlier._replace(paths=tuple(sorted((*earlier.paths, *answer.paths))))
+        merged[signature] = answer
+    return list(merged.values())
 
 
 def _signature(group: Group) -> object:
-    """All that explain shows of a group: values, policies, places, levels, losses."""
+    """Return everything that explain shows of a group: values, policies, places, levels, losses."""
     rows = (
-        (each.pointer, repr(each.value), each.policy, each.location, each.state, each.by)
-        + (() if each.node is None else (level((each.node,)), each.node.key.kind))
-        for each in settings(group)
+        (setting.pointer, repr(setting.value), setting.policy, setting.location, setting.state, setting.by)
+        + (() if setting.node is None else (level((setting.node,)), setting.node.key.kind))
+        for setting in settings(group)
     )
     return (group.kind.group, group.kind.kind, tuple(rows))
 
 
 def nodes_of(simulation: Simulation, node: Node) -> list[Node]:
-    """The nodes that stand for an object: a workload is reached through the Services that select it."""
+    """Return the nodes that stand for an object: a workload is reached through the Services that select it."""
     from policylint.topology.workloads import is_workload, services_selecting
 
     if not is_workload(node.key.group, node.key.kind):
         return [node]
     resource = simulation.world.get(node.key)
     services = [] if resource is None else services_selecting(simulation.world, resource)
-    return [node, *(whole(each.key) for each in services)]
+    return [node, *(whole(service.key) for service in services)]
 
 
 def _paths(topology: Topology, nodes: Sequence[Node]) -> tuple[set[Path], bool]:
-    """All paths from a root through the nodes to where the topology ends."""
-    found: set[Path] = set()
+    """Return all paths from a root through the nodes to a leaf of the topology, and whether some were left out."""
+    paths: set[Path] = set()
     for node in nodes:
         for vertex in topology.vertices_of(node):
             if not topology.reachable[vertex]:
@@ -120,39 +129,41 @@ def _paths(topology: Topology, nodes: Sequence[Node]) -> tuple[set[Path], bool]:
             downs = list(islice(_downs(topology, vertex), MOST_PATHS))
             for up in ups:
                 for down in downs:
-                    if len(found) >= MOST_PATHS:
-                        return found, True
-                    found.add((*up, *topology.vertices[vertex].nodes, *down))
-    return found, False
+                    if len(paths) >= MOST_PATHS:
+                        return paths, True
+                    paths.add((*up, *topology.vertices[vertex].nodes, *down))
+    return paths, False
 
 
 def _ups(topology: Topology, vertex: int) -> Iterable[Path]:
+    """Yield the paths from a root down to a vertex, the vertex left out."""
     roots = set(topology.roots)
     pending: list[tuple[int, Path]] = [(vertex, ())]
     while pending:
-        here, below = pending.pop()
-        if here in roots:
+        current, below = pending.pop()
+        if current in roots:
             yield below
-        for parent in reversed(topology.parents[here]):
+        for parent in reversed(topology.parents[current]):
             if topology.reachable[parent]:
                 pending.append((parent, (*topology.vertices[parent].nodes, *below)))
 
 
 def _downs(topology: Topology, vertex: int) -> Iterable[Path]:
+    """Yield the paths from a vertex down to a leaf, the vertex left out."""
     pending: list[tuple[int, Path]] = [(vertex, ())]
     while pending:
-        here, above = pending.pop()
-        if not topology.children[here]:
+        current, above = pending.pop()
+        if not topology.children[current]:
             yield above
-        for child in reversed(topology.children[here]):
+        for child in reversed(topology.children[current]):
             pending.append((child, (*above, *topology.vertices[child].nodes)))
 
 
 def leads_down(node: Node) -> bool:
-    """Whether routes lie below a node: a class, a Gateway, a listener, a Namespace."""
+    """Return whether routes lie below a node: a class, a Gateway, a listener, a Namespace."""
     return level((node,)) in ("gatewayclass", "gateway", "listener") or node.key.kind == "Namespace"
 
 
-def _bare(context: Path, wanted: set[Node]) -> Path:
-    """A context without the Namespaces in it, unless it is about one."""
-    return tuple(node for node in context if node.key.kind != "Namespace" or node.key.group or node in wanted)
+def _without_namespaces(context: Path, subjects: set[Node]) -> Path:
+    """Return a context without its Namespaces, except one that the question is about."""
+    return tuple(node for node in context if node.key.kind != "Namespace" or node.key.group or node in subjects)

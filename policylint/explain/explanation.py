@@ -1,11 +1,11 @@
-"""The answer to «what acts on this?» and «where does this act?», as plain values for reports."""
+"""The answer to "what acts on this?" and "where does this act?", as plain values for reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policylint.explain.contexts import Answers, answers, nodes_of
-from policylint.explain.reach import Reach, reach
+from policylint.explain.contexts import ContextAnswers, answers, nodes_of
+from policylint.explain.reach import PolicyReach, reach
 from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
 from policylint.model import Finding, Resource, mapping, sequence, text
@@ -18,7 +18,7 @@ from policylint.topology.workloads import is_workload, services_selecting
 
 
 class Fact(NamedTuple):
-    """Something worth knowing about an object before its policies: `hosts  shop.example.com`."""
+    """Something to know about an object before its policies: `hosts  shop.example.com`."""
 
     name: str
     words: str
@@ -26,53 +26,55 @@ class Fact(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What is known of one object in one environment.
+    """Everything known about one object in one environment.
 
     Args:
-        resource: None for a Namespace that no manifest makes.
+        resource: None for a Namespace that no manifest declares.
         facts: its hosts, parents, ports…
-        answers: what acts on it, context by context; empty for a policy that nothing acts on.
-        unattached: what names it and does not act.
-        state, reach: for a policy.
-        findings: what lint says about it.
+        answers: what acts on it, context by context; empty for a policy, since nothing acts on one.
+        unattached: the policies that name it and do not act on it.
+        state, reach: set for a policy only.
+        findings: lint's findings about it.
     """
 
     subject: Subject
     resource: Resource | None
     facts: tuple[Fact, ...]
-    answers: Answers
+    answers: ContextAnswers
     unattached: tuple[Unattached, ...]
     state: PolicyState | None
-    reach: Reach | None
+    reach: PolicyReach | None
     findings: tuple[Finding, ...]
 
     @property
     def environment(self) -> str:
+        """The name of the environment."""
         return self.subject.simulation.world.name
 
 
 def explain(subject: Subject, findings: Iterable[Finding] = ()) -> Explanation:
-    """Explain one object; `findings` are lint's, of which those about it are kept."""
+    """Explain one object; of `findings`, which are lint's, those about the object are kept."""
     simulation, key, node = subject
     state = simulation.policies.get(key)
     if state is None:
-        found = answers(simulation, nodes_of(simulation, node))
+        in_force = answers(simulation, nodes_of(simulation, node))
     else:
-        found = Answers((), False)
-    about = tuple(each for each in findings if key in each.resources)
+        in_force = ContextAnswers((), False)
+    own_findings = tuple(finding for finding in findings if key in finding.resources)
     return Explanation(
         subject,
         simulation.world.get(key),
         tuple(_facts(subject)),
-        found,
+        in_force,
         tuple(unattached(simulation, key, node)),
         state,
         None if state is None else reach(simulation, state),
-        about,
+        own_findings,
     )
 
 
 def _facts(subject: Subject) -> Iterable[Fact]:
+    """Yield the facts about an object, whatever its kind."""
     simulation, key, node = subject
     topology = simulation.topology
     route = topology.route(key)
@@ -87,40 +89,54 @@ def _facts(subject: Subject) -> Iterable[Fact]:
     listener_set = topology.listener_set(key)
     if listener_set is not None:
         yield Fact("parent", str(listener_set.parent), listener_set.allowed is False)
-        for each in listener_set.listeners:
-            yield Fact("listener", _listener(each))
+        for entry_state in listener_set.listeners:
+            yield Fact("listener", _listener(entry_state))
     detached = next((topology.detached[v] for v in topology.vertices_of(whole(key)) if v in topology.detached), None)
     if detached is not None:
         yield Fact("detached", detached.reason, not detached.unknown)
     resource = simulation.world.get(key)
     if resource is not None and (key.group, key.kind) == ("", "Service"):
-        yield Fact("ports", ", ".join(f"{each.name or '-'} {each.number}" for each in ports(resource)) or "none")
-        used = sorted({str(each.route.key) for each in topology.routes if any(b.wanted == key for b in each.backends)})
+        yield Fact("ports", ", ".join(f"{port.name or '-'} {port.number}" for port in ports(resource)) or "none")
+        used = sorted(
+            {
+                str(route_state.route.key)
+                for route_state in topology.routes
+                if any(backend.wanted == key for backend in route_state.backends)
+            }
+        )
         yield Fact("used by", ", ".join(used) or "no route")
     if resource is not None and is_workload(key.group, key.kind):
-        services = ", ".join(str(each.key) for each in services_selecting(simulation.world, resource))
+        services = ", ".join(str(service.key) for service in services_selecting(simulation.world, resource))
         yield Fact("behind", services or "no Service selects it")
     if (key.group, key.kind) == ("", "Namespace"):
-        inside = [each for each in simulation.world.resources if each.namespace == key.name]
-        policies = sum(each in simulation.policies for each in inside)
-        routes = sum(each.kind.endswith("Route") for each in inside)
-        number = sum((each.group, each.kind) == ("", "Service") for each in inside)
-        workloads = sum(is_workload(each.group, each.kind) for each in inside)
+        inside = [other_key for other_key in simulation.world.resources if other_key.namespace == key.name]
+        policies = sum(other_key in simulation.policies for other_key in inside)
+        routes = sum(other_key.kind.endswith("Route") for other_key in inside)
+        number = sum((other_key.group, other_key.kind) == ("", "Service") for other_key in inside)
+        workloads = sum(is_workload(other_key.group, other_key.kind) for other_key in inside)
         yield Fact("holds", f"policies {policies}, routes {routes}, Services {number}, workloads {workloads}")
 
 
 def _of_route(state: RouteState) -> Iterable[Fact]:
-    names = [each or "every host" for each in state.hostnames]
+    """Yield the hosts, parents, rules and broken backends of a route."""
+    names = [hostname or "every host" for hostname in state.hostnames]
     yield Fact("hosts", ", ".join(names))
     for parent in state.parents:
-        refused = next((each for each in parent.conditions if each.type == "Accepted" and each.status != "True"), None)
+        refused = next(
+            (
+                condition
+                for condition in parent.conditions
+                if condition.type == "Accepted" and condition.status != "True"
+            ),
+            None,
+        )
         if refused is not None:
             yield Fact("parent", f"{parent.text}: {refused.reason}, {refused.message}".rstrip(", "), bad=True)
             continue
-        listeners = ", ".join(each.section for each in parent.attached)
+        listeners = ", ".join(listener.section for listener in parent.attached)
         kind = "listener" if len(parent.attached) == 1 else "listeners"
         extra = f" ({kind} {listeners})" if listeners and not parent.section else ""
-        unknown = next((each.unknown for each in parent.candidates if each.unknown), "")
+        unknown = next((candidate.unknown for candidate in parent.candidates if candidate.unknown), "")
         missing = f" ({parent.resolution.reason})" if parent.resolution.unknown else ""
         yield Fact("parent", f"{parent.text}{extra}{missing}" + (f", perhaps: {unknown}" if unknown else ""))
     yield Fact("rules", str(len(rules(state.route))))
@@ -130,20 +146,22 @@ def _of_route(state: RouteState) -> Iterable[Fact]:
 
 
 def _of_gateway(state: GatewayState) -> Iterable[Fact]:
+    """Yield the class, rejection, listeners and addresses of a Gateway."""
     class_ = state.class_resolution
     why = "not among the manifests: a chart or the controller may make it" if class_.unknown else class_.reason
     yield Fact("class", state.class_key.name + ("" if class_.found else f" ({why})"))
-    for each in state.conditions:
-        if each.type == "Accepted" and each.status != "True":
-            yield Fact("status", f"{each.reason}: {each.message}".rstrip(": "), bad=True)
+    for condition in state.conditions:
+        if condition.type == "Accepted" and condition.status != "True":
+            yield Fact("status", f"{condition.reason}: {condition.message}".rstrip(": "), bad=True)
     for listener in state.listeners:
         yield Fact("listener", _listener(listener))
-    addresses = [text(mapping(each).get("value")) for each in sequence(state.gateway.spec.get("addresses"))]
+    addresses = [text(mapping(address).get("value")) for address in sequence(state.gateway.spec.get("addresses"))]
     if any(addresses):
         yield Fact("addresses", ", ".join(filter(None, addresses)))
 
 
 def _listener(state: ListenerState) -> str:
+    """Return a listener in words: `https: *.example.com:443 HTTPS, 3 routes`."""
     count = state.attached_routes
     routes = f"{count} route{'' if count == 1 else 's'}"
     conflict = f", {state.conflict}" if state.conflict else ""

@@ -1,10 +1,12 @@
-"""A policy in reverse: what its targets resolve to, where it acts, where it does not and who beats it there."""
+"""The reach of a policy: the objects that it acts on, those where it does not and who prevails there."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 from typing import Literal
 
+from policylint.explain.contexts import MOST_PATHS, leads_down
 from policylint.model import Node, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.level import level
@@ -16,13 +18,13 @@ from policylint.topology.workloads import is_workload, workloads_selected
 Extent = Literal["whole", "part", "none"]
 
 
-class Reached(NamedTuple):
+class ReachedObject(NamedTuple):
     """An object at or below a target.
 
     Args:
-        extent: whether all of the policy, some of it or nothing acts there.
-        lost: the settings that do not, by name.
-        by: who prevails there.
+        extent: whether all of the policy, part of it or nothing acts there.
+        lost: the names of the settings that do not act there.
+        by: the policies that prevail there.
     """
 
     key: ResourceKey
@@ -31,89 +33,141 @@ class Reached(NamedTuple):
     by: tuple[ResourceKey, ...] = ()
 
 
-class Reach(NamedTuple):
+class PolicyReach(NamedTuple):
     """Where a policy acts: every object at or below its targets, sorted, and the namespaces of those it acts on."""
 
-    objects: tuple[Reached, ...]
+    objects: tuple[ReachedObject, ...]
     namespaces: tuple[str, ...]
 
-    def of(self, *kinds: str) -> list[Reached]:
-        return [each for each in self.objects if each.key.kind in kinds]
+    def of(self, *kinds: str) -> list[ReachedObject]:
+        """Return the objects of any of the kinds."""
+        return [reached for reached in self.objects if reached.key.kind in kinds]
 
     @property
-    def routes(self) -> list[Reached]:
-        return [each for each in self.objects if each.key.kind.endswith("Route")]
+    def routes(self) -> list[ReachedObject]:
+        """The routes."""
+        return [reached for reached in self.objects if reached.key.kind.endswith("Route")]
 
     @property
-    def others(self) -> dict[str, list[Reached]]:
-        """What else is reached, by kind."""
-        found: dict[str, list[Reached]] = defaultdict(list)
-        for each in self.objects:
-            if not each.key.kind.endswith("Route"):
-                found[each.key.kind].append(each)
-        return dict(sorted(found.items()))
+    def others(self) -> dict[str, list[ReachedObject]]:
+        """The objects that are no routes, by kind, sorted."""
+        by_kind: dict[str, list[ReachedObject]] = defaultdict(list)
+        for reached in self.objects:
+            if not reached.key.kind.endswith("Route"):
+                by_kind[reached.key.kind].append(reached)
+        return dict(sorted(by_kind.items()))
 
 
-def reach(simulation: Simulation, state: PolicyState) -> Reach:
-    """The reach of a policy, from the groups that it takes part in; workloads by the Services that select them."""
-    acts: dict[ResourceKey, set[bool]] = defaultdict(set)
-    lost: dict[ResourceKey, set[str]] = defaultdict(set)
-    by: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
+def reach(simulation: Simulation, state: PolicyState) -> PolicyReach:
+    """Return the reach of a policy, from the groups that it takes part in, and workloads through their Services."""
+    survival: dict[ResourceKey, set[bool]] = defaultdict(set)
+    lost_settings: dict[ResourceKey, set[str]] = defaultdict(set)
+    prevailing: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
     policy = state.key
     for group in state.groups:
         effective = group.effective
         losses = effective.lost_by(policy)
-        # What sets nothing acts by being there.
+        # A policy that sets nothing acts by being there.
         survives = policy in effective.owners.values() or not losses
         for node, above in group.nodes.items():
             if policy not in above:
                 continue
-            for key in {node.key, *_passing(simulation.topology, group, node)}:
-                acts[key].add(survives)
-                for each in losses:
-                    lost[key].add(str(each.pointer[0]) if each.pointer else "")
-                    by[key].update(each.by)
+            for key in {node.key, *_routes_through(simulation.topology, group, node)}:
+                survival[key].add(survives)
+                for loss in losses:
+                    lost_settings[key].add(str(loss.pointer[0]) if loss.pointer else "")
+                    prevailing[key].update(loss.by)
     world = simulation.world
-    for key in list(acts):
+    for key in list(survival):
         resource = world.get(key) if (key.group, key.kind) == ("", "Service") else None
         for workload in workloads_selected(world, resource) if resource is not None else ():
-            acts[workload.key] |= acts[key]
-            lost[workload.key] |= lost[key]
-            by[workload.key] |= by[key]
-    found = []
-    for key in sorted(acts):
-        extent: Extent = "none" if acts[key] == {False} else "part" if False in acts[key] or lost[key] else "whole"
-        found.append(Reached(key, extent, tuple(sorted(lost[key])), tuple(sorted(by[key]))))
-    namespaces = {each.key.namespace for each in found if each.extent != "none" and _counts(each.key)}
-    return Reach(tuple(found), tuple(sorted(filter(None, namespaces))))
+            survival[workload.key] |= survival[key]
+            lost_settings[workload.key] |= lost_settings[key]
+            prevailing[workload.key] |= prevailing[key]
+    objects = []
+    for key in sorted(survival):
+        extent: Extent = "whole"
+        if survival[key] == {False}:
+            extent = "none"
+        elif False in survival[key] or lost_settings[key]:
+            extent = "part"
+        objects.append(ReachedObject(key, extent, tuple(sorted(lost_settings[key])), tuple(sorted(prevailing[key]))))
+    acted_on = [reached.key for reached in objects if reached.extent != "none"]
+    namespaces = {key.namespace for key in acted_on if _ends_traffic(key)}
+    return PolicyReach(tuple(objects), tuple(sorted(filter(None, namespaces))))
 
 
-def _passing(topology: Topology, group: Group, node: Node) -> set[ResourceKey]:
-    """The routes whose requests meet a policy of a kind that knows no routes: those of its listeners, those that lead
-    to its backends."""
-    here = level((node,))
-    if here in ("service", "port", "workload") and node.key.kind != "Namespace":
+def _routes_through(topology: Topology, group: Group, node: Node) -> set[ResourceKey]:
+    """Return the routes whose requests meet a policy of a kind that knows no routes.
+
+    These are the routes of its listeners and the routes that lead to its backends.
+    """
+    node_level = level((node,))
+    if node_level in ("service", "port", "workload") and node.key.kind != "Namespace":
         edges = topology.parents
-    elif here == "listener" or (here == "gateway" and not any(level((each,)) == "listener" for each in group.nodes)):
+    elif node_level == "listener" or (node_level == "gateway" and _ends_at_gateways(group)):
         edges = topology.children
     else:
         return set()
-    if any(each.key.kind.endswith("Route") for each in group.nodes):
+    if any(member.key.kind.endswith("Route") for member in group.nodes):
         return set()
-    found: set[ResourceKey] = set()
+    routes: set[ResourceKey] = set()
     pending = list(topology.vertices_of(node))
     seen = set(pending)
     while pending:
         for vertex in edges[pending.pop()]:
             key = topology.vertices[vertex].key
             if key.kind.endswith("Route") and topology.reachable[vertex]:
-                found.add(key)
+                routes.add(key)
             if vertex not in seen:
                 seen.add(vertex)
                 pending.append(vertex)
-    return found
+    return routes
 
 
-def _counts(key: ResourceKey) -> bool:
-    """Whether an object's namespace is one that a policy acts in: where traffic ends, not where it comes in."""
+def _ends_at_gateways(group: Group) -> bool:
+    """Return whether the contexts of a group hold no listener."""
+    return not any(level((node,)) == "listener" for node in group.nodes)
+
+
+def _ends_traffic(key: ResourceKey) -> bool:
+    """Return whether a policy acts in an object's namespace: where traffic ends, not where it comes in."""
     return key.kind.endswith("Route") or key.kind == "Service" or is_workload(key.group, key.kind)
+
+
+def affected_nodes(simulation: Simulation, group: Group) -> set[Node]:
+    """Return the objects and sections of which `explain` says that an effective policy acts on them.
+
+    These are the nodes at or below a target, and the routes, rules and backends whose requests meet the policy all the
+    same. The reverse of `contexts.answers`, for reports about all objects at once.
+    """
+    return group.nodes.keys() | _nodes_below(simulation, group) | _routes_above(group)
+
+
+def _routes_above(group: Group) -> set[Node]:
+    """Return the routes and rules whose requests meet a policy further down, at a rule or a backend."""
+    if any(leads_down(attachment.node) for attachment in group.effective.stack):
+        return set()  # what lies below those is in `group.nodes`
+    paths = islice(group.contexts(), MOST_PATHS)
+    return {node for path in paths for node in path if not leads_down(node) and node.key.kind != "Namespace"}
+
+
+def _nodes_below(simulation: Simulation, group: Group) -> set[Node]:
+    """Return the nodes below the contexts of a group that end early.
+
+    A kind that knows listeners and no routes acts on the requests of the routes below all the same.
+    """
+    topology, inside = simulation.topology, group.nodes.keys()
+
+    def goes_on(vertex: int) -> bool:
+        return any(not inside.isdisjoint(topology.vertices[child].nodes) for child in topology.children[vertex])
+
+    vertices = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
+    pending = [child for vertex in vertices if not goes_on(vertex) for child in topology.children[vertex]]
+    seen = set(pending)
+    while pending:
+        for child in topology.children[pending.pop()]:
+            if child not in seen:
+                seen.add(child)
+                pending.append(child)
+    return {node for vertex in seen if topology.reachable[vertex] for node in topology.vertices[vertex].nodes}

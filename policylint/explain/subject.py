@@ -1,4 +1,4 @@
-"""Which object a question is about: names as people spell them, ambiguous and misspelt ones helped."""
+"""The object that a question is about, from a name as people spell it; ambiguous and misspelt names get help."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MOST = 6
 
 
 class UnclearError(UsageError):
-    """Nothing or too much is called that; the message is for users."""
+    """A name fits no object or several; the message is for users."""
 
 
 class Subject(NamedTuple):
-    """What a question is about in one environment.
+    """The object that a question is about, in one environment.
 
     Args:
         node: the object, or the section of it that is asked about.
@@ -32,44 +32,47 @@ class Subject(NamedTuple):
 
     @property
     def is_policy(self) -> bool:
+        """Whether the object is a policy."""
         return self.key in self.simulation.policies
 
 
-def subjects(asked: str, simulations: Sequence[Simulation], rule: str = "") -> list[Subject]:
-    """The object that a text names, once per environment that has it.
+def subjects(name: str, simulations: Sequence[Simulation], rule: str = "") -> list[Subject]:
+    """Return the object that a text names, once per environment that has it.
 
     Args:
-        rule: a rule of the route, by name or number counted from 1.
+        rule: a rule of the route, by name or by number counted from 1.
 
     Raises:
-        UnclearError: it names no object, or several.
+        UnclearError: the text names no object, or several.
     """
-    known = {key for each in simulations for key in each.world.resources}
+    known = {key for simulation in simulations for key in simulation.world.resources}
     known |= {_namespace(key.namespace) for key in known if key.namespace and not key.unplaced}
-    found = find(asked, known)
-    if len(found) > 1 and not spelling(asked).kind:
-        found = [each for each in found if _is_asked_about(each, simulations)] or found
+    found = find(name, known)
+    if len(found) > 1 and not spelling(name).kind:
+        found = [key for key in found if _is_asked_about(key, simulations)] or found
     if not found:
-        raise UnclearError(_unknown(asked, known))
+        raise UnclearError(_unknown(name, known))
     if len(found) > 1:
-        raise UnclearError(_ambiguous(asked, found))
+        raise UnclearError(_ambiguous(name, found))
     key = found[0]
-    section = rule or next((each.section for each in readings(asked) if each.section), "")
-    holding = [each for each in simulations if _holds(each, key)]
-    return [Subject(each, key, _node(each, key, section)) for each in holding]
+    section = rule or next((reading.section for reading in readings(name) if reading.section), "")
+    holding = [simulation for simulation in simulations if _holds(simulation, key)]
+    return [Subject(simulation, key, _node(simulation, key, section)) for simulation in holding]
 
 
 def names(simulations: Iterable[Simulation]) -> list[str]:
-    """What completion offers: the objects that are asked about, as the command line takes them."""
-    keys = {key for each in simulations for key in each.world.resources if _is_asked_about(key, [each])}
+    """Return what completion offers: the objects that people ask about, as the command line takes them."""
+    keys = {
+        key for simulation in simulations for key in simulation.world.resources if _is_asked_about(key, [simulation])
+    }
     return [spelled(key) for key in sorted(keys)]
 
 
 def _node(simulation: Simulation, key: ResourceKey, section: str) -> Node:
-    """The section of an object that is asked for, or the whole.
+    """Return the section of an object that is asked for, or the whole object.
 
     Raises:
-        UnclearError: it has no such section.
+        UnclearError: the object has no such section.
     """
     if not section:
         return whole(key)
@@ -83,18 +86,19 @@ def _node(simulation: Simulation, key: ResourceKey, section: str) -> Node:
 
 
 def _numbered(simulation: Simulation, key: ResourceKey, number: int) -> Node | None:
-    """The rule of a route by its number, named or not."""
+    """Return the rule of a route by its number, whether it has a name or not."""
     from policylint.topology.routes import rules
 
     route = simulation.topology.route(key)
     listed = rules(route.route) if route is not None else []
-    return next((each.node for each in listed if each.number == number - 1), None)
+    return next((rule.node for rule in listed if rule.number == number - 1), None)
 
 
 def _holds(simulation: Simulation, key: ResourceKey) -> bool:
+    """Return whether an environment has an object; a Namespace is there if anything lies in it."""
     if key in simulation.world.resources:
         return True
-    return key.kind == "Namespace" and any(each.namespace == key.name for each in simulation.world.resources)
+    return key.kind == "Namespace" and any(other.namespace == key.name for other in simulation.world.resources)
 
 
 def _namespace(name: str) -> ResourceKey:
@@ -102,21 +106,22 @@ def _namespace(name: str) -> ResourceKey:
 
 
 def _is_asked_about(key: ResourceKey, simulations: Sequence[Simulation]) -> bool:
-    """Whether people ask about an object: policies, Gateway API, Services, Namespaces, workloads and backends."""
+    """Return whether people ask about an object: policies, Gateway API, Services, Namespaces, workloads, backends."""
     if is_workload(key.group, key.kind) or (key.group, key.kind) in (("", "Service"), ("", "Namespace")):
         return True
-    return any(key in each.policies or each.topology.vertices_of(whole(key)) for each in simulations)
+    return any(key in simulation.policies or simulation.topology.vertices_of(whole(key)) for simulation in simulations)
 
 
-def _ambiguous(asked: str, found: Sequence[ResourceKey]) -> str:
-    """`2 objects are called "checkout": HTTPRoute/shop/checkout, Service/shop/checkout`."""
-    kinds = {(each.kind, each.namespace, each.name) for each in found}
-    listed = [spelled(each, group=len(kinds) < len(found)) for each in found[:_MOST]]
-    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    return f'{len(found)} objects are called "{asked}": {", ".join(listed)}{more}'
+def _ambiguous(name: str, keys: Sequence[ResourceKey]) -> str:
+    """Return the message for a name that fits several objects: `2 objects are called "checkout": …`."""
+    kinds = {(key.kind, key.namespace, key.name) for key in keys}
+    listed = [spelled(key, group=len(kinds) < len(keys)) for key in keys[:_MOST]]
+    more = f" and {len(keys) - _MOST} more" if len(keys) > _MOST else ""
+    return f'{len(keys)} objects are called "{name}": {", ".join(listed)}{more}'
 
 
-def _unknown(asked: str, known: Iterable[ResourceKey]) -> str:
-    close = alike(asked, known)
-    hint = f" (did you mean {' or '.join(map(spelled, close))}?)" if close else ""
-    return f'nothing is called "{asked}" here{hint}; it is Kind/namespace/name'
+def _unknown(name: str, known: Iterable[ResourceKey]) -> str:
+    """Return the message for a name that fits no object, with the names that are like it."""
+    similar = alike(name, known)
+    hint = f" (did you mean {' or '.join(map(spelled, similar))}?)" if similar else ""
+    return f'nothing is called "{name}" here{hint}; it is Kind/namespace/name'

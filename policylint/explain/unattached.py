@@ -1,4 +1,4 @@
-"""Policies that name an object, or nearly, and do not act on it: each with the reason."""
+"""Policies that name an object, or nearly name it, and do not act on it, each with the reason."""
 
 from __future__ import annotations
 
@@ -22,44 +22,46 @@ class Unattached(NamedTuple):
 
 
 def unattached(simulation: Simulation, key: ResourceKey, node: Node) -> list[Unattached]:
-    """Every policy that wants to act on an object and cannot, sorted."""
-    found = []
+    """Return every policy that is meant to act on an object and cannot, sorted."""
+    entries = []
     for state in simulation.policies.values():
         for target in state.targets:
             why = _why(state, target, key, node)
             if why:
-                found.append(Unattached(state.key, why, target_place(state, target)))
-    return sorted(set(found), key=lambda each: (each.policy, each.why))
+                entries.append(Unattached(state.key, why, target_place(state, target)))
+    return sorted(set(entries), key=lambda entry: (entry.policy, entry.why))
 
 
 def target_place(state: PolicyState, target: Target) -> Location:
-    """Where a policy names a target: its name, for a selector its labels; where lint points, too."""
+    """Return where a policy names a target: its name, or a selector's labels. Lint points there, too."""
     value: object = state.policy.body
     for step in target.pointer:
         value = sequence(value)[step] if isinstance(step, int) else mapping(value).get(step)
     written = mapping(value)
-    names = ("name", "selector", "matchLabels", "matchExpressions", "kind")
-    return state.policy.location(*target.pointer, *[each for each in names if each in written][:1])
+    distinguishing = ("name", "selector", "matchLabels", "matchExpressions", "kind")
+    return state.policy.location(*target.pointer, *[name for name in distinguishing if name in written][:1])
 
 
 def _why(state: PolicyState, target: Target, key: ResourceKey, node: Node) -> str:
-    names = target.key == key or any(each.key == key for each in target.nodes)
-    if names and target.problem:
+    """Return why a policy with this target does not act on an object, "" if it does or means another object."""
+    is_named = target.key == key or any(named_node.key == key for named_node in target.nodes)
+    if is_named and target.problem:
         return f"not attached: {target.detail or target.problem}"
-    if names and state.invalid_code and (not node.section or node in target.nodes or not target.section):
+    if is_named and state.invalid_code and (not node.section or node in target.nodes or not target.section):
         return f"invalid: {state.invalid}"
-    if names:
-        refusal = next((each for each in state.refused if each.attachment.node.key == key), None)
+    if is_named:
+        refusal = next((candidate for candidate in state.refused if candidate.attachment.node.key == key), None)
         return "" if refusal is None else f"refused: {refusal.by.path} claimed it first"
     if target.problem != "not-found" or target.selector is not None or target.resolution.unknown:
         return ""
-    missing = target.key
-    if (missing.group, missing.kind, missing.namespace) != (key.group, key.kind, key.namespace):
+    absent = target.key
+    if (absent.group, absent.kind, absent.namespace) != (key.group, key.kind, key.namespace):
         return ""
-    return f'not attached: it names "{missing.name}"' if _alike(missing.name, key.name) else ""
+    return f'not attached: it names "{absent.name}"' if _alike(absent.name, key.name) else ""
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(left: str, right: str) -> bool:
+    """Return whether two names look like spellings of each other."""
     from difflib import SequenceMatcher
 
-    return SequenceMatcher(None, one, other).ratio() >= 0.8
+    return SequenceMatcher(None, left, right).ratio() >= 0.8

@@ -1,10 +1,10 @@
-"""How contexts are called: which rules, listeners and backends an answer is about, and the chains of parents."""
+"""How explain names contexts: the rules, listeners and backends that an answer is about, and the chains of parents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from policylint.explain.contexts import Answer, Path, leads_down
+from policylint.explain.contexts import ContextAnswer, Path, leads_down
 from policylint.model import Node, PolicyKind
 from policylint.policy.level import level
 
@@ -23,18 +23,18 @@ _LEVELS = {"gatewayclass": "class", "workload": "object"}
 
 
 def strategy(kind: PolicyKind) -> str:
-    """How policies of a kind combine unless they say otherwise."""
+    """Return how policies of a kind combine unless they say otherwise."""
     words = _STRATEGIES.get(kind.merge.strategy, kind.merge.strategy)
     return words if kind.merge.directive is None else f"{words}, unless a policy says otherwise"
 
 
 def implementation_of(kind: PolicyKind) -> str:
-    """Whose rules a kind follows: an implementation's, or those that its CRD implies."""
+    """Return whose rules a kind follows: an implementation's, or those that its CRD implies."""
     return kind.implementation or {"crd": "by its CRD", "configuration": "as configured"}.get(kind.origin, "generic")
 
 
 def level_of(node: Node | None) -> str:
-    """`route`, `gateway`, `namespace`: the level a policy is attached at."""
+    """Return the level that a policy is attached at: `route`, `gateway`, `namespace`."""
     if node is None:
         return ""
     if node.key.kind == "Namespace" and not node.key.group:
@@ -43,30 +43,30 @@ def level_of(node: Node | None) -> str:
     return node.key.kind.lower() if name == "workload" else _LEVELS.get(name, name)
 
 
-def where(answer: Answer, every: Sequence[Path], subject: Node) -> str:
-    """What tells the contexts of an answer from the others: `rules 1, 3 via listener https`; "" for all of them."""
+def where(answer: ContextAnswer, every: Sequence[Path], subject: Node) -> str:
+    """Return what tells an answer's contexts from the others: `rules 1, 3 via listener https`; "" for all of them."""
     parts = []
     routes = _distinct(answer.paths, _is_route)
     if subject not in routes and routes != _distinct(every, _is_route):
-        parts.append(_list([_route(each) for each in routes]) if routes else "without a route")
+        parts.append(_list([_route(route) for route in routes]) if routes else "without a route")
     rules = _distinct(answer.paths, _is_rule)
-    of_routes = [each for each in _distinct(every, _is_rule) if any(each.key == route.key for route in routes)]
+    of_routes = [rule for rule in _distinct(every, _is_rule) if any(rule.key == route.key for route in routes)]
     if rules and rules != of_routes and subject not in rules and len(routes) < 2:
         parts.append(rule_names(rules))
     listeners = _distinct(answer.paths, _is_listener)
     if listeners != _distinct(every, _is_listener) and subject not in listeners and listeners:
-        parts.append("via " + _list([_listener(each) for each in listeners]))
+        parts.append("via " + _list([_listener(listener) for listener in listeners]))
     backends = _distinct(answer.paths, _is_backend)
     if backends != _distinct(every, _is_backend) and subject not in backends and not parts and backends:
-        parts.append("to " + _list([str(each) for each in backends]))
+        parts.append("to " + _list([str(backend) for backend in backends]))
     return " ".join(parts)
 
 
 def rule_names(rules: Iterable[Node]) -> str:
-    """`rules 1-3`, `rule pay`."""
-    names = [each.section.removeprefix("rule-") if _numbered(each) else each.section for each in rules]
-    numbers = sorted({int(each) for each in names if each.isdigit()})
-    words = [each for each in names if not each.isdigit()]
+    """Return rules in words: `rules 1-3`, `rule pay`."""
+    names = [rule.section.removeprefix("rule-") if _numbered(rule) else rule.section for rule in rules]
+    numbers = sorted({int(name) for name in names if name.isdigit()})
+    words = [name for name in names if not name.isdigit()]
     spans: list[list[int]] = []
     for number in numbers:
         if spans and spans[-1][-1] == number - 1:
@@ -78,43 +78,46 @@ def rule_names(rules: Iterable[Node]) -> str:
 
 
 def all_rules(paths: Sequence[Path], subject: Node) -> str:
-    """`the same for rules 1-3`, `the same for 12 contexts`."""
-    rules = [each for each in _distinct(paths, _is_rule) if each.key == subject.key]
+    """Return what an answer for all contexts covers: `the same for rules 1-3`, `the same for 12 contexts`."""
+    rules = [rule for rule in _distinct(paths, _is_rule) if rule.key == subject.key]
     if len(rules) > 1:
         return f"the same for {rule_names(rules)}"
     return f"the same for {len(paths)} contexts" if len(paths) > 1 else ""
 
 
 def chains(paths: Sequence[Path], subject: Node) -> list[str]:
-    """The ways from a class to a backend, each once: rules and ports are left out, the last step lists its objects.
+    """Return the ways from a class to a backend, without rules and ports; the last step lists its objects.
 
     Those of a Gateway end at its routes.
     """
-    found: dict[tuple[str, ...], dict[str, None]] = {}
+    ends_by_head: dict[tuple[str, ...], dict[str, None]] = {}
     above = leads_down(subject)
     for path in paths:
         if above:
-            last = next((number for number, node in enumerate(path) if _is_route(node)), len(path))
-            path = path[: last + 1]
-        steps = [_step(each) for each in path if not _is_rule(each) and each.role != "ServicePort"]
+            first_route = next((number for number, node in enumerate(path) if _is_route(node)), len(path))
+            path = path[: first_route + 1]
+        steps = [_step(node) for node in path if not _is_rule(node) and node.role != "ServicePort"]
         if steps:
-            found.setdefault(tuple(steps[:-1]), {})[steps[-1]] = None
-    return [" > ".join((*heads, _either(list(ends)))) for heads, ends in found.items()]
+            ends_by_head.setdefault(tuple(steps[:-1]), {})[steps[-1]] = None
+    return [" > ".join((*heads, _either(list(ends)))) for heads, ends in ends_by_head.items()]
 
 
 def _either(names: list[str], most: int = 4) -> str:
-    kinds = {each.partition(" ")[0] for each in names}
+    """Join the ends of a chain, the kind said once if it is the same: `Service shop/a | shop/b | 2 more`."""
+    kinds = {name.partition(" ")[0] for name in names}
     if len(kinds) == 1 and len(names) > 1:
-        names = [names[0], *(each.partition(" ")[2] for each in names[1:])]
+        names = [names[0], *(name.partition(" ")[2] for name in names[1:])]
     return " | ".join(names[:most]) + (f" | {len(names) - most} more" if len(names) > most else "")
 
 
-def _distinct(paths: Iterable[Path], wanted: object) -> list[Node]:
-    assert callable(wanted)
-    return sorted({node for path in paths for node in path if wanted(node)}, key=_order)
+def _distinct(paths: Iterable[Path], matches: object) -> list[Node]:
+    """Return the nodes on any of the paths that a predicate accepts, in order."""
+    assert callable(matches)
+    return sorted({node for path in paths for node in path if matches(node)}, key=_order)
 
 
 def _order(node: Node) -> tuple[object, ...]:
+    """Return the sort key of a node: rules without a name by number."""
     number = int(node.section.removeprefix("rule-")) if _numbered(node) else 0
     return (node.key, number, node.section)
 

@@ -1,4 +1,4 @@
-"""The vocabulary: what every other room speaks in."""
+"""The vocabulary of all other rooms: keys, resources, worlds, policy kinds, findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was looked at."""
+"""What a run looked at, for the coverage line."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from policylint.namedtuple import NamedTuple
 
 
 class Coverage(NamedTuple):
-    """What was looked at, and what was not seen.
+    """The files and objects that a run looked at, and what it did not see.
 
     Args:
-        files, documents: read; `unread` documents are of kinds that no rule reads.
-        skipped: files that are no Kubernetes YAML, by what they are instead.
+        files, documents: how many were read; `unread` documents are of kinds that no rule reads.
+        skipped: number of files that are no Kubernetes YAML, by what they are instead.
         not_rendered: sentences such as `3 HelmReleases not rendered`.
         resources, policies, routes, gateways: objects over all environments.
     """

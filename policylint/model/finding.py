@@ -1,4 +1,4 @@
-"""A finding: what a rule has to say about one place."""
+"""A finding: what a rule reports about one place."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Related(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing that a rule reports.
+    """One problem that a rule reports.
 
     Args:
         rule: id, e.g. GWP201.
-        severity, confidence: see rules/; `unknown` confidence is shown only when asked for.
+        severity, confidence: see rules/; findings of `unknown` confidence are shown only on request.
         message: one line, subject + verb + object; route first.
         location: the cause, the place a person would edit.
-        label: what stands under the caret, e.g. `no HTTPRoute "chekout" in namespace shop`.
+        label: the text under the caret, e.g. `no HTTPRoute "chekout" in namespace shop`.
         related: other places, in reading order.
-        resources: what it is about: the subject first, then the others.
+        resources: the objects it is about: the subject first, then the others.
         field: the field path inside the subject that tells two findings of one rule about the same resources apart.
         help: lines such as `fix: …` or `note: …`, without the `= `.
-        environments: in which environments it holds.
+        environments: the environments in which it holds.
         fixes: edits that would put it right, the best one first.
     """
 

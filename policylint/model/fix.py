@@ -1,6 +1,6 @@
-"""A fix: an edit that puts a finding right, symbolic until somebody wants to apply or print it (like a Location).
+"""A fix: an edit that puts a finding right, symbolic until it is applied or printed (like a Location).
 
-What each `Change` means, for a document as it is read:
+The actions of a `Change`, for a document as it is read:
 
 * `set`: the scalar at the location, which reads `old`, is to read `new`.
 * `quote`: the plain scalar at the location, written `old`, is to be that text and nothing else.
@@ -30,12 +30,12 @@ class Change(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """What would put a finding right.
+    """An edit that would put a finding right.
 
     Args:
         title: what it does: `write name: checkout`.
         changes: all of them or none.
-        safe: whether it can only be what was meant. Others change what the cluster does, and want --unsafe-fixes.
+        safe: whether it can only be what was meant; the others change what the cluster does, and need --unsafe-fixes.
     """
 
     title: str

@@ -5,9 +5,11 @@ from __future__ import annotations
 from policylint.namedtuple import NamedTuple
 
 UNKNOWN_NAMESPACE = "?"
-"""Begins the namespace of an object where something outside its file (a kustomization, a chart) decides it. What
-follows is the
-directory: objects side by side without a namespace are taken to land in the same one. Prints as `?`."""
+"""First character of an object's namespace where something outside its file (a kustomization, a chart) decides it.
+
+What follows is the directory: objects side by side without a namespace are taken to land in the same one. It prints
+as `?`.
+"""
 
 GATEWAY_GROUP = "gateway.networking.k8s.io"
 ROUTE_KINDS = ("GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute")
@@ -36,7 +38,7 @@ CLUSTER_SCOPED = frozenset(
 
 
 class ResourceKey(NamedTuple):
-    """What makes two manifests the same object: group, kind, namespace and name, never the version.
+    """The identity of an object: group, kind, namespace and name, never the version.
 
     `namespace` is "" for cluster-scoped kinds and UNKNOWN_NAMESPACE where the files do not say it.
     Prints as `HTTPRoute shop/checkout`, cluster-scoped as `GatewayClass envoy`.
@@ -66,8 +68,8 @@ class ResourceKey(NamedTuple):
 class Node(NamedTuple):
     """A resource, or a named section of one, in the topology.
 
-    `role` is the resource's kind, or Listener, <Route>Rule or ServicePort for sections, so that nodes
-    print as docs/design/interfaces.md asks: `Listener infra/edge#https`, `HTTPRouteRule shop/checkout#rule-1`.
+    `role` is the resource's kind, or Listener, <Route>Rule or ServicePort for sections, so that nodes print as
+    docs/design/interfaces.md asks: `Listener infra/edge#https`, `HTTPRouteRule shop/checkout#rule-1`.
     """
 
     key: ResourceKey
@@ -81,9 +83,9 @@ class Node(NamedTuple):
 
 
 def is_symbolic(text: object) -> bool:
-    """Whether a name, namespace, kind or hostname still holds a variable or placeholder that nobody has filled in.
+    """Return whether a name, namespace, kind or hostname still holds a variable or placeholder.
 
-    Such a text can never be missing, mismatched or duplicate (docs/design/field-notes.md §1, need 8): `${DOMAIN}`, `{{
-    .Release.Name }}`, `<placeholder>`.
+    Such a text can never be missing, mismatched or duplicate (docs/design/field-notes.md §1, need 8): `${DOMAIN}`,
+    `{{ .Release.Name }}`, `<placeholder>`.
     """
     return isinstance(text, str) and ("${" in text or "{{" in text or ("<" in text and ">" in text))

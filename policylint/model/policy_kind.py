@@ -1,4 +1,4 @@
-"""What the engine knows of one kind of policy: an entry of schemas/policy-kinds/, or what a CRD in the input tells."""
+"""A kind of policy as the engine knows it: an entry of schemas/policy-kinds/, or what a CRD in the input declares."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class TargetKind(NamedTuple):
     virtual: bool = False
 
     def covers(self, group: str, kind: str) -> bool:
-        """Whether a reference to this group and kind is meant; `core` is how some write the empty group."""
+        """Return whether a reference to this group and kind fits; `core` is how some write the empty group."""
         return self.group in ("*", "" if group == "core" else group) and self.kind in ("*", kind)
 
 
 class Directive(NamedTuple):
-    """The field by which one policy chooses its strategy, and what its values mean."""
+    """The field by which a policy chooses the merge strategy, and what its values mean."""
 
     field: str
     values: Mapping[str, str]
@@ -73,8 +73,8 @@ class Merge(NamedTuple):
     ignore: tuple[str, ...] = ()
 
 
-class Settings(NamedTuple):
-    """Top-level fields of the spec proper, by what is lost with them."""
+class SettingPurposes(NamedTuple):
+    """The top-level fields of the spec proper that serve a security purpose, by what is lost with them."""
 
     authentication: tuple[str, ...] = ()
     authorization: tuple[str, ...] = ()
@@ -82,11 +82,12 @@ class Settings(NamedTuple):
 
     @property
     def security(self) -> frozenset[str]:
+        """The fields that serve any of the purposes."""
         return frozenset((*self.authentication, *self.authorization, *self.protection))
 
 
 class PolicyKind(NamedTuple):
-    """One kind of policy. Field by field what schemas/policy-kind.json describes."""
+    """One kind of policy; the fields are those of schemas/policy-kind.json."""
 
     group: str
     kind: str
@@ -110,7 +111,7 @@ class PolicyKind(NamedTuple):
     effective_at: str = ""
     synthetic_rule_names: bool = False
     required: tuple[str, ...] = ()
-    settings: Settings = Settings()
+    settings: SettingPurposes = SettingPurposes()
     weaker: tuple[Weakness, ...] = ()
     status: Literal["ancestors", "conditions", "none"] = "ancestors"
     ancestor: str = "none"
@@ -127,17 +128,17 @@ class PolicyKind(NamedTuple):
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
     def may_target(self, group: str, kind: str) -> TargetKind | None:
-        """The entry that allows a target kind, the most specific first; None where the kind cannot be targeted."""
-        covering = [each for each in self.targets if each.covers(group, kind)]
-        return min(covering, key=lambda each: (each.kind == "*", each.group == "*"), default=None)
+        """Return the entry that allows a target kind, the most specific one; None where the kind cannot be targeted."""
+        covering = [target for target in self.targets if target.covers(group, kind)]
+        return min(covering, key=lambda target: (target.kind == "*", target.group == "*"), default=None)
 
     @property
     def target_fields(self) -> frozenset[str]:
-        """First path segments below spec that hold references, so that they stay out of the spec proper.
+        """First path segments below spec that hold references; they are no part of the spec proper.
 
         Source: docs/design/semantics.md §6, trap 14.
         """
-        return frozenset(each.path.split(".")[0] for each in self.references)
+        return frozenset(reference.path.split(".")[0] for reference in self.references)
 
 
 DEFAULT_REFERENCES = (Reference("targetRefs", "refs"), Reference("targetRef", "ref"))
@@ -150,14 +151,14 @@ DEFAULT_WRAPPERS: Mapping[str, Literal["defaults", "overrides"]] = {
 
 
 def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = "catalog") -> PolicyKind:
-    """A kind from one entry of the catalog's YAML, already valid by schemas/policy-kind.json."""
+    """Return the kind that an entry of the catalog's YAML describes, already valid by schemas/policy-kind.json."""
     merge = mapping(entry.get("merge"))
     directive = mapping(merge.get("directive"))
     settings = mapping(entry.get("settings"))
-    most = entry.get("maxTargets", 16)
+    max_targets = entry.get("maxTargets", 16)
     references = tuple(
-        Reference(each["path"], each.get("form", "refs"), each.get("deprecated", ""))
-        for each in sequence(entry.get("references"))
+        Reference(reference["path"], reference.get("form", "refs"), reference.get("deprecated", ""))
+        for reference in sequence(entry.get("references"))
     )
     return PolicyKind(
         group=entry["group"],
@@ -179,8 +180,10 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             ignore=_texts(merge.get("ignore")),
         ),
         targets=tuple(
-            TargetKind(each.get("group", ""), each["kind"], each.get("sections", False), each.get("virtual", False))
-            for each in sequence(entry.get("targets"))
+            TargetKind(
+                target.get("group", ""), target["kind"], target.get("sections", False), target.get("virtual", False)
+            )
+            for target in sequence(entry.get("targets"))
         ),
         references=references or DEFAULT_REFERENCES,
         plural=text(entry.get("plural")),
@@ -191,19 +194,19 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         default_target=entry.get("default-target", "none"),
         cross_namespace=entry.get("crossNamespace", "no"),
         selects_across_namespaces=bool(entry.get("selectsAcrossNamespaces", False)),
-        max_targets=UNLIMITED if most is None else most,
+        max_targets=UNLIMITED if max_targets is None else max_targets,
         conflict=entry.get("conflict", "none"),
         conflict_fields=_texts(entry.get("conflictFields")),
         shadowed_by_section=bool(entry.get("shadowedBySection", False)),
         effective_at=entry.get("effectiveAt", ""),
         synthetic_rule_names=bool(entry.get("syntheticRuleNames", False)),
         required=_texts(entry.get("required")),
-        settings=Settings(
+        settings=SettingPurposes(
             _texts(settings.get("authentication")),
             _texts(settings.get("authorization")),
             _texts(settings.get("protection")),
         ),
-        weaker=tuple(weakness(each) for each in sequence(entry.get("weaker"))),
+        weaker=tuple(weakness(weak) for weak in sequence(entry.get("weaker"))),
         status=entry.get("status", "ancestors"),
         ancestor=entry.get("ancestor", "none"),
         conditions={name: _texts(reasons) for name, reasons in mapping(entry.get("conditions")).items()},
@@ -218,4 +221,5 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(each for each in sequence(value) if isinstance(each, str))
+    """Return the strings of a list."""
+    return tuple(entry for entry in sequence(value) if isinstance(entry, str))

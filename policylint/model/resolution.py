@@ -1,4 +1,4 @@
-"""The three answers to «is it there?»: found, missing, unknown, always with a reason."""
+"""The three answers to "is it there?": found, missing, unknown, always with a reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ State = Literal["found", "missing", "unknown"]
 
 
 class Resolution(NamedTuple):
-    """What became of a reference.
+    """The outcome of looking up a reference.
 
     `unknown` is an answer: the object may come from a chart, an operator, another repository or an unresolved variable.
     Only `missing` can be an error (docs/design/architecture.md §3).
@@ -23,12 +23,15 @@ class Resolution(NamedTuple):
 
     @property
     def found(self) -> bool:
+        """Whether the object is there."""
         return self.state == "found"
 
     @property
     def missing(self) -> bool:
+        """Whether the object is certainly not there."""
         return self.state == "missing"
 
     @property
     def unknown(self) -> bool:
+        """Whether the object may be there without having been seen."""
         return self.state == "unknown"

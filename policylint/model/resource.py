@@ -1,4 +1,4 @@
-"""One Kubernetes object as deployed, and where its values are written."""
+"""A Kubernetes object as deployed, and the places where its values are written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _About = TypeVarTuple("_About")
 
 
 class Written(Protocol):
-    """What a Location can point into: a document, or a mere spot in a file that could not be read as one."""
+    """Anything that a Location can point into: a document, or a mere spot in a file that could not be read as one."""
 
     @property
     def file(self) -> str: ...
@@ -46,19 +46,21 @@ class Location(NamedTuple):
 
     @property
     def file(self) -> str:
+        """The path of the file, as shown."""
         return self.document.file
 
     def at(self) -> tuple[int, int]:
-        """Line and column, 1-based, columns in code points."""
+        """Return line and column, 1-based, columns in code points."""
         position = self.document.position(self.pointer, key=self.key)
         return position.line, position.column
 
     def sort_key(self) -> tuple[str, int, int]:
+        """Return file, line and column."""
         return (self.file, *self.at())
 
 
 class Sources(Protocol):
-    """Where the values of a rendered object are written: its own file, a patch, a kustomization, a chart's values."""
+    """The places where a rendered object's values are written: its file, a patch, a kustomization, chart values."""
 
     def locate(self, pointer: Pointer) -> tuple[Written, Pointer]: ...
 
@@ -70,13 +72,13 @@ class Resource:
         key: its identity; the namespace is the effective one, not necessarily what the file says.
         version: the API version without the group.
         body: the whole object, as read.
-        document: where it is written.
+        document: the document that holds it.
         root: the pointer of the object inside the document (empty, or `items/3` in a `kind: List`).
-        sources: where its values are written, if not all of them in `document` below `root`.
+        sources: the places of its values, if not all of them are in `document` below `root`.
 
     Attributes:
         spec, metadata: of the body, empty where it has none.
-        answers: to what was asked `once`; None where the object has one side only, and asking again is cheaper.
+        answers: the results of `once`; None where only one side has the object, and computing again is cheaper.
     """
 
     __slots__ = ("answers", "body", "document", "key", "metadata", "root", "sources", "spec", "version")
@@ -100,20 +102,21 @@ class Resource:
         self.metadata: Mapping[str, Any] = mapping(body.get("metadata"))
         self.answers: dict[object, tuple[Any, tuple[object, ...]]] | None = None
 
-    def once(self, ask: Callable[[Resource, *_About], _T], *about: *_About) -> _T:
-        """`ask(self, *about)`, asked once where both sides of a diff have this very object (render/shared.py).
+    def once(self, compute: Callable[[Resource, *_About], _T], *arguments: *_About) -> _T:
+        """Return `compute(self, *arguments)`, once for all where both sides of a diff share the object.
 
-        For answers that depend on nothing but the object and `about`, which is told from others by identity: what
-        depends on the rest of a world is no such answer. Nobody may change an answer.
+        render/shared.py says which they share. Only for results that depend on nothing but the object and the
+        arguments, which are compared by identity; what depends on the rest of a world does not qualify. Nobody may
+        change a result.
         """
         answers = self.answers
         if answers is None:
-            return ask(self, *about)
-        key = (ask, *map(id, about)) if about else ask
-        found = answers.get(key)
-        if found is None:
-            found = answers[key] = ask(self, *about), about  # kept, so that the ids stay their own
-        answer: _T = found[0]
+            return compute(self, *arguments)
+        key = (compute, *map(id, arguments)) if arguments else compute
+        known = answers.get(key)
+        if known is None:
+            known = answers[key] = compute(self, *arguments), arguments  # kept, so that the ids stay their own
+        answer: _T = known[0]
         return answer
 
     def __repr__(self) -> str:
@@ -124,14 +127,17 @@ class Resource:
 
     @property
     def api_version(self) -> str:
+        """`group/version`, or the version alone for the core group."""
         return f"{self.key.group}/{self.version}" if self.key.group else self.version
 
     @property
     def labels(self) -> Mapping[str, Any]:
+        """The labels, empty where there are none."""
         return mapping(self.metadata.get("labels"))
 
     @property
     def annotations(self) -> Mapping[str, Any]:
+        """The annotations, empty where there are none."""
         return mapping(self.metadata.get("annotations"))
 
     @property
@@ -141,7 +147,7 @@ class Resource:
         return stamp if isinstance(stamp, str) else ""
 
     def location(self, *pointer: str | int, key: bool = False) -> Location:
-        """The place of a value (or of its key) of this object."""
+        """Return the place of a value (or of its key) of this object."""
         if self.sources is not None:
             document, place = self.sources.locate(pointer)
             return Location(document, place, key)
@@ -149,19 +155,20 @@ class Resource:
 
     @property
     def name_location(self) -> Location:
+        """The place of the object's name."""
         return self.location("metadata", "name")
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """The value if it is a mapping, else an empty one: manifests may hold anything anywhere."""
+    """Return the value if it is a mapping, else an empty one: manifests may hold anything anywhere."""
     return value if isinstance(value, dict) else _NOTHING
 
 
 def sequence(value: object) -> list[Any]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def text(value: object, default: str = "") -> str:
-    """The value if it is a string, else the default. Numbers are not names."""
+    """Return the value if it is a string, else the default. Numbers are not names."""
     return value if isinstance(value, str) else default

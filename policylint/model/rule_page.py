@@ -1,8 +1,8 @@
 """Rule pages: rules/GWPnnn-name.md, the one source of `policylint rule`, of SARIF help and of the documentation.
 
 A page is front matter of plain scalars and lists, then `## What it does`, `## Why is this bad?`, `## Example` (blocks
-fenced as `yaml bad` and `yaml good`), `## Fix` and `## References`. It is read as text: no YAML library is needed to
-print help.
+fenced as `yaml bad` and `yaml good`), `## Fix` and `## References`. It is read as text: printing help needs no YAML
+library.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class RulePage(NamedTuple):
     Args:
         id, name: `GWP201` and `parent-setting-dropped`.
         severity: the worst that the rule reports; single findings may be milder.
-        confidence: what its findings carry when nothing is unknown.
-        since: the version that brought it.
+        confidence: the confidence of its findings when nothing is unknown.
+        since: the version that introduced it.
         security_severity: SARIF's number from 0.0 to 10.0, "" for rules that are not about security.
         title: one sentence.
         what, why, fix, references: the sections, markdown.
@@ -50,18 +50,18 @@ class RulePage(NamedTuple):
 
 
 def page_directory() -> Path:
-    """Where the pages are."""
+    """Return the directory of the pages."""
     return shipped("rules")
 
 
 @lru_cache(maxsize=1)
 def all_pages() -> list[RulePage]:
-    """Every page, sorted by id."""
+    """Return every page, sorted by id."""
     return [load_page(path) for path in sorted(page_directory().glob("GWP*.md"))]
 
 
 def page_of(rule: str) -> RulePage | None:
-    """The page of a rule by id or name, None when there is none. Reads no other page."""
+    """Return the page of a rule by id or name, None when there is none. Reads no other page."""
     if not re.fullmatch(r"[A-Za-z0-9-]+", rule):
         return None
     pattern = f"{rule.upper()}-*.md" if re.fullmatch(r"(?i)GWP\d{3}", rule) else f"GWP*-{rule}.md"
@@ -103,7 +103,11 @@ def load_page(path: Path) -> RulePage:
 
 
 def _split(page: str, path: Path) -> tuple[dict[str, str], str]:
-    """Front matter and the rest."""
+    """Split a page into front matter and body.
+
+    Raises:
+        ValueError: it has no front matter.
+    """
     if not page.startswith("---\n") or "\n---\n" not in page[4:]:
         raise ValueError(f"{path.name}: no front matter")
     head, _, body = page[4:].partition("\n---\n")
@@ -116,26 +120,27 @@ def _split(page: str, path: Path) -> tuple[dict[str, str], str]:
 
 
 def _list(value: str) -> tuple[str, ...]:
-    """`[a, b]` or `a, b`."""
-    return tuple(each.strip() for each in value.strip("[]").split(",") if each.strip())
+    """Return the entries of `[a, b]` or `a, b`."""
+    return tuple(entry.strip() for entry in value.strip("[]").split(",") if entry.strip())
 
 
 def _sections(body: str) -> dict[str, str]:
-    """The text under each `##` heading; a `##` inside a fenced block is no heading."""
-    found: dict[str, list[str]] = {}
+    """Return the text under each `##` heading; a `##` inside a fenced block is no heading."""
+    sections: dict[str, list[str]] = {}
     lines: list[str] = []
     fenced = False
     for line in body.splitlines():
         if line.startswith("```"):
             fenced = not fenced
         if line.startswith("## ") and not fenced:
-            lines = found.setdefault(line[3:].strip(), [])
+            lines = sections.setdefault(line[3:].strip(), [])
         else:
             lines.append(line)
-    return {name: "\n".join(text).strip() for name, text in found.items()}
+    return {name: "\n".join(text).strip() for name, text in sections.items()}
 
 
 def _first_sentence(text: str) -> str:
+    """Return the first sentence of a text, without code marks."""
     paragraph = " ".join(text.partition("\n\n")[0].split()).replace("`", "")
     match = _SENTENCE.match(paragraph)
     return match.group() if match else paragraph

@@ -9,31 +9,31 @@ from policylint.model.resource import mapping, sequence, text
 
 
 def matches(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    """Whether labels satisfy a LabelSelector; an empty selector selects everything.
+    """Return whether labels satisfy a LabelSelector; an empty selector selects everything.
 
-    An operator that Kubernetes does not know selects nothing, as the API server would refuse it.
+    An operator that Kubernetes does not know selects nothing, since the API server would refuse it.
     """
     for name, value in mapping(selector.get("matchLabels")).items():
         if name not in labels or labels[name] != value:
             return False
-    return all(_holds(mapping(each), labels) for each in sequence(selector.get("matchExpressions")))
+    return all(_holds(mapping(expression), labels) for expression in sequence(selector.get("matchExpressions")))
 
 
 def is_empty(selector: Mapping[str, Any]) -> bool:
-    """Whether a selector has no requirement at all."""
+    """Return whether a selector has no requirement at all."""
     return not mapping(selector.get("matchLabels")) and not sequence(selector.get("matchExpressions"))
 
 
 def unmet(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> list[str]:
-    """The requirements that labels do not meet, as a reader would write them: `tier=web (is tier=db)`."""
+    """Return the requirements that labels do not meet, as a reader would write them: `tier=web (is tier=db)`."""
     missing = []
     for name, value in mapping(selector.get("matchLabels")).items():
         if name not in labels:
             missing.append(f"{name}={value}")
         elif labels[name] != value:
             missing.append(f"{name}={value} (is {name}={labels[name]})")
-    for each in sequence(selector.get("matchExpressions")):
-        expression = mapping(each)
+    for entry in sequence(selector.get("matchExpressions")):
+        expression = mapping(entry)
         if not _holds(expression, labels):
             values = ", ".join(map(str, sequence(expression.get("values"))))
             missing.append(f"{expression.get('key')} {expression.get('operator')} {values}".rstrip())
@@ -41,6 +41,7 @@ def unmet(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> list[str]:
 
 
 def _holds(expression: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
+    """Return whether labels satisfy one matchExpression."""
     key, values = text(expression.get("key")), sequence(expression.get("values"))
     match expression.get("operator"):
         case "In":

@@ -1,4 +1,4 @@
-"""Where the data files that ship with policylint are: beside the package in a checkout, inside it in a wheel."""
+"""The data files that ship with policylint: beside the package in a checkout, inside it in a wheel."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def shipped(*parts: str) -> Path:
-    """The path of shipped data, e.g. `shipped("schemas", "policy-kinds")` or `shipped("rules")`."""
+    """Return the path of shipped data, e.g. `shipped("schemas", "policy-kinds")` or `shipped("rules")`."""
     from pathlib import Path
 
     return Path(_data(), *parts)
 
 
 def shipped_files(*parts: str) -> list[str]:
-    """The paths of the files in a folder of shipped data, sorted."""
+    """Return the paths of the files in a folder of shipped data, sorted."""
     folder = os.path.join(_data(), *parts)
     return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
 
 
 def _data() -> str:
+    """Return the directory of the shipped data."""
     installed = os.path.join(_PACKAGE, "_data")
     return installed if os.path.isdir(installed) else os.path.dirname(_PACKAGE)

@@ -19,8 +19,9 @@ SHORT = {
     "route": "HTTPRoute",
     "btlspolicy": "BackendTLSPolicy",
 }
-"""What kubectl's users type; plurals and any case are understood without a table."""
+"""Short names as kubectl has them; plurals and any case are understood without a table."""
 _MOST_COMPARED = 20_000
+"""Most objects that a misspelt name is compared with."""
 
 
 class Spelling(NamedTuple):
@@ -33,7 +34,7 @@ class Spelling(NamedTuple):
     section: str
 
     def fits(self, key: ResourceKey) -> bool:
-        """Whether an object can be meant."""
+        """Return whether the spelling can mean an object."""
         return (
             key.name == self.name
             and (self.namespace is None or key.namespace == self.namespace or (key.unplaced and self.namespace == "?"))
@@ -43,9 +44,9 @@ class Spelling(NamedTuple):
 
 
 def spelling(text: str) -> Spelling:
-    """Take a spelling apart. `shop/checkout` is read as Kind/name; see `readings` for the other way."""
+    """Take a spelling apart. `shop/checkout` is read as Kind/name; `readings` gives the other way."""
     head, _, section = text.strip().partition("#")
-    parts = [each.strip() for each in head.replace(" ", "/", 1).split("/") if each.strip()]
+    parts = [part.strip() for part in head.replace(" ", "/", 1).split("/") if part.strip()]
     if len(parts) > 2:
         kind, namespace, name = parts[0], parts[1], "/".join(parts[2:])
         return Spelling(*_kind(kind), namespace, name, section)
@@ -55,26 +56,26 @@ def spelling(text: str) -> Spelling:
 
 
 def readings(text: str) -> list[Spelling]:
-    """The ways to read a spelling, the likeliest first: `shop/checkout` may also be namespace and name."""
+    """Return the ways to read a spelling, the likeliest first: `shop/checkout` may also be namespace and name."""
     first = spelling(text)
-    found = [first]
+    spellings = [first]
     if first.kind and first.namespace is None:
         holder = f"{first.kind}.{first.group}" if first.group else first.kind
-        found.append(Spelling("", "", holder, first.name, first.section))
+        spellings.append(Spelling("", "", holder, first.name, first.section))
     if first.section and (holder := _holder(first.kind.lower())):  # as output writes them: `Listener infra/edge#https`
-        found.append(first._replace(kind=holder))
-    return found
+        spellings.append(first._replace(kind=holder))
+    return spellings
 
 
 def _holder(kind: str) -> str:
-    """The kind of object that has such sections: Gateway of a listener, HTTPRoute of an HTTPRouteRule; else ""."""
+    """Return the kind whose objects have such sections: Gateway for a listener, HTTPRoute for an HTTPRouteRule."""
     if kind.endswith("routerule"):
         return kind.removesuffix("rule")
     return {"listener": "Gateway", "serviceport": "Service"}.get(kind, "")
 
 
 def find(text: str, keys: Iterable[ResourceKey]) -> list[ResourceKey]:
-    """The objects that a spelling can mean, sorted; those of the first reading that means any."""
+    """Return the objects that a spelling can mean, sorted; those of the first reading that means any."""
     known = list(keys)
     for reading in readings(text):
         found = sorted(key for key in known if reading.fits(key))
@@ -84,35 +85,36 @@ def find(text: str, keys: Iterable[ResourceKey]) -> list[ResourceKey]:
 
 
 def alike(text: str, keys: Iterable[ResourceKey], most: int = 3) -> list[ResourceKey]:
-    """Objects that a misspelt text may have meant, the nearest first."""
+    """Return at most `most` objects that a misspelt text may have meant, the nearest first."""
     from difflib import get_close_matches
 
-    wanted = spelling(text)
+    meant = spelling(text)
     known = sorted(keys)[:_MOST_COMPARED]
-    near = [key for key in known if not wanted.kind or same_kind(wanted.kind, key.kind)]
+    near = [key for key in known if not meant.kind or same_kind(meant.kind, key.kind)]
     # The kind may be what is misspelt: an object of that name then.
-    exact = [key for key in known if key.name == wanted.name] if wanted.kind else []
+    exact = [key for key in known if key.name == meant.name] if meant.kind else []
     names = sorted({key.name for key in near})
-    close = get_close_matches(wanted.name, names, n=most, cutoff=0.6)
-    close += [name for name in names if len(wanted.name) > 2 and wanted.name in name and name not in close][:most]
-    found = [key for name in close for key in near if key.name == name]
-    return list(dict.fromkeys([*found, *exact]))[:most]
+    close = get_close_matches(meant.name, names, n=most, cutoff=0.6)
+    close += [name for name in names if len(meant.name) > 2 and meant.name in name and name not in close][:most]
+    similar = [key for name in close for key in near if key.name == name]
+    return list(dict.fromkeys([*similar, *exact]))[:most]
 
 
 def spelled(key: ResourceKey, *, group: bool = False) -> str:
-    """`HTTPRoute/shop/checkout`, as the command line takes it."""
+    """Return an object as the command line takes it: `HTTPRoute/shop/checkout`."""
     kind = f"{key.kind}.{key.group}" if group and key.group else key.kind
     return f"{kind}/{key.path}"
 
 
-def same_kind(spelt: str, kind: str) -> bool:
-    """Whether a spelling of a kind means it: any case, singular or plural, or kubectl's short name."""
-    word, wanted = spelt.lower(), kind.lower()
-    if word == wanted or SHORT.get(word, "").lower() == wanted:
+def same_kind(name: str, kind: str) -> bool:
+    """Return whether a spelling of a kind means it: any case, singular or plural, or kubectl's short name."""
+    word, expected = name.lower(), kind.lower()
+    if word == expected or SHORT.get(word, "").lower() == expected:
         return True
-    return word in (f"{wanted}s", f"{wanted}es", f"{wanted[:-1]}ies" if wanted.endswith("y") else "")
+    return word in (f"{expected}s", f"{expected}es", f"{expected[:-1]}ies" if expected.endswith("y") else "")
 
 
 def _kind(text: str) -> tuple[str, str]:
+    """Return kind and group of `Kind.group`."""
     kind, _, group = text.partition(".")
     return kind, group

@@ -1,4 +1,4 @@
-"""A suppression: somebody's word that findings of some rules are fine in some place, with the reason."""
+"""A suppression: a user's statement, with a reason, that findings of some rules are fine in some place."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Suppression(NamedTuple):
         rules: ids or names, as written.
         reason: why; without one it does not count.
         location: where it is written.
-        expires: the day (`2027-01-31`) after which it does not count any more, "" for never.
-        cut: what YAML took for a comment behind an unquoted reason.
+        expires: the day (`2027-01-31`) after which it no longer counts, "" for never.
+        cut: the part of an unquoted reason that YAML took for a comment.
         file, first, last: the lines that a comment covers.
         keys: the objects that an annotation stands on, one per environment at most.
         resource, path: what an entry of the configuration covers: `Kind/namespace/name` with wildcards, a pattern.

@@ -20,17 +20,17 @@ class Weakness(NamedTuple):
     Args:
         path: below the spec proper, dotted; `*` stands for every entry of a list or map.
         says: what it means to whoever is kept out, one clause.
-        order: values from strong to weak; those of one step are as strong.
-        unset: the value of a field that is left out while what holds it stands.
-        instead: the field that is asked where `path` is left out, before `unset`.
+        order: values from strong to weak; those of one step are equally strong.
+        unset: the value of a field that is left out while the object that would hold it is there.
+        instead: the field that counts where `path` is left out, before `unset`.
         without: the value where nothing that holds the field is there at all.
-        list: what entries of a list (or map) are: of alternatives one is enough, and one more lets more in;
+        list: the meaning of a list's (or map's) entries: of alternatives one is enough, and one more lets more in;
             conditions narrow down when the protection acts; demands must all be met.
-        presence: what it means that the field is there: it demands something, or it grants something.
+        presence: the meaning of the field being there: it demands something, or it grants something.
         everybody: entries of a list that stand for everybody.
         where: values that other fields must have, from the innermost `*` on, else below the spec proper.
-        entries: values that the fields of an entry must have to be one of the list.
-        opens: the purpose that is served no longer once the weakest step is reached.
+        entries: values that the fields of an entry must have to count as one of the list.
+        opens: the purpose that is no longer served once the weakest step is reached.
         unless: fields that serve it all the same, as `path` or `path=value`.
         severity: a note for what is plainly written to let somebody else in.
     """
@@ -52,12 +52,12 @@ class Weakness(NamedTuple):
 
 
 def weakness(entry: Mapping[str, Any]) -> Weakness:
-    """One item of `weaker`, already valid by schemas/policy-kind.json."""
+    """Return the weakness that an item of `weaker` describes, already valid by schemas/policy-kind.json."""
     steps = entry.get("order", ())
     return Weakness(
         entry["path"],
         entry["says"],
-        order=tuple(tuple(each) if isinstance(each, list) else (each,) for each in steps),
+        order=tuple(tuple(step) if isinstance(step, list) else (step,) for step in steps),
         unset=entry.get("unset"),
         instead=entry.get("instead", ""),
         without=entry.get("without"),
@@ -73,10 +73,10 @@ def weakness(entry: Mapping[str, Any]) -> Weakness:
 
 
 def weakness_entry(weak: Weakness) -> dict[str, Any]:
-    """The inverse; defaults are left out."""
+    """Return the item of `weaker` for a weakness, the inverse of `weakness`; defaults are left out."""
     entry: dict[str, Any] = {"path": weak.path, "says": weak.says}
     if weak.order:
-        entry["order"] = [each[0] if len(each) == 1 else list(each) for each in weak.order]
+        entry["order"] = [step[0] if len(step) == 1 else list(step) for step in weak.order]
     entry |= {name: value for name in ("unset", "without") if (value := getattr(weak, name)) is not None}
     fields = ("instead", "list", "presence", "opens")
     entry |= {name: value for name in fields if (value := getattr(weak, name))}

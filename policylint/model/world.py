@@ -22,7 +22,7 @@ from policylint.namedtuple import NamedTuple
 
 
 class Note(NamedTuple):
-    """What rendering has to say about its own input: the finding of a GWP91x rule, before it is one.
+    """A message of rendering about its own input: the finding of a GWP91x rule, before it is one.
 
     Args:
         rule: GWP911 (not rendered) or GWP912 (unresolved variable).
@@ -38,12 +38,11 @@ class Note(NamedTuple):
 
 
 class Unseen:
-    """What can put objects into an environment that no manifest shows.
+    """The generators that can put objects into an environment that no manifest shows, as reasons.
 
-    Args:
-        everywhere: reasons that hold for every namespace («a chart whose namespace is not stated»).
-        namespaces: reasons by namespace («HelmRelease media/plex is not rendered»).
-        routes: the same for generators known to make routes and Gateways too (charts), not only workloads (operators).
+    A reason holds for one namespace («HelmRelease media/plex is not rendered») or for all of them («a chart whose
+    namespace is not stated»). It says whether the generator may make routes and Gateways too (charts) or only workloads
+    (operators).
     """
 
     __slots__ = ("_everywhere", "_namespaces")
@@ -55,8 +54,9 @@ class Unseen:
     def add(self, reason: str, namespace: str | None = None, *, gateway_api: bool = True) -> None:
         """Record one generator; without a namespace (or with an unknown one) it may create objects anywhere.
 
-        `gateway_api` says whether it may create routes and Gateways (a chart) or only what operators make (Services,
-        Secrets).
+        Args:
+            gateway_api: whether it may create routes and Gateways (a chart) or only what operators make (Services,
+            Secrets).
         """
         if namespace and namespace[:1] != UNKNOWN_NAMESPACE:
             self._namespaces[namespace][reason] = self._namespaces[namespace].get(reason, False) or gateway_api
@@ -64,21 +64,21 @@ class Unseen:
             self._everywhere[reason] = self._everywhere.get(reason, False) or gateway_api
 
     def reason(self, key: ResourceKey) -> str:
-        """Why an object of this identity may exist though it was not seen; "" when nothing could have made it."""
-        wide = key.group == GATEWAY_GROUP
+        """Return why an object of this identity may exist though nobody saw it; "" when nothing can have made it."""
+        is_gateway_api = key.group == GATEWAY_GROUP
         places: Iterable[Mapping[str, bool]] = (self._namespaces.get(key.namespace, {}), self._everywhere)
         if not key.namespace:
             places = (*self._namespaces.values(), self._everywhere)
         for reasons in places:
             for reason, gateway_api in sorted(reasons.items()):
-                if gateway_api or not wide:
+                if gateway_api or not is_gateway_api:
                     return reason
         return ""
 
     def of_routes(self) -> list[str]:
-        """The reasons for which routes and Gateways may exist unseen, sorted."""
+        """Return the reasons for which routes and Gateways may exist unseen, sorted."""
         places = (self._everywhere, *self._namespaces.values())
-        return sorted({reason for each in places for reason, gateway_api in each.items() if gateway_api})
+        return sorted({reason for reasons in places for reason, gateway_api in reasons.items() if gateway_api})
 
     def __bool__(self) -> bool:
         return bool(self._everywhere or self._namespaces)
@@ -86,9 +86,9 @@ class Unseen:
 
 _KEY = attrgetter("key")
 UNCOMMITTED = frozenset({("", "Secret"), ("", "ConfigMap"), ("certificates.k8s.io", "ClusterTrustBundle")})
-"""Kinds that trees leave out without saying so: what is secret, and what controllers fill in (CA bundles)."""
+"""Kinds that trees leave out without saying so: secrets, and what controllers fill in (CA bundles)."""
 LEFT_OUT = "nothing in the tree deploys it, and few trees hold such objects"
-"""Why an object of such a kind is unknown where it is not missing."""
+"""The reason why an object of such a kind is unknown instead of missing."""
 
 
 class World:
@@ -99,14 +99,14 @@ class World:
         resources: in the order in which they would be applied; of two with one identity the later one counts.
         unseen: generators whose output was not seen.
         assumed: objects that the user says exist elsewhere.
-        problems: what the reader had to say about files and documents (unreadable, duplicate keys…).
+        problems: what the reader reported about files and documents (unreadable, duplicate keys…).
         cluster_scoped: kinds (group, kind) that CRDs of the input declare cluster-scoped.
         movable: whether kustomizations that were not rendered may give the objects another namespace.
         not_rendered: sentences on what was not seen, for the coverage line.
         orphans: objects in files that nothing deploys here, by the identity they would have.
-        notes: what rendering has to say: GWP911, GWP912.
+        notes: what rendering reported: GWP911, GWP912.
         partial: whether this comes from a tree, which leaves out what nobody commits (docs/design/field-notes.md §1,
-                need 1).
+            need 1).
     """
 
     def __init__(
@@ -150,45 +150,49 @@ class World:
         self._kinds = _by_kind(self.resources.values())
 
     def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
-        """The same world with other states of some of its objects."""
-        other = copy(self)
-        other.resources = {key: changed.get(key, each) for key, each in self.resources.items()}
-        other._kinds = _by_kind(other.resources.values())
-        return other
+        """Return the same world with other states of some of its objects."""
+        changed_world = copy(self)
+        changed_world.resources = {key: changed.get(key, resource) for key, resource in self.resources.items()}
+        changed_world._kinds = _by_kind(changed_world.resources.values())
+        return changed_world
 
     def without(self, key: ResourceKey) -> World:
-        """The same world if one object were deleted."""
-        other = self.with_resources({})
-        other.resources.pop(key, None)
-        other._kinds[key.group, key.kind] = [each for each in self.of_kind(key.group, key.kind) if each.key != key]
-        if not other._kinds[key.group, key.kind]:
-            del other._kinds[key.group, key.kind]
-        return other
+        """Return the same world without one object, as if it were deleted."""
+        changed_world = self.with_resources({})
+        changed_world.resources.pop(key, None)
+        changed_world._kinds[key.group, key.kind] = [
+            resource for resource in self.of_kind(key.group, key.kind) if resource.key != key
+        ]
+        if not changed_world._kinds[key.group, key.kind]:
+            del changed_world._kinds[key.group, key.kind]
+        return changed_world
 
     def get(self, key: ResourceKey) -> Resource | None:
+        """Return the object of an identity, None if it is not there."""
         return self.resources.get(key)
 
     def of_kind(self, group: str, kind: str) -> list[Resource]:
-        """All objects of a kind, sorted by namespace and name."""
+        """Return all objects of a kind, sorted by namespace and name."""
         return self._kinds.get((group, kind), [])
 
     def kinds(self) -> list[tuple[str, str]]:
-        """Every (group, kind) that has an object, sorted."""
+        """Return every (group, kind) that has an object, sorted."""
         return sorted(self._kinds)
 
     def in_namespace(self, group: str, kind: str, namespace: str) -> list[Resource]:
-        return [each for each in self.of_kind(group, kind) if each.key.namespace == namespace]
+        """Return all objects of a kind in a namespace, sorted by name."""
+        return [resource for resource in self.of_kind(group, kind) if resource.key.namespace == namespace]
 
     def namespace_labels(self, namespace: str) -> Mapping[str, Any] | None:
-        """The labels of a Namespace, None (unknown) when no Namespace object is there.
+        """Return the labels of a Namespace, None (unknown) when no Namespace object is there.
 
         Every namespace carries `kubernetes.io/metadata.name`, which the API server sets.
         """
-        found = self.get(ResourceKey("", "Namespace", "", namespace))
-        return None if found is None else {"kubernetes.io/metadata.name": namespace, **found.labels}
+        resource = self.get(ResourceKey("", "Namespace", "", namespace))
+        return None if resource is None else {"kubernetes.io/metadata.name": namespace, **resource.labels}
 
     def resolve(self, key: ResourceKey) -> Resolution:
-        """Whether an object is there: found, missing or unknown, with the reason.
+        """Look an object up: found, missing or unknown, with the reason.
 
         Source: docs/design/architecture.md §3; docs/design/field-notes.md §1, need 1.
         """
@@ -214,24 +218,24 @@ class World:
         return Resolution("missing", f"nothing deploys {key}")
 
     def resolve_inner(self, key: ResourceKey) -> Resolution:
-        """`resolve` for what the body of a policy or Gateway names: extensions, parameters, backends.
+        """Resolve what the body of a policy or Gateway names: extensions, parameters, backends.
 
         A tree that shows nothing of that kind in that namespace leaves it to another repository, or to the chart of the
         controller (docs/design/field-notes.md §1, need 1).
         """
-        found = self.resolve(key)
-        if found.missing and self.partial and not self.in_namespace(key.group, key.kind, key.namespace):
+        resolution = self.resolve(key)
+        if resolution.missing and self.partial and not self.in_namespace(key.group, key.kind, key.namespace):
             where = f" of namespace {key.namespace}" if key.namespace else ""
             return Resolution("unknown", f"no {key.kind}{where} is in the tree, so they come from elsewhere")
-        return found
+        return resolution
 
 
 def _by_kind(resources: Iterable[Resource]) -> dict[tuple[str, str], list[Resource]]:
-    """Objects by kind, sorted: within a kind files have them in order nearly always."""
-    found: dict[tuple[str, str], list[Resource]] = defaultdict(list)
-    for each in resources:
-        found[each.key[:2]].append(each)
-    return {kind: sorted(found[kind], key=_KEY) for kind in sorted(found)}
+    """Return objects by kind, sorted; within a kind files nearly always have them in order."""
+    by_kind: dict[tuple[str, str], list[Resource]] = defaultdict(list)
+    for resource in resources:
+        by_kind[resource.key[:2]].append(resource)
+    return {kind: sorted(by_kind[kind], key=_KEY) for kind in sorted(by_kind)}
 
 
 __all__ = ["LEFT_OUT", "ROUTE_KINDS", "Note", "Unseen", "World"]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from policylint.compare import (
     Comparison,
     compare,
-    compared_findings,
+    compare_findings,
     on_changed_lines,
-    paired,
+    pair_sides,
     removed_protections,
 )
 from policylint.documents import loading
@@ -81,7 +81,7 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
     Raises:
         UsageError: a configuration that cannot be used.
     """
-    pairs = paired(sides.before.simulations, sides.after.simulations)
+    pairs = pair_sides(sides.before.simulations, sides.after.simulations)
     environments = compare(pairs)
     lap("compare")
     removed = removed_protections(pairs, environments, chosen)
@@ -91,7 +91,7 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
         change._replace(finding=on_changed_lines(change.finding, sides.touched_lines))
         if change.state == "new"
         else change
-        for change in compared_findings(pairs, environments, before, after.findings, sides.of_after)
+        for change in compare_findings(pairs, environments, before, after.findings, sides.of_after)
     ]
     result = DiffResult(
         Comparison(tuple(environments), tuple(findings)),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from policylint.model.coverage import Coverage
     from policylint.session.settings import Setup
     from policylint.triage import Suppressed
-    from policylint.triage.baseline import Entry
+    from policylint.triage.baseline import BaselineEntry
     from policylint.workspace import Workspace
 
 UNREAD = "GWP910"
@@ -44,7 +44,7 @@ class LintResult(NamedTuple):
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...] = ()
     accepted: int | None = None
-    stale: tuple[Entry, ...] = ()
+    stale: tuple[BaselineEntry, ...] = ()
 
     @property
     def coverage(self) -> Coverage:

@@ -59,6 +59,10 @@ class Simulation:
                 found.setdefault(node, set()).update(sources & above)
         return {node: tuple(sorted(keys)) for node, keys in sorted(found.items())}
 
+    def without(self, key: ResourceKey) -> Simulation:
+        """Return the same environment simulated without an object, as if it were deleted."""
+        return simulate(self.world.without(key), self.catalog)
+
 
 def simulate(world: World, catalog: Catalog) -> Simulation:
     """Run the whole computation over one environment (docs/design/semantics.md §3).

@@ -1,4 +1,4 @@
-"""Triage: findings in, findings out. Suppressions in three forms, severities as configured, a baseline.
+"""Triage: suppressions in three forms, severities as configured, and a baseline decide which findings are reported.
 
 Imported only when a file mentions policylint, or the configuration or the command asks for it.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from policylint.config.settings import Settings
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.suppression import Suppression
-from policylint.triage.apply import Ground, Sorted, Suppressed, sort
+from policylint.triage.apply import Suppressed, TriageContext, TriageResult, apply_suppressions
 
 if TYPE_CHECKING:
     from policylint.workspace import Workspace
@@ -28,46 +28,52 @@ def triage(
     locked: Collection[str] = (),
     below: Callable[[str], str] = str,
 ) -> tuple[list[Finding], list[Suppressed]]:
-    """What remains, with what is to be said of the suppressions themselves, and what was suppressed.
+    """Apply the suppressions of the files and the configuration.
 
     Args:
         ran: the ids of the rules that ran, None for all.
         locked: ids that files cannot suppress.
-        below: a file as shown → its path as the configuration's patterns see it.
+        below: returns the path of a file, given as shown, as the configuration's patterns see it.
+
+    Returns:
+        The findings that remain, with those about the suppressions themselves (GWP901–904), sorted; and those that are
+        suppressed.
     """
     from policylint.checks import OF_CHANGES, RULES, name_of
 
     rules = {name: rule for rule in RULES for name in (rule.lower(), name_of(rule))}
     chosen = set(RULES) if ran is None else set(ran)
-    found = suppressions_of(workspace, settings or Settings())
+    suppressions = suppressions_of(workspace, settings or Settings())
     # One state cannot tell whether a rule of changes is suppressed in vain.
-    ran_here = chosen - (OF_CHANGES - {each.rule for each in findings})
-    ground = Ground(rules, ran_here, frozenset(locked), _today(found), _resources(workspace), below)
-    outcome = sort(findings, found, ground)
-    reported = _reports(outcome, ground)
-    remaining = [*outcome.findings, *(each for each in reported if each.rule in chosen)]
-    return sorted(remaining, key=lambda each: (each.location.sort_key(), each.rule, each.message)), outcome.suppressed
+    checked_rules = chosen - (OF_CHANGES - {finding.rule for finding in findings})
+    context = TriageContext(rules, checked_rules, frozenset(locked), _today(suppressions), _resources(workspace), below)
+    result = apply_suppressions(findings, suppressions, context)
+    reported = _reports(result, context)
+    remaining = [*result.findings, *(finding for finding in reported if finding.rule in chosen)]
+    remaining.sort(key=lambda finding: (finding.location.sort_key(), finding.rule, finding.message))
+    return remaining, result.suppressed
 
 
 def suppressions_of(workspace: Workspace, settings: Settings) -> list[Suppression]:
-    """All suppressions: of the files that mention policylint, and of the configuration."""
-    found: list[Suppression] = []
+    """Return all suppressions: of the files that mention policylint, and of the configuration."""
+    suppressions: list[Suppression] = []
     if workspace.mentioning:
         from policylint.triage import annotation_suppressions, comments
 
         for file in sorted(workspace.mentioning):
-            found += comments.suppressions(file, workspace.source_lines(file))
-        objects = (each for simulation in workspace.simulations for each in simulation.world.resources.values())
-        found += annotation_suppressions.suppressions(objects, workspace.source_lines)
+            suppressions += comments.suppressions(file, workspace.source_lines(file))
+        objects = (resource for simulation in workspace.simulations for resource in simulation.world.resources.values())
+        suppressions += annotation_suppressions.suppressions(objects, workspace.source_lines)
     if settings.suppressions:
         from policylint.triage import config_entries
 
-        found += config_entries.suppressions(settings)
-    return found
+        suppressions += config_entries.suppressions(settings)
+    return suppressions
 
 
 def _today(suppressions: Sequence[Suppression]) -> str:
-    if not any(each.expires for each in suppressions):
+    """Return the date as `2026-11-20`, "" where no suppression expires."""
+    if not any(suppression.expires for suppression in suppressions):
         return ""
     from datetime import date
 
@@ -75,14 +81,15 @@ def _today(suppressions: Sequence[Suppression]) -> str:
 
 
 def _resources(workspace: Workspace) -> Callable[[ResourceKey], list[Resource]]:
-    worlds = [each.world for each in workspace.simulations]
-    return lambda key: [found for world in worlds if (found := world.get(key)) is not None]
+    """Return a function from an identity to the objects that have it, in all environments."""
+    worlds = [simulation.world for simulation in workspace.simulations]
+    return lambda key: [resource for world in worlds if (resource := world.get(key)) is not None]
 
 
-def _reports(outcome: Sorted, ground: Ground) -> list[Finding]:
-    """The findings of GWP901–904; two problems of one kind at one place are one."""
-    if not outcome.problems:
+def _reports(result: TriageResult, context: TriageContext) -> list[Finding]:
+    """Return the findings of GWP901–904; two problems of one kind at one place are one finding."""
+    if not result.problems:
         return []
     from policylint.triage.reports import report
 
-    return [report(problem, ground) for problem in dict.fromkeys(outcome.problems)]
+    return [report(problem, context) for problem in dict.fromkeys(result.problems)]

@@ -1,6 +1,6 @@
 """Suppressions in annotations, which survive rendering: `ignore.policylint.dev/GWP201: "JWT is checked by the app"`.
 
-One key per rule, as kube-linter has it: kustomize can merge such keys, lists in one value it cannot.
+One key per rule, as kube-linter has it: kustomize can merge such keys, but not lists in one value.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ PREFIX = "ignore.policylint.dev/"
 
 
 def suppressions(resources: Iterable[Resource], source_lines: Callable[[str], list[str]]) -> list[Suppression]:
-    """The suppressions in annotations; one that several environments render from one place is one.
+    """Return the suppressions in annotations; one that several environments render from one place is one.
 
     Args:
-        source_lines: the lines of a file, to see what YAML cut off.
+        source_lines: returns the lines of a file, to see what YAML cut off.
     """
-    found: dict[tuple[str, int, int, str], Suppression] = {}
+    by_identity: dict[tuple[str, int, int, str], Suppression] = {}
     for resource in resources:
         for name, value in resource.annotations.items():
             if not isinstance(name, str) or not name.startswith(PREFIX):
@@ -28,10 +28,10 @@ def suppressions(resources: Iterable[Resource], source_lines: Callable[[str], li
             location = resource.location("metadata", "annotations", name, key=True)
             identity = (location.file, *location.at(), name)
             keys: frozenset[ResourceKey] = frozenset({resource.key})
-            if identity in found:
-                keys |= found[identity].keys
+            if identity in by_identity:
+                keys |= by_identity[identity].keys
             reason, expires = expiry(value.strip() if isinstance(value, str) else "")
-            found[identity] = Suppression(
+            by_identity[identity] = Suppression(
                 "annotation",
                 (name.removeprefix(PREFIX),),
                 reason,
@@ -40,11 +40,11 @@ def suppressions(resources: Iterable[Resource], source_lines: Callable[[str], li
                 _cut(resource.location("metadata", "annotations", name), source_lines),
                 keys=keys,
             )
-    return [found[identity] for identity in sorted(found)]
+    return [by_identity[identity] for identity in sorted(by_identity)]
 
 
 def _cut(value: Location, source_lines: Callable[[str], list[str]]) -> str:
-    """What stands behind ` #` in an unquoted value: YAML drops it silently (devantler-tech/platform#3204)."""
+    """Return what stands behind ` #` in an unquoted value: YAML drops it silently (devantler-tech/platform#3204)."""
     line, column = value.at()
     lines = source_lines(value.file)
     written = lines[line - 1][column - 1 :] if 1 <= line <= len(lines) else ""

@@ -1,8 +1,8 @@
-"""Sorts findings into those that stay and those that somebody has answered for, and judges the suppressions themselves.
+"""Apply suppressions to findings, and check the suppressions themselves.
 
 A finding about several resources is suppressed at any of them: at its cause, at a related place, at the name of an
-object that it is about. A suppression counts if it has a reason, has not expired and, in a
-file, its rule is not locked.
+object that it is about. A suppression counts if it has a reason, has not expired and, in a file, its rule is not
+locked.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from policylint.triage.config_entries import is_meant
 
 
 class Suppressed(NamedTuple):
-    """A finding that is not reported, and why."""
+    """A finding that is not reported, with the suppression that covers it."""
 
     finding: Finding
     by: Suppression
 
 
-class Problem(NamedTuple):
-    """What is wrong with a suppression: the rule that says so (GWP901–904), and the rule it is about, as written."""
+class SuppressionProblem(NamedTuple):
+    """A fault of a suppression: the rule that reports it (GWP901–904), and the rule that it names, as written."""
 
     rule: str
     suppression: Suppression
     name: str
 
 
-class Sorted(NamedTuple):
-    """The outcome: what stays, what was suppressed, what is wrong with suppressions."""
+class TriageResult(NamedTuple):
+    """The findings that remain, those that are suppressed, and the problems of suppressions."""
 
     findings: list[Finding]
     suppressed: list[Suppressed]
-    problems: list[Problem]
+    problems: list[SuppressionProblem]
 
 
-class Ground(NamedTuple):
-    """What is known beside the findings.
+class TriageContext(NamedTuple):
+    """The facts that triage needs beside the findings.
 
     Args:
         rules: every name and id of a rule → its id.
-        ran: the ids of the rules that ran; a suppression of another cannot be called unused.
+        ran: the ids of the rules that ran; a suppression of another rule cannot be called unused.
         locked: ids that files cannot suppress.
         today: as `2026-11-20`.
-        resource: the objects of an identity, in all environments.
-        below: a file as shown → its path as the patterns of the configuration see it.
+        resource: returns the objects of an identity, in all environments.
+        below: returns the path of a file, given as shown, as the patterns of the configuration see it.
     """
 
     rules: Mapping[str, str]
@@ -58,70 +58,77 @@ class Ground(NamedTuple):
     below: Callable[[str], str]
 
     def is_locked(self, suppression: Suppression, rule: str) -> bool:
-        """Whether a suppression may not silence a rule: the configuration keeps files from it."""
+        """Return whether a suppression may not silence a rule: the configuration keeps files from it."""
         return rule in self.locked and suppression.form != "configuration"
 
 
-def sort(findings: Iterable[Finding], suppressions: Sequence[Suppression], ground: Ground) -> Sorted:
+def apply_suppressions(
+    findings: Iterable[Finding], suppressions: Sequence[Suppression], context: TriageContext
+) -> TriageResult:
     """Apply the suppressions."""
-    problems: list[Problem] = []
+    problems: list[SuppressionProblem] = []
     active: dict[str, list[tuple[Suppression, str]]] = {}
-    for each in suppressions:
-        problems += _wrong(each, ground)
-        for name in each.rules:
-            rule = ground.rules.get(name.lower(), "")
-            if rule and each.reason and not _expired(each, ground) and not ground.is_locked(each, rule):
-                active.setdefault(rule, []).append((each, name))
-    stays: list[Finding] = []
+    for suppression in suppressions:
+        problems += _wrong(suppression, context)
+        counts = suppression.reason and not _expired(suppression, context)
+        for name in suppression.rules:
+            rule = context.rules.get(name.lower(), "")
+            if rule and counts and not context.is_locked(suppression, rule):
+                active.setdefault(rule, []).append((suppression, name))
+    remaining: list[Finding] = []
     suppressed: list[Suppressed] = []
     used: set[tuple[Suppression, str]] = set()
     for finding in findings:
         candidates = active.get(finding.rule, [])
-        lines = _lines(finding, ground) if candidates else set()
-        hits = [each for each in candidates if _covers(each[0], finding, lines, ground)]
-        used.update(hits)
-        if hits:
-            suppressed.append(Suppressed(finding, hits[0][0]))
+        lines = _lines(finding, context) if candidates else set()
+        matching = [candidate for candidate in candidates if _covers(candidate[0], finding, lines, context)]
+        used.update(matching)
+        if matching:
+            suppressed.append(Suppressed(finding, matching[0][0]))
         else:
-            stays.append(finding)
+            remaining.append(finding)
     for rule, entries in active.items():
-        problems += [Problem("GWP901", *entry) for entry in entries if entry not in used and rule in ground.ran]
-    return Sorted(stays, suppressed, problems)
+        problems += [
+            SuppressionProblem("GWP901", *entry) for entry in entries if entry not in used and rule in context.ran
+        ]
+    return TriageResult(remaining, suppressed, problems)
 
 
-def _wrong(suppression: Suppression, ground: Ground) -> Iterable[Problem]:
-    """What can be said without looking at findings; one problem per cause."""
+def _wrong(suppression: Suppression, context: TriageContext) -> Iterable[SuppressionProblem]:
+    """Yield the problems that show without looking at findings; one per cause."""
     if not suppression.rules:
-        yield Problem("GWP902", suppression, "")
-    known = [name for name in suppression.rules if name.lower() in ground.rules]
+        yield SuppressionProblem("GWP902", suppression, "")
+    known = [name for name in suppression.rules if name.lower() in context.rules]
     for name in suppression.rules:
         if name not in known:
-            yield Problem("GWP902", suppression, name)
+            yield SuppressionProblem("GWP902", suppression, name)
     if not known:
         return
     if not suppression.reason or suppression.cut:
-        yield Problem("GWP903", suppression, known[0])
-    elif _expired(suppression, ground):
-        yield Problem("GWP904", suppression, known[0])
+        yield SuppressionProblem("GWP903", suppression, known[0])
+    elif _expired(suppression, context):
+        yield SuppressionProblem("GWP904", suppression, known[0])
     else:
         for name in known:
-            rule = ground.rules[name.lower()]
-            if ground.is_locked(suppression, rule) and rule in ground.ran:
-                yield Problem("GWP901", suppression, name)
+            rule = context.rules[name.lower()]
+            if context.is_locked(suppression, rule) and rule in context.ran:
+                yield SuppressionProblem("GWP901", suppression, name)
 
 
-def _expired(suppression: Suppression, ground: Ground) -> bool:
-    return bool(suppression.expires) and suppression.expires < ground.today
+def _expired(suppression: Suppression, context: TriageContext) -> bool:
+    """Return whether a suppression's last day is over."""
+    return bool(suppression.expires) and suppression.expires < context.today
 
 
-def _lines(finding: Finding, ground: Ground) -> set[tuple[str, int]]:
-    """The places at which a finding can be suppressed, as file and line."""
-    places = [finding.location, *(each.location for each in finding.related)]
-    places += [each.name_location for key in finding.resources for each in ground.resource(key)]
+def _lines(finding: Finding, context: TriageContext) -> set[tuple[str, int]]:
+    """Return the places at which a finding can be suppressed, as file and line."""
+    places = [finding.location, *(related.location for related in finding.related)]
+    places += [resource.name_location for key in finding.resources for resource in context.resource(key)]
     return {(place.file, place.at()[0]) for place in places}
 
 
-def _covers(suppression: Suppression, finding: Finding, lines: set[tuple[str, int]], ground: Ground) -> bool:
+def _covers(suppression: Suppression, finding: Finding, lines: set[tuple[str, int]], context: TriageContext) -> bool:
+    """Return whether a suppression covers a finding; `lines` are the finding's places."""
     if suppression.form == "comment":
         return any(file == suppression.file and suppression.first <= line <= suppression.last for file, line in lines)
     if suppression.form == "annotation":
@@ -132,5 +139,5 @@ def _covers(suppression: Suppression, finding: Finding, lines: set[tuple[str, in
         from policylint.config.globs import matcher
 
         matches = matcher([suppression.path])
-        return any(matches(ground.below(file)) for file in {file for file, _ in lines})
+        return any(matches(context.below(file)) for file in {file for file, _ in lines})
     return True

@@ -1,4 +1,4 @@
-"""The baseline: findings that were there when somebody began to use the tool, so that only new ones are reported.
+"""The baseline: findings that existed when somebody began to use the tool, so that only new ones are reported.
 
 One line per finding, sorted, keyed by the fingerprint (rule, objects, field), never by line numbers: those move
 (aws-cloudformation/cfn-lint#4144). Prefer `diff` for gating: it needs no file (docs/design/conventions.md §10).
@@ -23,8 +23,8 @@ class BaselineError(FileError):
     """A baseline that cannot be used; the message is for users."""
 
 
-class Entry(NamedTuple):
-    """An accepted finding: what identifies it, and what tells a reader which one it is."""
+class BaselineEntry(NamedTuple):
+    """An accepted finding: its identity, and what tells a reader which one it is."""
 
     fingerprint: str
     rule: str
@@ -32,32 +32,32 @@ class Entry(NamedTuple):
     message: str
 
 
-class Compared(NamedTuple):
-    """The findings that are not in a baseline, how many are, and the entries that no finding answers to."""
+class BaselineComparison(NamedTuple):
+    """The findings that are not in a baseline, how many are, and the entries that match no finding."""
 
     new: list[Finding]
     accepted: int
-    stale: list[Entry]
+    stale: list[BaselineEntry]
 
 
 def text(findings: Sequence[Finding], fingerprints: Sequence[str]) -> str:
-    """The file's content; the same findings give the same bytes."""
+    """Return the content of a baseline file; the same findings give the same bytes."""
     import json
 
     entries = sorted(
         {
-            Entry(value, each.rule, tuple(str(key) for key in each.resources), each.message)
-            for each, value in zip(findings, fingerprints, strict=True)
+            BaselineEntry(value, finding.rule, tuple(str(key) for key in finding.resources), finding.message)
+            for finding, value in zip(findings, fingerprints, strict=True)
         },
-        key=lambda each: (each.rule, each.resources, each.message, each.fingerprint),
+        key=lambda entry: (entry.rule, entry.resources, entry.message, entry.fingerprint),
     )
-    lines = [json.dumps(each._asdict(), ensure_ascii=False) for each in entries]
+    lines = [json.dumps(entry._asdict(), ensure_ascii=False) for entry in entries]
     body = "\n" + ",\n".join(lines) + "\n" if lines else ""
     return f'{{"version": "{VERSION}", "findings": [{body}]}}\n'
 
 
-def read(file: str) -> dict[str, Entry]:
-    """The entries of a baseline by fingerprint.
+def read(file: str) -> dict[str, BaselineEntry]:
+    """Return the entries of a baseline by fingerprint.
 
     Raises:
         BaselineError: it cannot be read, or is no baseline.
@@ -65,8 +65,8 @@ def read(file: str) -> dict[str, Entry]:
     import json
 
     try:
-        with open(file, encoding="utf-8") as opened:
-            content = json.load(opened)
+        with open(file, encoding="utf-8") as stream:
+            content = json.load(stream)
     except OSError as error:
         hint = "; `policylint baseline` writes one" if isinstance(error, FileNotFoundError) else ""
         raise BaselineError(f"cannot read baseline {file!r}: {(error.strerror or str(error)).lower()}{hint}") from None
@@ -80,22 +80,29 @@ def read(file: str) -> dict[str, Entry]:
         raise BaselineError(f"{file}: not a baseline: an entry lacks its fingerprint or rule") from None
 
 
-def _entry(value: Mapping[str, object]) -> Entry:
+def _entry(value: Mapping[str, object]) -> BaselineEntry:
+    """Return the entry that a JSON object describes."""
     resources = value.get("resources", ())
     named = tuple(map(str, resources)) if isinstance(resources, list) else ()
-    return Entry(str(value["fingerprint"]), str(value["rule"]), named, str(value.get("message", "")))
+    return BaselineEntry(str(value["fingerprint"]), str(value["rule"]), named, str(value.get("message", "")))
 
 
 def compare(
-    findings: Sequence[Finding], fingerprints: Sequence[str], known: Mapping[str, Entry], ran: Iterable[str] | None
-) -> Compared:
-    """Take away what the baseline knows.
+    findings: Sequence[Finding],
+    fingerprints: Sequence[str],
+    known: Mapping[str, BaselineEntry],
+    ran: Iterable[str] | None,
+) -> BaselineComparison:
+    """Compare findings with a baseline.
 
     Args:
+        known: the entries of the baseline by fingerprint.
         ran: ids of the rules that ran; entries of others cannot be called stale. None for all.
     """
-    new = [each for each, value in zip(findings, fingerprints, strict=True) if value not in known]
+    new = [finding for finding, value in zip(findings, fingerprints, strict=True) if value not in known]
     rules = None if ran is None else set(ran)
     seen = set(fingerprints)
-    stale = [each for each in known.values() if each.fingerprint not in seen and (rules is None or each.rule in rules)]
-    return Compared(new, len(findings) - len(new), stale)
+    stale = [
+        entry for entry in known.values() if entry.fingerprint not in seen and (rules is None or entry.rule in rules)
+    ]
+    return BaselineComparison(new, len(findings) - len(new), stale)

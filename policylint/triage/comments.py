@@ -21,43 +21,43 @@ _BORDER = re.compile(r"(?:---|\.\.\.)(?:[ \t]|$)")
 
 
 class Span(NamedTuple):
-    """Lines from first to last, 1-based."""
+    """A range of lines, first and last included, 1-based."""
 
     first: int
     last: int
 
 
 def suppressions(file: str, lines: Sequence[str]) -> list[Suppression]:
-    """The suppressions in the comments of a file; what only looks like one inside a text is none."""
-    found: list[Suppression] = []
+    """Return the suppressions in the comments of a file; text inside a scalar that looks like one does not count."""
+    in_comments: list[Suppression] = []
     scalars: list[tuple[tuple[int, int], tuple[int, int]]] | None = None
     for number, line in enumerate(lines, 1):
         marks = list(MARK.finditer(line)) if "policylint" in line else []
-        ends = [*(each.start() for each in marks[1:]), len(line)]
+        ends = [*(later.start() for later in marks[1:]), len(line)]
         for mark, end in zip(marks, ends, strict=False):
             if scalars is None:
                 scalars = list(texts(lines))
-            here = (number, mark.start())
-            if any(start < here < stop for start, stop in scalars) or not _begins_comment(line, mark.start()):
+            position = (number, mark.start())
+            if any(start < position < stop for start, stop in scalars) or not _begins_comment(line, mark.start()):
                 continue
-            rules = tuple(each.strip() for each in (mark[1] or "").split(",") if each.strip())
+            rules = tuple(name.strip() for name in (mark[1] or "").split(",") if name.strip())
             reason, expires = expiry(line[mark.end() : end].strip(" \t:-–—"))
             span = _covered(lines, number, line[: mark.start()])
             place = Location(Spot(file, number, mark.start() + 1))
-            found.append(Suppression("comment", rules, reason, place, expires, "", file, span.first, span.last))
-    return found
+            in_comments.append(Suppression("comment", rules, reason, place, expires, "", file, span.first, span.last))
+    return in_comments
 
 
 def _begins_comment(line: str, column: int) -> bool:
-    """A `#` begins a comment behind white space only; a further one inside a comment is as good."""
+    """Return whether a `#` begins a comment: behind white space only, or inside a comment."""
     return column == 0 or line[column - 1] in " \t" or bool(re.search(r"(?:^|[ \t])#", line[:column]))
 
 
 def texts(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where the scalars of a file stand, from the line and column of the first character to those behind the last.
+    """Yield the range of each scalar of a file: line and column of its first character, and of the one behind its last.
 
-    Of a block scalar the text below its header, behind which a comment may stand. What comes after a syntax error in
-    a document is not known.
+    Of a block scalar that is the text below its header, since a comment may stand behind the header. Scalars after a
+    syntax error in a document are not known.
     """
     from policylint.documents.chunks import split
     from policylint.documents.events import binding
@@ -83,42 +83,43 @@ def texts(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, in
 
 
 def _covered(lines: Sequence[str], number: int, before: str) -> Span:
-    """The lines that a comment on a line covers; `before` is what stands before it."""
+    """Return the lines that a comment on a line covers; `before` is the text before it."""
     stripped = before.strip()
     if _BORDER.match(before):
         return _document(lines, number)
     if stripped and not stripped.startswith("#"):
         return Span(number, _end_of_node(lines, number)) if set(stripped) <= {"-", " "} else Span(number, number)
-    node = next((at for at in range(number + 1, len(lines) + 1) if _is_content(lines[at - 1])), None)
+    node = next((line for line in range(number + 1, len(lines) + 1) if _is_content(lines[line - 1])), None)
     if node is None:
         return Span(number, number)
     if _BORDER.match(lines[node - 1]):
         return _document(lines, node)
-    previous = next((at for at in range(number - 1, 0, -1) if _is_content(lines[at - 1])), None)
+    previous = next((line for line in range(number - 1, 0, -1) if _is_content(lines[line - 1])), None)
     if previous is None or _BORDER.match(lines[previous - 1]) or lines[previous - 1].startswith("%"):
         return Span(number, _document(lines, node).last)
     return Span(number, _end_of_node(lines, node))
 
 
 def _is_content(line: str) -> bool:
+    """Return whether a line holds more than white space and a comment."""
     bare = line.lstrip()
     return bool(bare) and bare[0] != "#"
 
 
 def _document(lines: Sequence[str], number: int) -> Span:
-    """From a line to the end of its document."""
-    after = (at for at in range(number + 1, len(lines) + 1) if _BORDER.match(lines[at - 1]))
+    """Return the lines from one line to the end of its document."""
+    after = (candidate for candidate in range(number + 1, len(lines) + 1) if _BORDER.match(lines[candidate - 1]))
     return Span(number, next(after, len(lines) + 1) - 1)
 
 
 def _end_of_node(lines: Sequence[str], number: int) -> int:
-    """The last line of the key or list entry that begins on a line, by its indentation."""
+    """Return the last line of the key or list entry that begins on a line, by its indentation."""
     first = lines[number - 1]
     indent = len(first) - len(first.lstrip(" "))
     is_entry = first[indent : indent + 2] in ("- ", "-")
     last = number
-    for at in range(number + 1, len(lines) + 1):
-        line = lines[at - 1]
+    for line_number in range(number + 1, len(lines) + 1):
+        line = lines[line_number - 1]
         if not _is_content(line):
             continue
         deep = len(line) - len(line.lstrip(" "))
@@ -127,5 +128,5 @@ def _end_of_node(lines: Sequence[str], number: int) -> int:
         items = beside and not is_entry and (line[indent : indent + 2] in ("- ", "-"))
         if not (deep > indent or closing or items):
             break
-        last = at
+        last = line_number
     return last

@@ -10,24 +10,24 @@ from policylint.model.suppression import Suppression
 
 
 def suppressions(settings: Settings) -> list[Suppression]:
-    """The entries of `ignore` that name a resource or a path."""
+    """Return the entries of `ignore` that name a resource or a path."""
     return [
         Suppression(
             "configuration",
-            each.rules,
-            each.reason.strip(),
-            Location(settings.places, ("ignore", each.number)),
-            each.expires,
-            resource=each.resource,
-            path=each.path,
+            entry.rules,
+            entry.reason.strip(),
+            Location(settings.places, ("ignore", entry.number)),
+            entry.expires,
+            resource=entry.resource,
+            path=entry.path,
         )
-        for each in settings.suppressions
+        for entry in settings.suppressions
         if settings.places is not None
     ]
 
 
 def is_meant(pattern: str, keys: Iterable[ResourceKey]) -> bool:
-    """Whether `Kind[.group]/[namespace/]name`, with wildcards, is one of the objects."""
+    """Return whether `Kind[.group]/[namespace/]name`, with wildcards, is one of the objects."""
     from fnmatch import fnmatchcase
 
     kind, _, rest = pattern.partition("/")

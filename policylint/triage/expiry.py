@@ -1,4 +1,4 @@
-"""What comments and annotations say beside the rule: the reason, and until when it holds."""
+"""The text of comments and annotations beside the rule: the reason, and the day until which it holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EXPIRES = re.compile(
 
 
 def expiry(text: str) -> tuple[str, str]:
-    """`checked by the app (expires 2027-01-31)` in reason and date; the date is "" where none is given."""
+    """Split `checked by the app (expires 2027-01-31)` into reason and date; the date is "" where none is given."""
     match = _EXPIRES.search(text)
     if match is None:
         return text, ""

@@ -1,7 +1,7 @@
-"""`lint --add-ignore REASON`: writes suppressions into files as comments, and changes nothing else in them.
+"""`lint --add-ignore REASON`: write suppressions into files as comments, and change nothing else in them.
 
-A comment goes behind the line of the finding; where the line ends inside a text that goes on, on a line of its own
-above it. An edit after which the file would not read as before is not made.
+A comment goes behind the line of the finding; where the line ends inside a text that goes on, it goes on a line of its
+own above. An edit after which the file would not read as before is not made.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ NOT_UTF8 = "the file is not UTF-8"
 NO_PLACE = "there is no place for a comment: use an annotation or the configuration"
 
 
-class Added(NamedTuple):
-    """A file's new bytes, how many suppressions were added, and for which lines none could be, with the reason."""
+class Insertion(NamedTuple):
+    """A file's new bytes, the number of suppressions added, and line → reason for those that could not be."""
 
     data: bytes
     number: int
@@ -28,7 +28,7 @@ class Added(NamedTuple):
 
 
 def check_reason(reason: str) -> str:
-    """The reason as it is written.
+    """Return the reason as it is written.
 
     Raises:
         ValueError: it is empty, has several lines, or would not read back as it is.
@@ -41,7 +41,7 @@ def check_reason(reason: str) -> str:
     return text
 
 
-def add(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason: str) -> Added:
+def add(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason: str) -> Insertion:
     """Suppress rules on lines.
 
     Args:
@@ -54,31 +54,37 @@ def add(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason: str
     except UnicodeDecodeError:
         problem = NOT_UTF8
     if problem:
-        return Added(data, 0, dict.fromkeys(wanted, problem))
+        return Insertion(data, 0, dict.fromkeys(wanted, problem))
     missing = {line: rules for line in sorted(wanted) if (rules := _missing(data, file, line, wanted[line]))}
-    attempt = _edited(data, file, missing, reason)
-    if attempt.refused or _is_same(data, attempt.data, file):
-        return attempt
+    all_edits = _insert(data, file, missing, reason)
+    if all_edits.refused or _is_same(data, all_edits.data, file):
+        return all_edits
     # One of the edits does harm: make them one by one, from the bottom up, so that line numbers stay.
     refused: dict[int, str] = {}
     result, number = data, 0
     for line in sorted(missing, reverse=True):
-        one = _edited(result, file, {line: missing[line]}, reason)
-        if one.refused or not _is_same(data, one.data, file):
+        single = _insert(result, file, {line: missing[line]}, reason)
+        if single.refused or not _is_same(data, single.data, file):
             refused[line] = NO_PLACE
         else:
-            result, number = one.data, number + one.number
-    return Added(result, number, refused)
+            result, number = single.data, number + single.number
+    return Insertion(result, number, refused)
 
 
 def _missing(data: bytes, file: str, line: int, rules: Sequence[str]) -> list[str]:
-    """The rules that nothing suppresses yet on a line."""
-    known = suppressions(file, _lines(data)) if b"policylint" in data else []
-    covered = {name for each in known if each.reason and each.first <= line <= each.last for name in each.rules}
+    """Return the rules that no suppression covers yet on a line."""
+    existing = suppressions(file, _lines(data)) if b"policylint" in data else []
+    covered = {
+        name
+        for suppression in existing
+        if suppression.reason and suppression.first <= line <= suppression.last
+        for name in suppression.rules
+    }
     return sorted({rule for rule in rules if rule not in covered})
 
 
-def _edited(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason: str) -> Added:
+def _insert(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason: str) -> Insertion:
+    """Insert the comments, from the bottom up; lines where there is no place are refused."""
     raw = [match for match in _LINE.findall(data) if match]
     lines = _lines(data)
     scalars = list(texts(lines))
@@ -101,7 +107,7 @@ def _edited(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason:
             refused[line] = NO_PLACE
             continue
         number += len(wanted[line])
-    return Added(b"".join(raw), number, refused)
+    return Insertion(b"".join(raw), number, refused)
 
 
 def _lines(data: bytes) -> list[str]:
@@ -111,14 +117,17 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _is_inside(scalars: Sequence[tuple[tuple[int, int], tuple[int, int]]], place: tuple[int, int]) -> bool:
+    """Return whether a place lies inside a scalar."""
     return any(start < place < end for start, end in scalars)
 
 
 def _is_same(before: bytes, after: bytes, file: str) -> bool:
-    """Whether a file still says the same."""
+    """Return whether a file still has the same values and problems."""
     from policylint.documents import read
 
-    one, other = read(before, file), read(after, file)
-    return [each.value for each in one.documents] == [each.value for each in other.documents] and [
-        (each.code, each.pointer) for each in one.problems
-    ] == [(each.code, each.pointer) for each in other.problems]
+    contents = []
+    for data in (before, after):
+        reading = read(data, file)
+        values = [document.value for document in reading.documents]
+        contents.append((values, [(problem.code, problem.pointer) for problem in reading.problems]))
+    return bool(contents[0] == contents[1])

@@ -46,31 +46,7 @@ MEANT = {
     ("workspace", "checks"),  # Workspace.findings, on demand
 }
 """Imports that do not go down, and are meant."""
-HOMONYMS = {
-    "Answer": 2,
-    "Asked": 3,
-    "Binding": 2,
-    "Contexts": 2,
-    "Entry": 2,
-    "Environment": 2,
-    "Fold": 2,
-    "Holder": 2,
-    "Ledger": 2,
-    "Match": 2,
-    "Outcome": 2,
-    "Page": 3,
-    "Patch": 2,
-    "Paths": 2,
-    "Place": 2,
-    "Problem": 2,
-    "Reach": 3,
-    "Reading": 2,
-    "Setting": 2,
-    "Settings": 2,
-    "Subject": 2,
-    "Trace": 2,
-    "Wanted": 2,
-}
+HOMONYMS: dict[str, int] = {}
 """Public class names that still mean several things → how many."""
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.compare import Sides, compare, compared_findings, paired, removed_protections
+from policylint.compare import Sides, compare, compare_findings, pair_sides, removed_protections
 from policylint.compare import contexts as contexts_module
 from policylint.compare.change import EnvironmentChange
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
@@ -32,7 +32,7 @@ def sides(tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...]) -> Si
         place.mkdir(exist_ok=True)
         (place / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
         simulations.append(open_workspace([str(place)]).simulations)
-    (found,) = paired(*simulations)
+    (found,) = pair_sides(*simulations)
     return found
 
 
@@ -191,7 +191,7 @@ def test_new_is_younger_and_the_finding_says_so(tmp_path: Path) -> None:
     assert settings(found) == []
     from policylint.checks import run
 
-    said = compared_findings([pair], [found], run(pair.before), run(pair.after))
+    said = compare_findings([pair], [found], run(pair.before), run(pair.after))
     (conflict,) = (each.finding for each in said if each.state == "new" and each.finding.rule == "GWP202")
     assert conflict.resources[0].name == "a-new"
     assert "note: shop/a-new is new in this change, so it is younger than shop/z-old, which stays" in conflict.help

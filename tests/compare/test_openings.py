@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import run
-from policylint.compare import compare, compared_findings, removed_protections
+from policylint.compare import compare, compare_findings, removed_protections
 from policylint.compare.protection import guards
 from policylint.model import Finding
 from tests.checks.linting import SERVICE, policy
@@ -205,7 +205,7 @@ def test_one_cause_one_finding(tmp_path: Path) -> None:
     found = [*run(pair.after), *removed_protections([pair], environments)]
     assert "GWP301" in {each.rule for each in found}
     new = [
-        each.finding for each in compared_findings([pair], environments, run(pair.before), found) if each.state == "new"
+        each.finding for each in compare_findings([pair], environments, run(pair.before), found) if each.state == "new"
     ]
     assert [each.rule for each in new if each.rule.startswith("GWP3")] == ["GWP302"]
     assert "through Listener infra/side#http" in next(each.message for each in new if each.rule == "GWP302")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import run
-from policylint.compare import compare, compared_findings, removed_protections
+from policylint.compare import compare, compare_findings, removed_protections
 from policylint.model import Finding
 from tests.checks.linting import GATEWAY, SERVICE, policy, route
 from tests.compare.test_compare import sides
@@ -291,7 +291,7 @@ def test_a_loss_is_told_once(tmp_path: Path) -> None:
     environments = compare([pair])
     weaker = removed_protections([pair], environments)
     assert [each.rule for each in weaker] == ["GWP304"]
-    changes = compared_findings([pair], environments, run(pair.before), [*run(pair.after), *weaker])
+    changes = compare_findings([pair], environments, run(pair.before), [*run(pair.after), *weaker])
     told = [each.finding.rule for each in changes if each.state == "new"]
     assert "GWP201" in told
     assert "GWP304" not in told

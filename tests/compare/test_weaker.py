@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.compare.protection.spec import weakened
+from policylint.compare.protection.spec import weakenings
 from policylint.model.weakness import weakness
 
 MODE = {"path": "login.mode", "order": ["Hard", ["Soft", "Mild"], "Off"]}
@@ -96,7 +96,7 @@ TABLE = [
 
 @pytest.mark.parametrize(("word", "before", "after", "change"), TABLE)
 def test_words(word: dict[str, Any], before: dict[str, Any], after: dict[str, Any], change: str | None) -> None:
-    found = list(weakened([weakness({**word, "says": ""})], before, after))
+    found = list(weakenings([weakness({**word, "says": ""})], before, after))
     assert [each.change for each in found] == ([] if change is None else [change])
 
 
@@ -112,13 +112,13 @@ def test_words(word: dict[str, Any], before: dict[str, Any], after: dict[str, An
 )
 def test_a_purpose_is_open_unless_something_else_serves_it(after: dict[str, Any], opens: bool) -> None:
     word = weakness({**USUALLY, "says": "", "opens": "authentication", "unless": ["rules.*.do=deny", "key"]})
-    (found,) = weakened([word], login(mode="Hard"), after)
+    (found,) = weakenings([word], login(mode="Hard"), after)
     assert found.opens is opens
 
 
 def test_one_new_entry_is_told_once() -> None:
     words = [weakness({**OPENS, "says": ""}), weakness({"path": "users", "list": "alternatives", "says": ""})]
-    (found,) = weakened(words, {"users": {"a": {}}}, {"users": {"a": {}, "b": {"anybody": {}}}})
+    (found,) = weakenings(words, {"users": {"a": {}}}, {"users": {"a": {}, "b": {"anybody": {}}}})
     assert found.change == "is there now"
 
 
@@ -133,5 +133,5 @@ EVERY = [weakness({**each[0], "says": ""}) for each in TABLE]
 
 @given(SPECS, SPECS)
 def test_whatever_the_specs_hold_what_stays_weakens_nothing(before: dict[str, Any], after: dict[str, Any]) -> None:
-    list(weakened(EVERY, before, after))
-    assert list(weakened(EVERY, before, before)) == []
+    list(weakenings(EVERY, before, after))
+    assert list(weakenings(EVERY, before, before)) == []

@@ -9,7 +9,7 @@ from typing import Any
 import jsonpatch  # type: ignore[import-untyped]
 import pytest
 
-from policylint.compare import Sides, compare, paired
+from policylint.compare import Sides, compare, pair_sides
 from policylint.compare.contexts import identity
 from policylint.load.cache import Remembered
 from policylint.report.diff import json_v1
@@ -80,7 +80,7 @@ def effective(simulation: Simulation, sides: Sides | None = None) -> dict[Any, A
 def test_patches_lead_from_before_to_after(history: History, step: int) -> None:
     directory, ids = history
     before, after = open_two(directory, ids[step - 1], ids[step])
-    for sides in paired(before.simulations, after.simulations):
+    for sides in pair_sides(before.simulations, after.simulations):
         (environment,) = compare([sides])
         specs = effective(sides.before, sides)
         for change in environment.contexts:
@@ -105,7 +105,7 @@ def test_there_and_back_mirror_each_other(history: History, step: int) -> None:
 
     def changes(one: Workspace, other: Workspace, *, turned: bool) -> list[str]:
         found = []
-        for environment in compare(paired(one.simulations, other.simulations)):
+        for environment in compare(pair_sides(one.simulations, other.simulations)):
             for each in environment.contexts:
                 pair = [each.before and each.before.spec, each.after and each.after.spec]
                 found.append(

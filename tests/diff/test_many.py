@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.compare.change import Part, Responsible, Setting, Subject
+from policylint.compare.change import Part, Responsible, SettingChange, SubjectChange
 from policylint.model import PolicyKind, ResourceKey
 from policylint.model.policy_kind import Merge
 from policylint.report.diff.wording import alike, own_policies, whereabouts
@@ -105,13 +105,13 @@ def test_what_is_called_otherwise_is_said_though_nothing_changes(tmp_path: Path)
     assert "> BackendTrafficPolicy infra/front  (was infra/edge)" in text
 
 
-def subject(number: int, *, because: str = "", namespace: str = "") -> Subject:
+def subject(number: int, *, because: str = "", namespace: str = "") -> SubjectChange:
     """A route that loses a setting of a policy of its own."""
     space = namespace or f"s{number % 3}"
     whose = ResourceKey(KIND.group, KIND.kind, space, f"p{number}")
-    setting = Setting(KIND, "timeout", "removed", {"http": 1}, None, (Responsible(whose, None),), (), (), because)
+    setting = SettingChange(KIND, "timeout", "removed", {"http": 1}, None, (Responsible(whose, None),), (), (), because)
     key = ResourceKey("gateway.networking.k8s.io", "HTTPRoute", space, f"r{number:02}")
-    return Subject("", key, "changed", None, (Part((), True, (), (setting,)),))
+    return SubjectChange("", key, "changed", None, (Part((), True, (), (setting,)),))
 
 
 def test_why_it_is_gone_tells_apart() -> None:
@@ -131,6 +131,6 @@ def test_why_it_is_gone_tells_apart() -> None:
         ([subject(each) for each in range(7)], "3 in s0, 2 in s1 and 1 more namespace; e.g. s0/r00"),
     ],
 )
-def test_who_they_are(group: list[Subject], said: str) -> None:
+def test_who_they_are(group: list[SubjectChange], said: str) -> None:
     """Of many in several namespaces, how many are where: their names alone would be those of the first namespace."""
     assert whereabouts(group, 2) == said

@@ -13,7 +13,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from policylint.compare import Sides, compare, paired
+from policylint.compare import Sides, compare, pair_sides
 from policylint.compare.contexts import identity
 from policylint.workspace import Workspace, open_workspace
 from tests.diff.history import SHARED, run
@@ -108,7 +108,7 @@ def turned(text: str) -> str:
 
 def test_there_and_back_mirror_each_other(pair: tuple[Path, Path]) -> None:
     before, after = (opened(each).simulations for each in pair)
-    assert sorted(map(turned, states(paired(before, after)))) == states(paired(after, before))
+    assert sorted(map(turned, states(pair_sides(before, after)))) == states(pair_sides(after, before))
 
 
 def test_applying_what_changes_to_before_gives_after(pair: tuple[Path, Path]) -> None:
@@ -117,7 +117,7 @@ def test_applying_what_changes_to_before_gives_after(pair: tuple[Path, Path]) ->
         run(pair[1], "diff", "--rendered-before", str(pair[0]), "--rendered-after", ".", "-o", "json-v1")[1]
     )
     changes = iter(told["changes"])
-    for sides in paired(before, after):
+    for sides in pair_sides(before, after):
         (environment,) = compare([sides])
         assert not environment.truncated
         specs = effective(sides.before, sides)

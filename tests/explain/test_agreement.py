@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from policylint.explain.contexts import answers
-from policylint.explain.deleting import without
 from policylint.explain.explanation import explain
 from policylint.explain.settings import settings
 from policylint.explain.subject import Subject
@@ -144,14 +143,14 @@ def test_without_a_policy_only_its_reach_changes(workspace: Workspace) -> None:
         for key in simulation.policies:
             found = explain(Subject(simulation, key, whole(key)))
             assert found.reach is not None
-            changed = set(radius(simulation, without(simulation, key), key).keys)
+            changed = set(radius(simulation, simulation.without(key), key).keys)
             assert changed <= {each.key for each in found.reach.objects if each.extent != "none"}
 
 
 def test_a_world_without_an_object_is_another_one(workspace: Workspace) -> None:
     for simulation in workspace.simulations:
         for key in list(simulation.policies)[:2]:
-            other = without(simulation, key)
+            other = simulation.without(key)
             assert key not in other.policies and key in simulation.policies
             assert set(other.world.resources) == set(simulation.world.resources) - {key}
             assert other.world.of_kind(key.group, key.kind) == [

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from policylint.cli import main
-from policylint.compare.change import FindingState, ObjectChange, SettingChange, SubjectChange
+from policylint.compare.change import FindingState, ObjectChangeKind, SettingChangeKind, SubjectChangeKind
 from policylint.explain.reach import Extent
 from policylint.explain.settings import State as SettingState
 from policylint.model.finding import Confidence, Severity
@@ -283,11 +283,11 @@ def test_closed_vocabularies_are_those_of_the_code() -> None:
         assert values(name, "$defs", "verdict") == set(get_args(Verdict))
     assert values("diff-json-v1", "$defs", "verdictOrNull") == {*get_args(Verdict), None}
     assert values("diff-json-v1", "$defs", "findingChange", "properties", "state") == set(get_args(FindingState))
-    assert values("diff-json-v1", *change, "change") == set(get_args(SubjectChange))
+    assert values("diff-json-v1", *change, "change") == set(get_args(SubjectChangeKind))
     settings = values("diff-json-v1", *change, "settings", "items", "properties", "change")
-    assert settings == set(get_args(SettingChange)) - {"unchanged"}
+    assert settings == set(get_args(SettingChangeKind)) - {"unchanged"}
     assert values("diff-json-v1", "properties", "objects", "items", "properties", "change") == set(
-        get_args(ObjectChange)
+        get_args(ObjectChangeKind)
     )
     assert values("explain-v1", "$defs", "resolution") == set(get_args(Resolved))
     assert values("explain-v1", "$defs", "setting", "properties", "how") == set(get_args(SettingState))

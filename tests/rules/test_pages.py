@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import OF_CHANGES, RULES, name_of
-from policylint.compare import compare, paired, removed_protections
+from policylint.compare import compare, pair_sides, removed_protections
 from policylint.model.rule_page import RulePage, all_pages, load_page, page_of
 from policylint.triage import triage
 from policylint.workspace import open_workspace
@@ -48,7 +48,7 @@ def findings(page: RulePage, example: Example, tmp_path: Path) -> list[tuple[str
     if page.id in OF_CHANGES:  # the page's good example is what was there before
         before = tmp_path / "before.yaml"
         before.write_text(next(each.text for each in examples(page) if each.label == "good"), encoding="utf-8")
-        sides = paired(open_workspace([str(before)]).simulations, workspace.simulations)
+        sides = pair_sides(open_workspace([str(before)]).simulations, workspace.simulations)
         found = [*found, *removed_protections(sides, compare(sides))]
     return [
         (each.rule, each.location.at()[0], each.severity, each.message)

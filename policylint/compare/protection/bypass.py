@@ -1,9 +1,9 @@
-"""GWP302, its second half: a route can be reached on a new way, and nobody asks there for what was asked before.
+"""GWP302, its second half: a route can be reached on a new way, and no policy demands there what was demanded before.
 
-A way is a listener and a rule. What is said of them: every way that was there before asked, a new one does not. A new
-listener (a second Gateway, a hostname that another listener answers to, a Gateway that gains a listener) opens what the
-rules behind it serve. A new rule opens requests that a rule with a login used to take, or, where nobody took them
-before, only itself: a warning. Silent where something unknown may ask after all.
+A way is a listener and a rule. Every way that was there before demanded authentication or authorization, a new one does
+not. A new listener (a second Gateway, a hostname that another listener answers to, a Gateway that gains a listener)
+opens what the rules behind it serve. A new rule opens requests that a protected rule used to take or, where no rule
+took them before, only itself: a warning. Silent where something unknown may demand it after all.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import at, target_at
 from policylint.checks.unseen_authentication import may_authenticate_unseen
-from policylint.compare.protection.guards import Asked, Guard, ways
-from policylint.compare.protection.taking import takes_over
+from policylint.compare.protection.guards import Demand, Guard, ways
 from policylint.compare.settings import sources
 from policylint.compare.sides import Sides
 from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.topology import ParentState, RouteState
+from policylint.trace.precedence import takes_over
 
 RULE = "GWP302"
 _PURPOSES = ("authentication", "authorization")
 _MOST_RELATED = 4
 
 
-class _Fresh(NamedTuple):
+class _RouteWays(NamedTuple):
     """A route on both sides, and its ways.
 
     Args:
-        old, new: rule → listeners, as of the side after.
-        places: the same way as it was called before.
+        old, new: rule → listeners, both in names of the side after.
+        places: rules and listeners of `old` in names of the side before.
     """
 
     was: RouteState
@@ -41,12 +41,12 @@ class _Fresh(NamedTuple):
     places: dict[Node, Node]
 
 
-class _Opening(NamedTuple):
-    """One reason: what used to be asked for, by whom, and the way that does not.
+class _Bypass(NamedTuple):
+    """One reason: what used to be demanded, by whom, and the way on which it is not.
 
     Args:
         way: the listener, or the rule.
-        taken: for a rule, whether it takes requests from one where somebody asks.
+        taken: for a rule, whether it takes requests from a protected one.
     """
 
     purpose: str
@@ -57,34 +57,29 @@ class _Opening(NamedTuple):
 
 
 def protection_bypassed(sides: Sides) -> Iterator[Finding]:
-    """One finding per reason."""
-    fresh = {each.now.route.key: each for each in _fresh(sides)}
-    if not fresh:
+    """Yield one finding per reason."""
+    gained = {route_ways.now.route.key: route_ways for route_ways in _gained_ways(sides)}
+    if not gained:
         return
-    before = {each.was.route.key for each in fresh.values()}
-    found: dict[_Opening, list[_Fresh]] = defaultdict(list)
+    before = {route_ways.was.route.key for route_ways in gained.values()}
+    routes_by_bypass: dict[_Bypass, list[_RouteWays]] = defaultdict(list)
     for purpose in _PURPOSES:
-        guards = Guard(sides.before, purpose, before), Guard(sides.after, purpose, fresh.keys())
-        if not all(each.whole for each in guards):
+        guards = Guard(sides.before, purpose, before), Guard(sides.after, purpose, gained.keys())
+        if not all(guard.whole for guard in guards):
             continue
-        for route in fresh.values():
-            for opening in dict.fromkeys(_openings(route, purpose, *guards)):
-                found[opening].append(route)
-    unclear = {
-        key: may_authenticate_unseen(sides.after, fresh[key].now) for each in found.values() for key in _keys(each)
-    }
-    for opening, routes in found.items():
-        clear = [each for each in routes if not unclear[each.now.route.key]]
-        if clear:
-            yield _finding(sides, opening, clear)
+        for route_ways in gained.values():
+            for bypass in dict.fromkeys(_bypasses(route_ways, purpose, *guards)):
+                routes_by_bypass[bypass].append(route_ways)
+    keys = {route_ways.now.route.key for routes in routes_by_bypass.values() for route_ways in routes}
+    unclear = {key for key in keys if may_authenticate_unseen(sides.after, gained[key].now)}
+    for bypass, routes in routes_by_bypass.items():
+        clear_routes = [route_ways for route_ways in routes if route_ways.now.route.key not in unclear]
+        if clear_routes:
+            yield _finding(sides, bypass, clear_routes)
 
 
-def _keys(routes: list[_Fresh]) -> list[ResourceKey]:
-    return [each.now.route.key for each in routes]
-
-
-def _fresh(sides: Sides) -> Iterator[_Fresh]:
-    """The routes that were reached before and are reached on more or other ways now."""
+def _gained_ways(sides: Sides) -> Iterator[_RouteWays]:
+    """Yield the routes that were reached before and are reached on more or other ways now."""
     before, after, pairing = sides
     for now in after.topology.routes:
         was = before.topology.route(pairing.was(now.route.key))
@@ -96,99 +91,108 @@ def _fresh(sides: Sides) -> Iterator[_Fresh]:
         places = {pairing.node(node): node for rule, listeners in old.items() for node in (rule, *listeners)}
         translated = {pairing.node(rule): frozenset(map(pairing.node, nodes)) for rule, nodes in old.items()}
         if any(rule not in translated or nodes - translated[rule] for rule, nodes in new.items()):
-            yield _Fresh(was, now, translated, new, places)
+            yield _RouteWays(was, now, translated, new, places)
 
 
 def _attached(state: RouteState) -> set[Node]:
+    """Return the listeners that a route is attached to."""
     return {node for parent in state.parents for node in parent.attached}
 
 
-def _openings(route: _Fresh, purpose: str, before: Guard, after: Guard) -> Iterator[_Opening]:
-    asked: dict[Node, Asked] = {}
-    for rule, listeners in route.old.items():
-        former = [before.on(route.places[each], route.places[rule]) for each in sorted(listeners)]
-        if former[0] is not None and all(former):
-            asked[rule] = former[0]
-    for rule, listeners in route.new.items():
-        open_ = sorted(each for each in listeners if after.on(each, rule) is None)
-        if not open_:
+def _bypasses(route_ways: _RouteWays, purpose: str, before: Guard, after: Guard) -> Iterator[_Bypass]:
+    """Yield the reasons of one purpose for which a route can be reached without protection."""
+    demands: dict[Node, Demand] = {}
+    for rule, listeners in route_ways.old.items():
+        place = route_ways.places[rule]
+        former_demands = [before.on(route_ways.places[listener], place) for listener in sorted(listeners)]
+        if former_demands[0] is not None and all(former_demands):
+            demands[rule] = former_demands[0]
+    for rule, listeners in route_ways.new.items():
+        unguarded = sorted(listener for listener in listeners if after.on(listener, rule) is None)
+        if not unguarded:
             continue
-        if rule in asked:
-            if any(each in route.old[rule] for each in open_):
-                continue  # what is lost on a way that stays is said of that way
-            for each in open_:
-                yield _opening(purpose, asked[rule], each)
-        elif rule not in route.old:
-            taken = next(
-                (each for each in asked if takes_over(route.now.route, rule, route.was.route, route.places[each])), None
-            )
-            if taken is not None:
-                yield _opening(purpose, asked[taken], rule)
-            elif asked and asked.keys() == route.old.keys():
-                yield _opening(purpose, asked[min(asked)], rule)._replace(taken=False)
+        if rule in demands:
+            if any(listener in route_ways.old[rule] for listener in unguarded):
+                continue  # a loss on a way that stays is reported for that way (`removed`)
+            for listener in unguarded:
+                yield _bypass(purpose, demands[rule], listener)
+        elif rule not in route_ways.old:
+            was, now, places = route_ways.was.route, route_ways.now.route, route_ways.places
+            taken = [old_rule for old_rule in demands if takes_over(now, rule, was, places[old_rule])]
+            if taken:
+                yield _bypass(purpose, demands[taken[0]], rule)
+            elif demands and demands.keys() == route_ways.old.keys():
+                yield _bypass(purpose, demands[min(demands)], rule)._replace(taken=False)
 
 
-def _opening(purpose: str, asked: Asked, way: Node) -> _Opening:
-    owners = {each.policy for name in asked.names for each in sources(asked.effective, name)}
-    return _Opening(purpose, asked.names, tuple(sorted(owners)), way)
+def _bypass(purpose: str, demand: Demand, way: Node) -> _Bypass:
+    """Return the reason for a way on which a demand of before is not made."""
+    owners = {source.policy for name in demand.names for source in sources(demand.effective, name)}
+    return _Bypass(purpose, demand.names, tuple(sorted(owners)), way)
 
 
-def _finding(sides: Sides, opening: _Opening, routes: list[_Fresh]) -> Finding:
-    routes = sorted(routes, key=lambda each: each.now.route.key)
+def _finding(sides: Sides, bypass: _Bypass, routes: list[_RouteWays]) -> Finding:
+    """Return the finding of one reason."""
+    routes = sorted(routes, key=lambda route_ways: route_ways.now.route.key)
     first = routes[0]
     key = first.now.route.key
-    owners = " and ".join(map(str, opening.owners))
-    names = ", ".join(opening.names)
-    of_rule = opening.way.key == key
-    places = list(_causes(sides, opening, routes))
-    who = str(key) if len(routes) == 1 else f"{len(routes)} routes"
-    if of_rule and opening.taken:
-        said = f"{key} loses its {opening.purpose} for what its new rule {opening.way.section} takes over"
+    owners = " and ".join(map(str, bypass.owners))
+    names = ", ".join(bypass.names)
+    of_rule = bypass.way.key == key
+    places = list(_causes(sides, bypass, routes))
+    subject = str(key) if len(routes) == 1 else f"{len(routes)} routes"
+    if of_rule and bypass.taken:
+        change = f"{key} loses its {bypass.purpose} for what its new rule {bypass.way.section} takes over"
     elif of_rule:
-        said = f"{key} gains rule {opening.way.section} without the {opening.purpose} of its other rules"
+        change = f"{key} gains rule {bypass.way.section} without the {bypass.purpose} of its other rules"
     else:
-        whose = "its" if len(routes) == 1 else "their"
-        said = f"{who} can be reached without {whose} {opening.purpose} through {opening.way}"
+        possessive = "its" if len(routes) == 1 else "their"
+        change = f"{subject} can be reached without {possessive} {bypass.purpose} through {bypass.way}"
     (location, label), *related = places
     return Finding(
         RULE,
-        "error" if opening.taken else "warning",
-        f"{said}: {names} of {owners} does not act there",
+        "error" if bypass.taken else "warning",
+        f"{change}: {names} of {owners} does not act there",
         location,
-        resources=(key, *opening.owners, *(() if of_rule else (opening.way.key,))),
+        resources=(key, *bypass.owners, *(() if of_rule else (bypass.way.key,))),
         label=label,
         related=tuple(Related(text, place) for place, text in related[:_MOST_RELATED]),
         help=(f"fix: let {owners} act there too, or another policy of that kind", "note: every way to it asked before"),
         confidence="assumed" if sides.after.world.movable else "certain",
-        field=f"{names} {opening.way.section}",
+        field=f"{names} {bypass.way.section}",
         environments=(sides.after.world.name,),
     )
 
 
-def _causes(sides: Sides, opening: _Opening, routes: list[_Fresh]) -> Iterator[tuple[Location, str]]:
-    """Where a person would edit: the new rule; the parentRef or hostnames that lead to the listener, the listener."""
+def _causes(sides: Sides, bypass: _Bypass, routes: list[_RouteWays]) -> Iterator[tuple[Location, str]]:
+    """Yield the places where a person would edit, each with a label.
+
+    For a rule that is the new rule, for a listener the parentRef or hostnames that lead to it and the listener itself;
+    then the policies that act on the other ways.
+    """
     first = routes[0].now.route
-    if opening.way.key == first.key:
-        number = next(each for each, name in enumerate(_rule_names(routes[0])) if name == opening.way.section)
+    if bypass.way.key == first.key:
+        number = next(position for position, name in enumerate(_rule_names(routes[0])) if name == bypass.way.section)
         yield at(first, ("spec", "rules", number), "name", "matches", "backendRefs"), "nobody asks here"
     else:
-        for route in routes[:_MOST_RELATED]:
-            yield from _leading(route, opening.way)
-        listener = sides.after.topology.listener(opening.way)
+        for route_ways in routes[:_MOST_RELATED]:
+            yield from _leading(route_ways, bypass.way)
+        listener = sides.after.topology.listener(bypass.way)
         if listener is not None:
-            yield at(listener.holder, listener.pointer, "name"), f"{opening.way} asks for none of it"
-    for owner in opening.owners:
+            yield at(listener.holder, listener.pointer, "name"), f"{bypass.way} asks for none of it"
+    for owner in bypass.owners:
         state = sides.after.policies.get(sides.pairing.key(owner))
         if state is not None:
             place = target_at(state.policy, state.targets[0]) if state.targets else state.policy.name_location
             yield place, f"{state.key} acts on the other ways"
 
 
-def _leading(route: _Fresh, listener: Node) -> Iterator[tuple[Location, str]]:
-    resource = route.now.route
-    parent = next(each for each in route.now.parents if listener in each.attached)
+def _leading(route_ways: _RouteWays, listener: Node) -> Iterator[tuple[Location, str]]:
+    """Yield the places of a route that lead to a listener."""
+    resource = route_ways.now.route
+    parent = next(candidate for candidate in route_ways.now.parents if listener in candidate.attached)
     yield _of_parent(resource, parent), f"{resource.key} is attached to {listener} here"
-    if route.was.hostnames != route.now.hostnames and "hostnames" in resource.spec:
+    if route_ways.was.hostnames != route_ways.now.hostnames and "hostnames" in resource.spec:
         yield resource.location("spec", "hostnames", key=True), f"{listener} answers to one of these"
 
 
@@ -196,8 +200,9 @@ def _of_parent(resource: Resource, parent: ParentState) -> Location:
     return at(resource, parent.pointer, "sectionName", "name")
 
 
-def _rule_names(route: _Fresh) -> list[str]:
+def _rule_names(route_ways: _RouteWays) -> list[str]:
+    """Return the names of a route's rules by number, "" where a rule has no node."""
     from policylint.topology.routes import rules
 
-    named = {each.number: each.node.section for each in rules(route.now.route)}
+    named = {rule.number: rule.node.section for rule in rules(route_ways.now.route)}
     return [named.get(number, "") for number in range(max(named, default=-1) + 1)]

@@ -1,4 +1,4 @@
-"""A GWP304 finding from one cause and the contexts it reaches."""
+"""The finding of GWP304 for one cause and the contexts that it reaches."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Path = tuple[Node, ...]
 
 
 class Cause(NamedTuple):
-    """What makes a protection weaker, the same for all it reaches.
+    """A change that makes a protection weaker, the same for all that it reaches.
 
     Args:
         field: as a person would look for it, e.g. `jwt.optional`.
         change: what happened to it, e.g. `goes from false to true`.
         says: what that means, one clause.
-        owners: whose setting it is.
-        winners: who prevails over it, where that is why it is gone.
+        owners: the policies that set it.
+        winners: the policies that prevail over it, where it is gone for that reason.
         location: where it is written now; None where nothing is left of it.
         before: where it was written before.
         fix: what to do instead, one clause.
         severity: where a purpose is still served.
-        void: the purpose that is served no longer, "" where something still serves it.
+        void: the purpose that is no longer served, "" where something still serves it.
     """
 
     field: str
@@ -46,22 +46,24 @@ class Cause(NamedTuple):
     void: str = ""
 
 
-Weaker = tuple[Cause, str, Path]
-"""A cause, the purpose that it leaves unserved on a way, "" for none, and the way."""
+WeakenedWay = tuple[Cause, str, Path]
+"""A cause, the purpose that it leaves unserved on a way ("" for none), and the way, a path of the topology."""
 
 
 def is_unseen(sides: Sides, before: Iterable[ResourceKey], after: Iterable[ResourceKey]) -> bool:
-    """Whether one of the policies that acted before does no longer, is still there, and whom it is for was not seen."""
-    acting = set(after)
-    states = (sides.after.policies.get(sides.pairing.key(each)) for each in before)
+    """Return whether a policy that acted before acts no longer, is still there, and has targets that were not seen."""
+    acting_after = set(after)
+    states = (sides.after.policies.get(sides.pairing.key(key)) for key in before)
     return any(
-        state is not None and state.key not in acting and any(each.resolution.unknown for each in state.targets)
+        state is not None
+        and state.key not in acting_after
+        and any(target.resolution.unknown for target in state.targets)
         for state in states
     )
 
 
-class Behind:
-    """The routes that are attached to a Gateway or listener, or that hand requests to a backend, after the change."""
+class RoutesBehind:
+    """The routes that are attached to a Gateway or listener, or that send requests to a backend, after the change."""
 
     __slots__ = ("_after", "_routes")
 
@@ -70,21 +72,23 @@ class Behind:
         self._routes: dict[Node | ResourceKey, set[ResourceKey]] | None = None
 
     def of(self, node: Node) -> set[ResourceKey]:
-        """The routes behind a node of a context."""
+        """Return the routes behind a node of a context."""
         if self._routes is None:
             self._routes = defaultdict(set)
             for state in self._after.topology.routes:
-                for listener in (each for parent in state.parents for each in parent.attached):
+                for listener in (
+                    attached_listener for parent in state.parents for attached_listener in parent.attached
+                ):
                     self._routes[listener].add(state.route.key)
                     self._routes[listener.key].add(state.route.key)
-                for each in state.backends:
-                    self._routes[each.wanted].add(state.route.key)
+                for backend in state.backends:
+                    self._routes[backend.wanted].add(state.route.key)
         attached = node.section and node.key.kind != "Service"
         return self._routes.get(node if attached else node.key, set())
 
 
-class Reach:
-    """Whom a cause reaches: routes with their rules, else what it acts on itself."""
+class AffectedObjects:
+    """The objects that a cause affects: routes with their rules or, where there are none, the nodes that it acts on."""
 
     __slots__ = ("others", "routes")
 
@@ -92,41 +96,41 @@ class Reach:
         self.routes: dict[ResourceKey, set[Node]] = {}
         self.others: set[ResourceKey] = set()
 
-    def add(self, behind: Behind, path: Path) -> None:
-        """A context by its path."""
+    def add(self, routes_behind: RoutesBehind, path: Path) -> None:
+        """Add what a context affects, by its path."""
         last = path[-1]
         if last.key.kind.endswith("Route"):
             rules = {node for node in path if node.role.endswith("Rule")}
             self.routes.setdefault(last.key, set()).update(rules)
             return
-        found = behind.of(last)
-        for route in found:
+        behind_last = routes_behind.of(last)
+        for route in behind_last:
             self.routes.setdefault(route, set())
-        if not found:
+        if not behind_last:
             self.others.add(last.key)
 
-    def join(self, other: Reach) -> None:
-        """What another one reaches too."""
+    def join(self, other: AffectedObjects) -> None:
+        """Add all that another one holds."""
         for route, rules in other.routes.items():
             self.routes.setdefault(route, set()).update(rules)
         self.others |= other.others
 
 
-def finding(sides: Sides, cause: Cause, reach: Reach) -> Finding:
-    """The finding of one cause."""
-    routes = sorted(reach.routes)
-    concerned = routes or sorted(reach.others)
-    first = concerned[0]
-    owners = listing([str(each) for each in cause.owners])
-    who = str(first) if len(concerned) == 1 else _counted(concerned)
-    some = _some(sides, reach) if len(routes) == 1 else ""
+def finding(sides: Sides, cause: Cause, affected_objects: AffectedObjects) -> Finding:
+    """Return the finding of one cause."""
+    routes = sorted(affected_objects.routes)
+    affected = routes or sorted(affected_objects.others)
+    first = affected[0]
+    owners = listing([str(owner) for owner in cause.owners])
+    subject = str(first) if len(affected) == 1 else _counted(affected)
+    share = _some(sides, affected_objects) if len(routes) == 1 else ""
     if cause.void:
-        said = f"{who} {'has' if len(concerned) == 1 else 'have'} no {cause.void} in effect any more{some}"
+        change = f"{subject} {'has' if len(affected) == 1 else 'have'} no {cause.void} in effect any more{share}"
     else:
-        said = f"{who} {'is' if len(concerned) == 1 else 'are'} protected less{some}"
+        change = f"{subject} {'is' if len(affected) == 1 else 'are'} protected less{share}"
     related = [Related("it was written here before the change", cause.before)] if cause.before is not None else []
     location = cause.location
-    for key in concerned:
+    for key in affected:
         resource = sides.after.world.get(key)
         if resource is not None and location is None:
             location = resource.name_location
@@ -136,7 +140,7 @@ def finding(sides: Sides, cause: Cause, reach: Reach) -> Finding:
     return Finding(
         RULE,
         "error" if cause.void else cause.severity,
-        f"{said}: {cause.field} of {owners} {cause.change}, {cause.says}",
+        f"{change}: {cause.field} of {owners} {cause.change}, {cause.says}",
         location,
         resources=(first, *cause.owners, *cause.winners),
         label=f"{cause.winners[0]} prevails over it" if cause.winners else cause.says,
@@ -149,13 +153,17 @@ def finding(sides: Sides, cause: Cause, reach: Reach) -> Finding:
 
 
 def _counted(keys: list[ResourceKey]) -> str:
-    kinds = {each.kind for each in keys}
-    if all(each.endswith("Route") for each in kinds):
+    """Return several objects in words: `3 routes`, `2 Services`."""
+    kinds = {key.kind for key in keys}
+    if all(kind.endswith("Route") for kind in kinds):
         return f"{len(keys)} routes"
     return f"{len(keys)} {kinds.pop()}s" if len(kinds) == 1 else f"{len(keys)} objects"
 
 
-def _some(sides: Sides, reach: Reach) -> str:
-    ((route, rules),) = reach.routes.items()
-    every = rules_of(sides.after, route)
-    return f" in {len(rules)} of its {len(every)} rules" if rules and len(rules & every) < len(every) else ""
+def _some(sides: Sides, affected_objects: AffectedObjects) -> str:
+    """Return ` in 1 of its 3 rules` where a route is affected in part, else ""."""
+    ((route, rules),) = affected_objects.routes.items()
+    all_rules = rules_of(sides.after, route)
+    return (
+        f" in {len(rules)} of its {len(all_rules)} rules" if rules and len(rules & all_rules) < len(all_rules) else ""
+    )

@@ -1,7 +1,7 @@
-"""What asks for a login or an allow-list, and on which ways to which rules of a route (GWP302).
+"""Policies that demand authentication or authorization, and the ways to rules of a route that they guard (GWP302).
 
-A way is a listener and a rule behind it. What a setting is for, the catalog says; one that only switches something off
-asks for nothing.
+A way is a listener and a rule behind it. The catalog says what a setting is for; a setting that only switches something
+off demands nothing.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from policylint.topology import RouteState
 from policylint.topology.routes import rules
 
 MOST_CONTEXTS = 200_000
-"""Beyond, nothing is said of ways that open."""
+"""Most contexts of one side; beyond, ways that open are not reported."""
 _ANSWERING = ("RequestRedirect", "ExtensionRef", "ExternalAuth")
-"""Filters that answer by themselves or may ask for a login."""
+"""Filters that answer by themselves or may demand authentication."""
 _Place = tuple[Node | None, Node | None]
-"""A listener and a rule or route; None for all there are."""
+"""A listener, and a rule or route; None stands for all of them."""
 
 
 def purposes(kind: PolicyKind) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What a kind can ask for, with the fields that do."""
+    """Yield the purposes that a kind can serve, with the fields that serve them."""
     if kind.settings.authentication:
         yield "authentication", kind.settings.authentication
     if kind.settings.authorization:
         yield "authorization", kind.settings.authorization
 
 
-def asking(spec: Mapping[str, Any], fields: Collection[str]) -> tuple[str, ...]:
-    """Those of the fields that ask for something."""
+def demanding(spec: Mapping[str, Any], fields: Collection[str]) -> tuple[str, ...]:
+    """Return those of the fields that demand something."""
     return tuple(sorted(name for name in fields if name in spec and not is_opt_out(spec[name])))
 
 
-class Asked(NamedTuple):
-    """Who asks on a way: the effective policy, and its fields that do."""
+class Demand(NamedTuple):
+    """An effective policy that demands something on a way, and its fields that do."""
 
     kind: PolicyKind
     effective: Effective
@@ -57,25 +57,25 @@ class Guard:
     __slots__ = ("_by", "whole")
 
     def __init__(self, side: Simulation, purpose: str, routes: Collection[ResourceKey]) -> None:
-        self._by: dict[_Place, Asked] = {}
+        self._by: dict[_Place, Demand] = {}
         self.whole = True
         room = MOST_CONTEXTS
         for group in side.groups:
-            names = asking(group.effective.spec, dict(purposes(group.kind)).get(purpose, ()))
+            names = demanding(group.effective.spec, dict(purposes(group.kind)).get(purpose, ()))
             if not names or not _concerns(group, routes):
                 continue
-            asked = Asked(group.kind, group.effective, names)
+            demand = Demand(group.kind, group.effective, names)
             for path in islice(group.contexts(), room + 1):
                 room -= 1
                 place = _place(path)
                 if place[1] is None or place[1].key in routes:
-                    self._by.setdefault(place, asked)
+                    self._by.setdefault(place, demand)
             if room < 0:
                 self.whole = False
                 return
 
-    def on(self, listener: Node, rule: Node) -> Asked | None:
-        """Who asks on the way through a listener to a rule: at the rule, at its route, or at the listener."""
+    def on(self, listener: Node, rule: Node) -> Demand | None:
+        """Return the demand on the way through a listener to a rule: at the rule, at its route, or at the listener."""
         route = Node(rule.key, "", rule.key.kind)
         places: tuple[_Place, ...] = (
             (listener, rule),
@@ -84,17 +84,17 @@ class Guard:
             (None, route),
             (listener, None),
         )
-        return next((found for place in places if (found := self._by.get(place)) is not None), None)
+        return next((demand for place in places if (demand := self._by.get(place)) is not None), None)
 
 
 def _concerns(group: Group, routes: Collection[ResourceKey]) -> bool:
-    """Whether a group acts on some of the routes, or ends above all routes."""
-    behind = group.routes()
-    return not behind or any(each in routes for each in behind)
+    """Return whether a group acts on some of the routes, or ends above all routes."""
+    group_routes = group.routes()
+    return not group_routes or any(route_key in routes for route_key in group_routes)
 
 
 def _place(path: tuple[Node, ...]) -> _Place:
-    """The last listener of a path, and its last rule, else its last route."""
+    """Return the last listener of a path, and its last rule or, failing that, its last route."""
     listener = below = None
     for node in path:
         if node.key.kind.endswith("Route"):
@@ -105,15 +105,18 @@ def _place(path: tuple[Node, ...]) -> _Place:
 
 
 def ways(state: RouteState) -> dict[Node, frozenset[Node]]:
-    """The rules of a route that hand requests to a backend, and the listeners in front of them."""
+    """Return the rules of a route that send requests to a backend, each with the listeners in front of it."""
     listeners = frozenset(node for parent in state.parents if parent.gateway is not None for node in parent.attached)
     if not listeners:
         return {}
-    written = sequence(state.route.spec.get("rules"))
-    return {rule.node: listeners for rule in rules(state.route) if serves(mapping(written[rule.number]))}
+    rule_bodies = sequence(state.route.spec.get("rules"))
+    return {rule.node: listeners for rule in rules(state.route) if serves(mapping(rule_bodies[rule.number]))}
 
 
 def serves(rule: Mapping[str, Any]) -> bool:
-    """Whether a rule hands requests on; redirects need no login. A filter of the implementation may ask for one."""
-    kinds = {mapping(each).get("type") for each in sequence(rule.get("filters"))}
+    """Return whether a rule sends requests on.
+
+    Redirects need no authentication, and a filter of the implementation may demand it.
+    """
+    kinds = {mapping(route_filter).get("type") for route_filter in sequence(rule.get("filters"))}
     return bool(sequence(rule.get("backendRefs"))) and kinds.isdisjoint(_ANSWERING)

@@ -1,9 +1,9 @@
-"""GWP304 for Istio's AuthorizationPolicies, whose effect no setting tells: all that reach a workload are asked.
+"""GWP304 for Istio's AuthorizationPolicies, whose effect no single setting tells: all that reach a workload decide.
 
-DENY and CUSTOM refuse, then, where there is any ALLOW policy, one of its rules must match
-(docs/design/implementations/istio.md §1). What weakens: the last ALLOW policy goes; a rule of one asks for less than
-one did before, or names no client where all named one; what a DENY or CUSTOM policy stopped is stopped no longer. Rules
-that let in somebody more by name are silent.
+DENY and CUSTOM refuse; then, where there is any ALLOW policy, one of its rules must match
+(docs/design/implementations/istio.md §1). What weakens: the last ALLOW policy goes; a rule of one demands less than one
+did before, or names no client where all named one; what a DENY or CUSTOM policy stopped is stopped no longer. Rules
+that let in more clients by name are not reported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import target_at
 from policylint.compare.contexts import identity
-from policylint.compare.protection.cause import Cause, Path, Weaker, is_unseen
+from policylint.compare.protection.cause import Cause, Path, WeakenedWay, is_unseen
 from policylint.compare.protection.istio_rules import Permit, covers, lost, names_a_client, permits, single
 from policylint.compare.sides import Sides
 from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text
@@ -24,6 +24,7 @@ from policylint.simulation import Simulation
 
 KIND = ("security.istio.io", "AuthorizationPolicy")
 MOST_CONTEXTS = 200_000
+"""Most contexts of one side; those beyond are not compared."""
 _EVERYTHING = "everything that no DENY or CUSTOM policy refuses is let in"
 
 
@@ -47,11 +48,11 @@ class _Stack:
             action = text(policy.spec.get("action")) or "ALLOW"
             self.policies[action].append(policy)
             for number, rule in enumerate(sequence(policy.spec.get("rules"))):
-                self.rules[action] += [_Rule(policy, number, each) for each in permits(mapping(rule))]
+                self.rules[action] += [_Rule(policy, number, permit) for permit in permits(mapping(rule))]
 
 
-def authorization_weakened(sides: Sides) -> Iterator[Weaker]:
-    """Causes with the contexts they reach."""
+def authorization_weakened(sides: Sides) -> Iterator[WeakenedWay]:
+    """Yield causes with the contexts they reach."""
     before, after, pairing = sides
     if not any(group.kind.group == KIND[0] and group.kind.kind == KIND[1] for group in before.groups):
         return
@@ -68,21 +69,22 @@ def authorization_weakened(sides: Sides) -> Iterator[Weaker]:
         yield from ((cause, cause.void, way) for cause in memo[pair])
 
 
-def asking_for_tokens(side: Simulation) -> frozenset[Path]:
-    """The contexts in which an AuthorizationPolicy asks for what a token says: elsewhere none is needed at all."""
-    found: set[Path] = set()
-    asking: dict[int, bool] = {}
+def contexts_requiring_tokens(side: Simulation) -> frozenset[Path]:
+    """Return the contexts in which an AuthorizationPolicy reads a token; elsewhere a request needs none."""
+    identities: set[Path] = set()
+    uses_tokens: dict[int, bool] = {}
     for path, group in _contexts(side):
-        if id(group) not in asking:
+        if id(group) not in uses_tokens:
             stack = _Stack(_policies(group))
-            fields = {name for rules in stack.rules.values() for each in rules for name in each.permit}
-            asking[id(group)] = any("equestPrincipals" in name or "request.auth" in name for name in fields)
-        if asking[id(group)]:
-            found.add(identity(path))
-    return frozenset(found)
+            fields = {name for rules in stack.rules.values() for rule in rules for name in rule.permit}
+            uses_tokens[id(group)] = any("equestPrincipals" in name or "request.auth" in name for name in fields)
+        if uses_tokens[id(group)]:
+            identities.add(identity(path))
+    return frozenset(identities)
 
 
 def _contexts(side: Simulation) -> Iterator[tuple[tuple[Node, ...], Group]]:
+    """Yield the contexts of AuthorizationPolicies, at most MOST_CONTEXTS."""
     room = MOST_CONTEXTS
     for group in side.groups:
         if (group.kind.group, group.kind.kind) == KIND:
@@ -94,36 +96,44 @@ def _contexts(side: Simulation) -> Iterator[tuple[tuple[Node, ...], Group]]:
 
 
 def _policies(group: Group | None) -> list[Resource]:
-    return [] if group is None else [each.policy for each in group.effective.stack]
+    """Return the policies of a group's stack."""
+    return [] if group is None else [attachment.policy for attachment in group.effective.stack]
 
 
 def _is_same(sides: Sides, before: Group, after: Group | None) -> bool:
-    old = {sides.pairing.key(each.key): each.spec for each in _policies(before)}
-    return old == {each.key: each.spec for each in _policies(after)}
+    """Return whether two groups have the same policies with the same specs."""
+    old = {sides.pairing.key(policy.key): policy.spec for policy in _policies(before)}
+    return old == {policy.key: policy.spec for policy in _policies(after)}
 
 
 def _causes(sides: Sides, before: Group, after: Group | None) -> Iterator[Cause]:
-    former, now = _policies(before), _policies(after)
-    if any("${" in json.dumps(each.spec, default=str) for each in (*former, *now)):
+    """Yield the causes between the policies of one context before and after.
+
+    None where a spec holds a `${VAR}`, or where a policy's targets were not seen.
+    """
+    old_policies, new_policies = _policies(before), _policies(after)
+    if any("${" in json.dumps(policy.spec, default=str) for policy in (*old_policies, *new_policies)):
         return
-    if is_unseen(sides, (each.key for each in former), (each.key for each in now)):
+    if is_unseen(sides, (policy.key for policy in old_policies), (policy.key for policy in new_policies)):
         return
-    old, new = _Stack(former), _Stack(now)
+    old, new = _Stack(old_policies), _Stack(new_policies)
     refuses = bool(new.rules["DENY"] or new.policies["CUSTOM"])
     if old.policies["ALLOW"] and not new.policies["ALLOW"]:
         yield _opened(sides, old, refuses=refuses)
     elif old.policies["ALLOW"]:
         yield from _widened(sides, old, new, refuses=refuses)
+    # Where the first ALLOW policies come, requests that none of them names are refused, whatever DENY stopped before.
     if old.policies["ALLOW"] or not new.policies["ALLOW"]:
         for action in ("DENY", "CUSTOM"):
             yield from _stopped(sides, old, new, action)
 
 
 def _opened(sides: Sides, old: _Stack, *, refuses: bool) -> Cause:
+    """Return the cause that the last ALLOW policy is gone."""
     policies = old.policies["ALLOW"]
-    owners = tuple(sorted(each.key for each in policies))
+    owners = tuple(sorted(policy.key for policy in policies))
     left = _EVERYTHING if refuses else "everything is let in"
-    location = next((at for each in policies if (at := _left(sides, each)) is not None), None)
+    location = next((place for policy in policies if (place := _left(sides, policy)) is not None), None)
     return Cause(
         "the last ALLOW",
         "is gone",
@@ -137,23 +147,28 @@ def _opened(sides: Sides, old: _Stack, *, refuses: bool) -> Cause:
 
 
 def _widened(sides: Sides, old: _Stack, new: _Stack, *, refuses: bool) -> Iterator[Cause]:
+    """Yield a cause for each ALLOW rule that lets in clients that no rule let in before."""
     former = old.rules["ALLOW"]
-    named = all(names_a_client(each.permit) for each in former)
-    told: set[tuple[ResourceKey, int]] = set()
+    all_named = all(names_a_client(old_rule.permit) for old_rule in former)
+    reported: set[tuple[ResourceKey, int]] = set()
     for rule in new.rules["ALLOW"]:
-        if any(covers(each.permit, rule.permit) for each in former) or (rule.policy.key, rule.number) in told:
+        if any(covers(old_rule.permit, rule.permit) for old_rule in former):
             continue
-        if all(any(covers(each.permit, part) for each in former) for part in single(rule.permit)):
+        if (rule.policy.key, rule.number) in reported:
             continue
-        narrower = [each for each in former if covers(rule.permit, each.permit)]
-        narrower.sort(key=lambda each: sides.pairing.key(each.policy.key) != rule.policy.key)
-        gone = next((fields for each in narrower if (fields := list(lost(rule.permit, each.permit)))), [])
-        if not gone and (not named or names_a_client(rule.permit)):
+        # Several old rules together may cover it: value by value.
+        if all(any(covers(old_rule.permit, part) for old_rule in former) for part in single(rule.permit)):
             continue
-        told.add((rule.policy.key, rule.number))
-        was = narrower[0] if gone else None
+        narrower = [old_rule for old_rule in former if covers(rule.permit, old_rule.permit)]
+        narrower.sort(key=lambda old_rule: sides.pairing.key(old_rule.policy.key) != rule.policy.key)
+        losses = (list(lost(rule.permit, old_rule.permit)) for old_rule in narrower)
+        lost_fields = next(filter(None, losses), [])
+        if not lost_fields and (not all_named or names_a_client(rule.permit)):
+            continue
+        reported.add((rule.policy.key, rule.number))
+        was = narrower[0] if lost_fields else None
         field = f"spec.rules[{rule.number}]"
-        change = f"no longer asks for {', '.join(gone)}" if gone else "names no client"
+        change = f"no longer asks for {', '.join(lost_fields)}" if lost_fields else "names no client"
         says = "it lets in whom no rule let in before"
         if not rule.permit:
             says = _EVERYTHING if refuses else "everything is let in"
@@ -170,15 +185,16 @@ def _widened(sides: Sides, old: _Stack, new: _Stack, *, refuses: bool) -> Iterat
 
 
 def _stopped(sides: Sides, old: _Stack, new: _Stack, action: str) -> Iterator[Cause]:
-    standing = [each.permit for each in new.rules[action]]
-    told: set[tuple[ResourceKey, int]] = set()
+    """Yield a cause for each DENY or CUSTOM rule whose requests are stopped no longer."""
+    standing = [rule.permit for rule in new.rules[action]]
+    reported: set[tuple[ResourceKey, int]] = set()
     for rule in old.rules[action]:
-        parts = [rule.permit] if any(covers(each, rule.permit) for each in standing) else single(rule.permit)
-        if all(any(covers(each, part) for each in standing) for part in parts):
+        parts = [rule.permit] if any(covers(permit, rule.permit) for permit in standing) else single(rule.permit)
+        if all(any(covers(permit, part) for permit in standing) for part in parts):
             continue
-        if (rule.policy.key, rule.number) in told:
+        if (rule.policy.key, rule.number) in reported:
             continue
-        told.add((rule.policy.key, rule.number))
+        reported.add((rule.policy.key, rule.number))
         state = sides.after.policies.get(sides.pairing.key(rule.policy.key))
         stands = state is not None and text(state.policy.spec.get("action")) == action
         does = "refused" if action == "DENY" else "had its authorizer asked about"
@@ -194,11 +210,12 @@ def _stopped(sides: Sides, old: _Stack, new: _Stack, action: str) -> Iterator[Ca
 
 
 def _rule_at(rule: _Rule) -> Location:
+    """Return the location of a rule."""
     return rule.policy.location("spec", "rules", rule.number)
 
 
 def _left(sides: Sides, policy: Resource) -> Location | None:
-    """Where a policy of before is edited, if it is still there: its rules, its action, else whom it is for."""
+    """Return where to edit a policy of before that is still there: its rules, its action, else its targets."""
     state = sides.after.policies.get(sides.pairing.key(policy.key))
     if state is None:
         return None

@@ -1,4 +1,4 @@
-"""What one rule of an Istio AuthorizationPolicy covers of another one (docs/design/implementations/istio.md §1).
+"""Rules of Istio AuthorizationPolicies, and whether one covers another (docs/design/implementations/istio.md §1).
 
 A rule matches what one of its sources, one of its operations and all of its conditions match; a list of values matches
 what one of them does, a `not` list what none does. Taken apart, a rule is a number of permits: fields with their
@@ -14,33 +14,34 @@ from typing import Any
 from policylint.model import mapping, sequence, text
 
 Permit = Mapping[str, frozenset[str]]
-"""Field, e.g. `from.principals`, → values. What is left out matches everything."""
+"""Field, e.g. `from.principals`, → values; a field that is left out matches everything."""
 _MOST = 64
-"""A rule that comes to more permits of one value each is compared as it is written."""
+"""Most permits of one value each that a rule is taken apart into; beyond, it is compared as it is written."""
 _CLIENTS = ("from.", "when.source.", "when.request.auth.", "when.remote.")
 _EVERY_ADDRESS = ("0.0.0.0/0", "::/0")
 
 
 def permits(rule: Mapping[str, Any]) -> list[Permit]:
-    """A rule taken apart: a source, an operation, all conditions."""
-    sources = [_fields("from", mapping(mapping(each).get("source"))) for each in sequence(rule.get("from"))]
-    operations = [_fields("to", mapping(mapping(each).get("operation"))) for each in sequence(rule.get("to"))]
+    """Take a rule apart into permits: a source, an operation and all conditions each."""
+    sources = [_fields("from", mapping(mapping(source).get("source"))) for source in sequence(rule.get("from"))]
+    operations = [_fields("to", mapping(mapping(operation).get("operation"))) for operation in sequence(rule.get("to"))]
     when: dict[str, frozenset[str]] = {}
-    for each in map(mapping, sequence(rule.get("when"))):
+    for condition in map(mapping, sequence(rule.get("when"))):
         for name in ("values", "notValues"):
-            values = frozenset(map(str, sequence(each.get(name))))
-            field = f"when.{text(each.get('key'))}" + ("" if name == "values" else ".not")
+            values = frozenset(map(str, sequence(condition.get(name))))
+            field = f"when.{text(condition.get('key'))}" + ("" if name == "values" else ".not")
             if values:
                 when[field if field not in when else f"{field} {len(when)}"] = values
     return [{**source, **operation, **when} for source, operation in product(sources or [{}], operations or [{}])]
 
 
 def _fields(part: str, values: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    return {f"{part}.{name}": frozenset(map(str, each)) for name, each in values.items() if sequence(each)}
+    """Return the lists of a source or an operation as fields of a permit."""
+    return {f"{part}.{name}": frozenset(map(str, listed)) for name, listed in values.items() if sequence(listed)}
 
 
 def single(permit: Permit) -> list[Permit]:
-    """A permit as several of one value each, as another policy may have written them."""
+    """Take a permit apart into permits of one value each, as another policy may have written them."""
     listed = [(name, values) for name, values in permit.items() if not _is_negative(name)]
     count = 1
     for _, values in listed:
@@ -50,33 +51,33 @@ def single(permit: Permit) -> list[Permit]:
     rest = {name: values for name, values in permit.items() if _is_negative(name)}
     names = [name for name, _ in listed]
     return [
-        {**rest, **{name: frozenset((value,)) for name, value in zip(names, chosen, strict=True)}}
-        for chosen in product(*(sorted(values) for _, values in listed))
+        {**rest, **{name: frozenset((value,)) for name, value in zip(names, combination, strict=True)}}
+        for combination in product(*(sorted(values) for _, values in listed))
     ]
 
 
 def covers(wide: Permit, narrow: Permit) -> bool:
-    """Whether a permit matches all that another one matches, as far as their words tell."""
+    """Return whether a permit matches all that another one matches, as far as their words tell."""
     for name, values in wide.items():
-        theirs = narrow.get(name)
-        if theirs is None:
+        narrow_values = narrow.get(name)
+        if narrow_values is None:
             return False
         if _is_negative(name):
-            covered = all(any(_takes(name, mine, each) for mine in theirs) for each in values)
+            covered = all(any(_takes(name, pattern, value) for pattern in narrow_values) for value in values)
         else:
-            covered = all(any(_takes(name, mine, each) for mine in values) for each in theirs)
+            covered = all(any(_takes(name, pattern, value) for pattern in values) for value in narrow_values)
         if not covered:
             return False
     return True
 
 
 def names_a_client(permit: Permit) -> bool:
-    """Whether it asks who somebody is or where he comes from."""
+    """Return whether a permit demands an identity or an origin of the client."""
     return any(name.startswith(_CLIENTS) and not values.intersection(_EVERY_ADDRESS) for name, values in permit.items())
 
 
 def lost(wide: Permit, narrow: Permit) -> Iterator[str]:
-    """What the wider of two permits asks no longer: fields that are gone, or that any value satisfies."""
+    """Yield the demands of a permit that a wider one does not make: fields that are gone or satisfied by any value."""
     for name, values in narrow.items():
         now = wide.get(name)
         if now is None or (now != values and now.intersection(("*", *_EVERY_ADDRESS)) and not _is_negative(name)):
@@ -84,10 +85,12 @@ def lost(wide: Permit, narrow: Permit) -> Iterator[str]:
 
 
 def _is_negative(name: str) -> bool:
+    """Return whether a field is a `not` list."""
     return ".not" in name
 
 
 def _takes(name: str, pattern: str, value: str) -> bool:
+    """Return whether a pattern of a field matches all that another value of it does."""
     if pattern in ("*", value):
         return True
     if "ocks" in name.rpartition(".")[2] or name.endswith("ip"):
@@ -98,10 +101,11 @@ def _takes(name: str, pattern: str, value: str) -> bool:
 
 
 def _contains(wide: str, narrow: str) -> bool:
+    """Return whether a CIDR contains another one; False where one is no CIDR."""
     from ipaddress import ip_network
 
     try:
-        one, other = ip_network(wide, strict=False), ip_network(narrow, strict=False)
+        wide_network, narrow_network = ip_network(wide, strict=False), ip_network(narrow, strict=False)
     except ValueError:
         return False
-    return one.version == other.version and other.subnet_of(one)  # type: ignore[arg-type]
+    return wide_network.version == narrow_network.version and narrow_network.subnet_of(wide_network)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """GWP302: a change takes authentication, authorization or an allow-list away from a route, on the ways that stay.
 
-The only rule that needs two states, so it lives beside the comparison. What a setting is for, the catalog says.
+The rule needs two states, so it lives beside the comparison. The catalog says what a setting is for.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from policylint.checks.kit.locations import target_at
 from policylint.compare.attachment import rules_of
-from policylint.compare.change import ContextChange, Responsible, Setting
-from policylint.compare.protection.guards import asking, purposes
+from policylint.compare.change import ContextChange, Responsible, SettingChange
+from policylint.compare.protection.guards import demanding, purposes
 from policylint.compare.settings import settings
 from policylint.compare.sides import Sides
 from policylint.compare.subjects import subject_of
@@ -24,7 +24,7 @@ _MOST_RELATED = 4
 
 
 class _Loss(NamedTuple):
-    """One reason for which routes lose a protection: whose settings, for what purpose, and who prevails."""
+    """One reason for which routes lose a protection: its purpose and settings, their sources, and who prevails."""
 
     purpose: str
     names: tuple[str, ...]
@@ -34,47 +34,47 @@ class _Loss(NamedTuple):
 
 
 def authentication_removed(sides: Sides, contexts: Iterable[ContextChange]) -> Iterator[Finding]:
-    """One finding per reason, for routes that are there on both sides."""
-    memo: dict[tuple[int, int], list[Setting]] = {}
+    """Yield one finding per reason, for routes that are there on both sides."""
+    settings_by_pair: dict[tuple[int, int], list[SettingChange]] = {}
     protection = _Protection(sides.after)
     losses: dict[_Loss, dict[ResourceKey, set[Node]]] = {}
-    for each in contexts:
-        subject = subject_of(each.path)
-        if each.standing != "both" or not subject.kind.endswith("Route") or each.before is None:
+    for context in contexts:
+        subject = subject_of(context.path)
+        if context.standing != "both" or not subject.kind.endswith("Route") or context.before is None:
             continue
-        for purpose, fields in purposes(each.kind):
-            asked = asking(each.before.spec, fields)
-            now = () if each.after is None else asking(each.after.spec, fields)
-            if not asked or now or protection.has(each.path, purpose):
+        for purpose, purpose_fields in purposes(context.kind):
+            fields_before = demanding(context.before.spec, purpose_fields)
+            fields_after = () if context.after is None else demanding(context.after.spec, purpose_fields)
+            if not fields_before or fields_after or protection.has(context.path, purpose):
                 continue
-            pair = (id(each.before), id(each.after))
-            if pair not in memo:
-                memo[pair] = settings(each.kind, each.before, each.after, *sides)
-            lost = [setting for setting in memo[pair] if setting.name in asked]
-            first = next((setting for setting in lost if setting.by), lost[0])
-            sources = tuple(dict.fromkeys(source for setting in lost for source in setting.sources_before))
-            # a setting that is still there has been switched off
+            pair = (id(context.before), id(context.after))
+            if pair not in settings_by_pair:
+                settings_by_pair[pair] = settings(context.kind, context.before, context.after, *sides)
+            lost_settings = [setting for setting in settings_by_pair[pair] if setting.name in fields_before]
+            first = next((setting for setting in lost_settings if setting.by), lost_settings[0])
+            sources = tuple(dict.fromkeys(source for setting in lost_settings for source in setting.sources_before))
+            # A setting that is still there has been switched off: whoever sets it now prevails.
             by = first.sources_after if first.change != "removed" else first.by
-            loss = _Loss(purpose, tuple(setting.name for setting in lost), sources, by, first.because)
+            loss = _Loss(purpose, tuple(setting.name for setting in lost_settings), sources, by, first.because)
             rules = losses.setdefault(loss, {}).setdefault(subject, set())
-            rules.update(node for node in each.path if node.role.endswith("Rule"))
+            rules.update(node for node in context.path if node.role.endswith("Rule"))
     for loss, routes in losses.items():
         yield _finding(sides, loss, routes)
 
 
 class _Protection:
-    """Whether another kind of policy serves the same purpose: a route may change its implementation."""
+    """The nodes that policies of any kind protect after the change: a route may change its implementation."""
 
     def __init__(self, after: Simulation) -> None:
         self._nodes: dict[str, set[Node]] = defaultdict(set)
         for group in after.groups:
             for purpose, fields in purposes(group.kind):
-                if asking(group.effective.spec, fields):
+                if demanding(group.effective.spec, fields):
                     self._nodes[purpose].update(group.nodes)
         self._after = after
 
     def has(self, path: tuple[Node, ...], purpose: str) -> bool:
-        """Whether the last rule or route of a path is still protected by some policy."""
+        """Return whether the last rule or route of a path is still protected by some policy."""
         last = next(
             (node for node in reversed(path) if node.role.endswith("Rule") or node.key.kind.endswith("Route")), None
         )
@@ -84,12 +84,13 @@ class _Protection:
 
 
 def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) -> Finding:
+    """Return the finding of one reason."""
     first = min(routes)
     location = _cause(sides, loss)
     related = [
-        Related(f"`{loss.names[0]}` came from here before the change", each.location)
-        for each in loss.sources
-        if each.location is not None
+        Related(f"`{loss.names[0]}` came from here before the change", source.location)
+        for source in loss.sources
+        if source.location is not None
     ]
     for route in sorted(routes):
         resource = sides.after.world.get(route)
@@ -99,15 +100,15 @@ def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) ->
             else:
                 related.append(Related(f"{route} is no longer protected", resource.name_location))
     assert location is not None
-    owners = " and ".join(str(each.policy) for each in loss.sources)
-    winners = tuple(each.policy for each in loss.by)
+    owners = " and ".join(str(source.policy) for source in loss.sources)
+    winners = tuple(winner.policy for winner in loss.by)
     subject = f"{first} loses its" if len(routes) == 1 else f"{len(routes)} routes lose their"
     return Finding(
         RULE,
         "error",
         f"{subject} {loss.purpose}{_reach(sides, routes)}: {', '.join(loss.names)} of {owners}",
         location,
-        resources=(first, *(each.policy for each in loss.sources), *winners),
+        resources=(first, *(source.policy for source in loss.sources), *winners),
         label=f"{winners[0]} prevails over it" if winners else f"{owners} {_is(loss.because)}",
         related=tuple(related[:_MOST_RELATED]),
         help=("fix: " + _fix(loss), "note: nothing else that is deployed takes its place"),
@@ -118,34 +119,38 @@ def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) ->
 
 
 def _reach(sides: Sides, routes: dict[ResourceKey, set[Node]]) -> str:
-    """` in 1 of its 3 rules` where a single route keeps its protection elsewhere."""
+    """Return ` in 1 of its 3 rules` where a single route keeps its protection elsewhere, else ""."""
     if len(routes) > 1:
         return ""
     route, rules = next(iter(routes.items()))
-    every = rules_of(sides.after, route)
-    return f" in {len(rules)} of its {len(every)} rules" if rules and len(rules & every) < len(every) else ""
+    all_rules = rules_of(sides.after, route)
+    return (
+        f" in {len(rules)} of its {len(all_rules)} rules" if rules and len(rules & all_rules) < len(all_rules) else ""
+    )
 
 
 def _is(because: str) -> str:
+    """Return what became of the policies, as a predicate."""
     return {"deleted": "is deleted", "taken out of it": "no longer says so"}.get(
         because, because or "no longer applies"
     )
 
 
 def _fix(loss: _Loss) -> str:
-    names = ", ".join(f"`{each}:`" for each in loss.names)
+    """Return what to do instead, one clause."""
+    names = ", ".join(f"`{name}:`" for name in loss.names)
     if loss.by:
         return f"let {loss.by[0].policy.path} merge, or repeat {names} in it"
     return f"keep {names} for what needs it, here or in another policy"
 
 
 def _cause(sides: Sides, loss: _Loss) -> Location | None:
-    """Where a person would edit: the policy that prevails, else the one that no longer says it, if it is there."""
-    for each in loss.by:
-        if each.location is not None:
-            return each.location
-    for each in loss.sources:
-        state = sides.after.policies.get(sides.pairing.key(each.policy))
+    """Return where a person would edit: the policy that prevails, else the one that no longer sets it, if any."""
+    for winner in loss.by:
+        if winner.location is not None:
+            return winner.location
+    for source in loss.sources:
+        state = sides.after.policies.get(sides.pairing.key(source.policy))
         if state is not None:
             targets = state.targets
             return target_at(state.policy, targets[0]) if targets else state.policy.name_location

@@ -1,7 +1,7 @@
-"""Two specs of one kind in, out what the second one weakens, by the words that the catalog has for it (`weaker`).
+"""The weakenings between two specs of one kind, by the words that the catalog has for it (`weaker`).
 
-Nothing is said of what was exchanged (one entry for another), of what cannot be told (`${VAR}`), nor of a setting that
-is there for the first time: it asks for more than nothing did.
+Nothing is reported about what was exchanged (one entry for another), what cannot be told (`${VAR}`), and a setting that
+is there for the first time: it demands more than nothing did.
 """
 
 from __future__ import annotations
@@ -13,23 +13,45 @@ from typing import Any
 
 from policylint.checks.kit.locations import value_at
 from policylint.checks.kit.wording import listing
-from policylint.compare.protection.dotted import At, instances, name_of, pair
 from policylint.documents import Pointer
 from policylint.model import mapping
 from policylint.model.weakness import Weakness
 from policylint.namedtuple import NamedTuple
 from policylint.policy.declared import is_opt_out
 
+_LONGEST = 60
+"""Most characters of a value or name in a message."""
+_HASHED = re.compile(r":(?:\{SHA\}|\$)\S*$")
+_NAMES = ("name", "issuer")
+"""Fields by which an entry of a list is known."""
 
-class Weakened(NamedTuple):
-    """One thing that is weaker.
+
+class PathValue(NamedTuple):
+    """The value at a path, or where it would be.
 
     Args:
-        weak: in which way.
-        before, after: below each spec; for what is gone `after` is where it would be.
+        value: None where the field is missing.
+        held: whether the object that would hold it is there.
+    """
+
+    pointer: Pointer
+    value: Any
+    held: bool
+
+
+PathValues = dict[tuple[str, ...], PathValue]
+"""Values of a path, by the names of the entries that its `*`s stand for."""
+
+
+class Weakening(NamedTuple):
+    """One weakening of a setting.
+
+    Args:
+        weak: the weakness of the catalog that describes it.
+        before, after: pointers below each spec; for what is gone `after` is where it would be.
         change: what happened, e.g. `goes from Deny to Allow`.
         was: the value that was stronger, "" for anything but a value.
-        opens: whether the purpose of `weak.opens` is served no longer.
+        opens: whether the purpose of `weak.opens` is no longer served.
     """
 
     weak: Weakness
@@ -40,103 +62,111 @@ class Weakened(NamedTuple):
     opens: bool = False
 
 
-def weakened(words: Iterable[Weakness], before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
-    """Everything that is weaker, in the order of the words."""
-    told: list[Pointer] = []
-    for weak in words:
-        for each in _compared(weak, before, after):
-            if weak.list in ("alternatives", "conditions") and any(at[: len(each.after)] == each.after for at in told):
-                continue  # what the new entry lets in has been said
-            told.append(each.after)
-            opens = each.opens and not any(_stands(after, path) for path in weak.unless)
-            yield each._replace(opens=opens)
+def weakenings(
+    weaknesses: Iterable[Weakness], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Weakening]:
+    """Yield everything that is weaker, in the order of the weaknesses."""
+    reported: list[Pointer] = []
+    for weak in weaknesses:
+        for weakening in _compared(weak, before, after):
+            place = weakening.after
+            if weak.list in ("alternatives", "conditions") and any(
+                pointer[: len(place)] == place for pointer in reported
+            ):
+                continue  # what the new entry lets in has been reported
+            reported.append(place)
+            opens = weakening.opens and not any(_stands(after, path) for path in weak.unless)
+            yield weakening._replace(opens=opens)
 
 
 def text(value: object) -> str:
-    """A value in a message."""
+    """Return a value as it stands in a message."""
     if isinstance(value, str):
         return value
-    said = json.dumps(value, default=str)
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+    encoded = json.dumps(value, default=str)
+    return encoded if len(encoded) <= _LONGEST else f"{encoded[:_LONGEST]}…"
 
 
-_LONGEST = 60
-_HASHED = re.compile(r":(?:\{SHA\}|\$)\S*$")
-
-
-def _compared(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
+def _compared(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Return the weakenings of one weakness."""
     if weak.order:
         return _order(weak, before, after)
     if weak.list:
         return _LISTS[weak.list](weak, before, after)
     if weak.presence == "demands":
-        return _gone(weak, before, after)
-    return _come(weak, before, after)
+        return _removed(weak, before, after)
+    return _introduced(weak, before, after)
 
 
-def _order(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
-    old, new = pair(before, after, weak.path)
-    always = weak.instead and "*" in weak.path  # entries that come and go fall back on another field
-    for key in dict.fromkeys((*old, *new)) if always else (key for key in old if key in new):
-        was, now = _value(weak, before, old.get(key)), _value(weak, after, new.get(key))
-        one, other = _step(weak, was.value), _step(weak, now.value)
-        if one is None or other is None or one >= other or not _holds(weak, after, new.get(key)):
+def _order(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the values that went further down the order of a weakness."""
+    old, new = pair_values(before, after, weak.path)
+    compares_all = weak.instead and "*" in weak.path  # entries that come and go fall back on another field
+    for key in dict.fromkeys((*old, *new)) if compares_all else (key for key in old if key in new):
+        old_value, new_value = _value(weak, before, old.get(key)), _value(weak, after, new.get(key))
+        old_rank, new_rank = _rank(weak, old_value.value), _rank(weak, new_value.value)
+        if old_rank is None or new_rank is None or old_rank >= new_rank or not _holds(weak, after, new.get(key)):
             continue
-        said = text(was.value)
-        change = f"goes from {said} to" if was.pointer == now.pointer or always else "is now"
-        yield Weakened(weak, was.pointer, now.pointer, f"{change} {text(now.value)}", said, bool(weak.opens))
+        old_text = text(old_value.value)
+        change = f"goes from {old_text} to" if old_value.pointer == new_value.pointer or compares_all else "is now"
+        yield Weakening(
+            weak, old_value.pointer, new_value.pointer, f"{change} {text(new_value.value)}", old_text, bool(weak.opens)
+        )
 
 
-def _value(weak: Weakness, spec: Mapping[str, Any], at: At | None) -> At:
-    """What counts at a place, and where it is written, or would be."""
+def _value(weak: Weakness, spec: Mapping[str, Any], at: PathValue | None) -> PathValue:
+    """Return the value that counts at a path, and where it is written or would be."""
     if at is not None and at.value is not None:
         return at
     if weak.instead:
-        (other,) = instances(spec, weak.instead).values()
-        if other.value is not None:
-            return other
+        (fallback,) = instances(spec, weak.instead).values()
+        if fallback.value is not None:
+            return fallback
     value = weak.unset if at is not None and at.held and weak.unset is not None else weak.without
     pointer = at.pointer if at is not None else tuple(weak.instead.split("."))
-    return At(pointer, value, held=False)
+    return PathValue(pointer, value, held=False)
 
 
-def _step(weak: Weakness, value: object) -> int | None:
-    """`1` is not `true`: what stands in the order is of its type."""
-    found = (
+def _rank(weak: Weakness, value: object) -> int | None:
+    """Return the rank of a value in the order, None if it is not in it; `1` is not `true`."""
+    ranks = (
         number
         for number, values in enumerate(weak.order)
-        if any(each == value and isinstance(each, bool) == isinstance(value, bool) for each in values)
+        if any(candidate == value and isinstance(candidate, bool) == isinstance(value, bool) for candidate in values)
     )
-    return next(found, None)
+    return next(ranks, None)
 
 
-def _alternatives(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
+def _alternatives(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the lists of alternatives that had some, gained one and lost none."""
     for was, now, old, new in _lists(weak, before, after):
         if old and old.keys() < new.keys():
             added = [name for name in new if name not in old]
             pointer = (*now.pointer, new[added[0]])
-            yield Weakened(weak, was.pointer, pointer, f"gains {_listed(added)}")
+            yield Weakening(weak, was.pointer, pointer, f"gains {_listed(added)}")
 
 
-def _conditions(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
+def _conditions(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the lists of conditions that gained one and lost none: the protection acts on fewer requests."""
     for was, now, old, new in _lists(weak, before, after):
         if old.keys() < new.keys():
             added = [name for name in new if name not in old]
-            yield Weakened(weak, was.pointer, (*now.pointer, new[added[0]]), f"gains {_listed(added)}")
+            yield Weakening(weak, was.pointer, (*now.pointer, new[added[0]]), f"gains {_listed(added)}")
 
 
-def _demands(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
+def _demands(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the lists of demands that lost one and gained none."""
     for was, now, old, new in _lists(weak, before, after):
         if new.keys() < old.keys():
             lost = [name for name in old if name not in new]
-            yield Weakened(weak, (*was.pointer, old[lost[0]]), now.pointer, f"loses {_listed(lost)}")
+            yield Weakening(weak, (*was.pointer, old[lost[0]]), now.pointer, f"loses {_listed(lost)}")
 
 
 def _lists(
     weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[tuple[At, At, dict[str, Any], dict[str, Any]]]:
-    """The lists that stand, or could, on both sides, with their entries by name."""
-    old, new = pair(before, after, weak.path)
+) -> Iterator[tuple[PathValue, PathValue, dict[str, Any], dict[str, Any]]]:
+    """Yield the lists that stand, or could, on both sides, with their entries by name."""
+    old, new = pair_values(before, after, weak.path)
     for key, was in old.items():
         now = new.get(key)
         if now is None or not was.held or not now.held or not _holds(weak, after, now):
@@ -146,47 +176,51 @@ def _lists(
 
 
 def _entries(weak: Weakness, value: object) -> dict[str, Any]:
-    """Name → index or key of the entries that count."""
+    """Return name → index or key of the entries that count."""
     if isinstance(value, dict):
-        return {key: key for key, each in value.items() if each is not None and _matches(mapping(each), weak.entries)}
+        present = {key: mapping(entry) for key, entry in value.items() if entry is not None}
+        return {key: key for key, entry in present.items() if _matches(entry, weak.entries)}
     if not isinstance(value, list):
         return {}
-    return {name_of(each): number for number, each in enumerate(value) if _matches(mapping(each), weak.entries)}
+    return {name_of(entry): number for number, entry in enumerate(value) if _matches(mapping(entry), weak.entries)}
 
 
-def _gone(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
-    old, new = pair(before, after, weak.path)
+def _removed(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the demands that are gone."""
+    old, new = pair_values(before, after, weak.path)
     for key, was in old.items():
         now = new.get(key)
         if not _is_there(was.value) or now is None or _is_there(now.value) or not _holds(weak, after, now):
             continue
         if any(_stands(after, path) and not _stands(before, path) for path in weak.unless):
             continue  # exchanged for something that serves the same purpose
-        yield Weakened(weak, was.pointer, now.pointer, "is gone", opens=bool(weak.opens))
+        yield Weakening(weak, was.pointer, now.pointer, "is gone", opens=bool(weak.opens))
 
 
-def _come(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakened]:
-    """What lets somebody in anywhere for the first time, in a setting that stood before."""
+def _introduced(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the first grant that lets everybody in where there was none, in a setting that stood before."""
     if not _is_there(_holder(before, weak)):
         return
-    if any(_admits(weak, each.value) and _holds(weak, before, each) for each in instances(before, weak.path).values()):
+    if any(_admits(weak, old.value) and _holds(weak, before, old) for old in instances(before, weak.path).values()):
         return
-    for each in instances(after, weak.path).values():
-        change = _admits(weak, each.value)
-        if change and _holds(weak, after, each):
-            yield Weakened(weak, each.pointer, each.pointer, change, opens=bool(weak.opens))
+    for new in instances(after, weak.path).values():
+        change = _admits(weak, new.value)
+        if change and _holds(weak, after, new):
+            yield Weakening(weak, new.pointer, new.pointer, change, opens=bool(weak.opens))
             return
 
 
 def _admits(weak: Weakness, value: object) -> str:
+    """Return how a value lets everybody in, "" if it does not."""
     if weak.presence:
         return "is there now" if value is not None else ""
-    found = [each for each in (value if isinstance(value, list) else [value]) if each in weak.everybody]
-    return f"now holds {found[0]}" if found else ""
+    entries = value if isinstance(value, list) else [value]
+    admitted = [entry for entry in entries if entry in weak.everybody]
+    return f"now holds {admitted[0]}" if admitted else ""
 
 
 def _holder(spec: Mapping[str, Any], weak: Weakness) -> Any:
-    """What holds all that a path stands for: up to its first `*`, else its last step."""
+    """Return what holds all that a path stands for: up to its first `*`, else up to its last step."""
     steps = weak.path.split(".")
     value: Any = spec
     for step in steps[: steps.index("*") if "*" in steps else -1]:
@@ -194,8 +228,8 @@ def _holder(spec: Mapping[str, Any], weak: Weakness) -> Any:
     return value
 
 
-def _holds(weak: Weakness, spec: Mapping[str, Any], at: At | None) -> bool:
-    """Whether the fields beside a value are as `where` wants them."""
+def _holds(weak: Weakness, spec: Mapping[str, Any], at: PathValue | None) -> bool:
+    """Return whether the fields beside a value are as `where` demands."""
     if not weak.where:
         return True
     beside: Any = spec
@@ -207,33 +241,100 @@ def _holds(weak: Weakness, spec: Mapping[str, Any], at: At | None) -> bool:
     return _matches(mapping(beside), weak.where)
 
 
-def _matches(entry: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(_is_among(value_at(entry, tuple(path.split("."))), value) for path, value in wanted.items())
+def _matches(entry: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:
+    """Return whether an entry has the values that conditions name."""
+    return all(_is_among(value_at(entry, tuple(path.split("."))), value) for path, value in conditions.items())
 
 
-def _is_among(value: object, wanted: object) -> bool:
-    among = wanted if isinstance(wanted, list) else [wanted]
-    return any(each in among for each in value) if isinstance(value, list) else value in among
+def _is_among(value: object, expected: object) -> bool:
+    """Return whether a value, or one of its entries, is among the expected ones."""
+    accepted = expected if isinstance(expected, list) else [expected]
+    return any(entry in accepted for entry in value) if isinstance(value, list) else value in accepted
 
 
 def _stands(spec: Mapping[str, Any], path: str) -> bool:
-    """Whether there is something at `path`, or `path=value` somewhere."""
-    where, _, wanted = path.partition("=")
-    return any(each.value == wanted if wanted else _is_there(each.value) for each in instances(spec, where).values())
+    """Return whether there is a value at `path`, or for `path=value` that one."""
+    where, _, expected = path.partition("=")
+    values = [instance.value for instance in instances(spec, where).values()]
+    return any(value == expected if expected else _is_there(value) for value in values)
 
 
 def _is_there(value: object) -> bool:
+    """Return whether a value is there and switches nothing off."""
     return value is not None and value != [] and not is_opt_out(value)
 
 
 def _unclear(value: object) -> bool:
+    """Return whether a value holds a variable."""
     return "${" in json.dumps(value, default=str)
 
 
 def _listed(names: list[str]) -> str:
-    """Names; of a line of an htpasswd file that of its user, for nobody wants to read the hash."""
-    shown = (_HASHED.sub("", each) for each in names)
-    return listing((each if len(each) <= _LONGEST else f"{each[:_LONGEST]}…" for each in shown), most=3)
+    """Return names in words; of a line of an htpasswd file only the user, since nobody wants to read the hash."""
+    shown = (_HASHED.sub("", name) for name in names)
+    return listing((name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in shown), most=3)
+
+
+def pair_values(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> tuple[PathValues, PathValues]:
+    """Return the values of a path on both sides, by the names of the entries that its `*`s stand for."""
+    old: PathValues = {(): PathValue((), before, held=True)}
+    new: PathValues = {(): PathValue((), after, held=True)}
+    for step in path.split("."):
+        old, new = _below(old, step, new), _below(new, step, old)
+    return old, new
+
+
+def instances(spec: Mapping[str, Any], path: str) -> PathValues:
+    """Return the values of a path on one side."""
+    return pair_values(spec, {}, path)[0]
+
+
+def _below(values: PathValues, step: str, opposite: PathValues) -> PathValues:
+    """Return the values one step further down; `opposite` are those of the other side."""
+    following: PathValues = {}
+    for key, holder_value in values.items():
+        if step == "*":
+            beside = opposite[key].value if key in opposite else None
+            for name, index, entry in _every(holder_value.value, beside):
+                following[(*key, name)] = PathValue((*holder_value.pointer, index), entry, held=True)
+        else:
+            holder = mapping(holder_value.value)
+            following[key] = PathValue(
+                (*holder_value.pointer, step), holder.get(step), bool(holder) or holder_value.pointer == ()
+            )
+    return following
+
+
+def _every(value: object, opposite: object) -> Iterator[tuple[str, Any, Any]]:
+    """Yield name, index and value of the entries of a list or object.
+
+    An entry without a name is known by its content if both sides have it, else by its rank among such entries, as long
+    as their number stays.
+    """
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield str(key), key, entry
+    elif isinstance(value, list):
+        opposite_names = set(map(name_of, opposite)) if isinstance(opposite, list) else set()
+        names = [name_of(entry) for entry in value]
+        # Entries without a name that the other side has not: changed, so known by their rank among each other.
+        unnamed = [
+            number for number, entry in enumerate(value) if not _own_name(entry) and names[number] not in opposite_names
+        ]
+        for number, entry in enumerate(value):
+            name = f"{unnamed.index(number)} of {len(unnamed)}" if number in unnamed else names[number]
+            yield name, number, entry
+
+
+def _own_name(entry: object) -> str:
+    """Return the name that an entry has for itself, "" if none."""
+    return next((str(entry[name]) for name in _NAMES if isinstance(entry, dict) and name in entry), "")
+
+
+def name_of(entry: object) -> str:
+    """Return the name of an entry, or its whole content if it has none."""
+    content = entry if isinstance(entry, str) else json.dumps(entry, sort_keys=True, default=str)
+    return _own_name(entry) or content
 
 
 _LISTS = {"alternatives": _alternatives, "conditions": _conditions, "demands": _demands}

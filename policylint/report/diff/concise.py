@@ -9,7 +9,7 @@ from policylint.report.diff.wording import MARKS, finding_parts, nothing_changes
 from policylint.report.kit.display import one_line
 
 if TYPE_CHECKING:
-    from policylint.compare.change import Subject
+    from policylint.compare.change import SubjectChange
 
 
 def write(report: DiffReport) -> str:
@@ -36,7 +36,7 @@ def changes(report: DiffReport) -> list[str]:
     return list(map(one_line, lines))
 
 
-def _subject(subject: Subject) -> str:
+def _subject(subject: SubjectChange) -> str:
     said = [reach_in_words(each) for each in subject.reach]
     for part in subject.parts:
         for each in part.settings:

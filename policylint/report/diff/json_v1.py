@@ -17,7 +17,7 @@ from policylint.report.findings.json_v1 import _finding as finding_entry
 from policylint.report.kit.identity import Names
 
 if TYPE_CHECKING:
-    from policylint.compare.change import ContextChange, EnvironmentChange, PolicyChange, Subject, Touched
+    from policylint.compare.change import ContextChange, EnvironmentChange, ObjectChange, PolicyChange, SubjectChange
     from policylint.policy.results import Effective
 
 Entry = dict[str, Any]
@@ -152,7 +152,7 @@ def _patcher() -> Callable[[Any, Any], list[Entry]]:
     return patch
 
 
-def _subject(report: DiffReport, subject: Subject, names: Names) -> Entry:
+def _subject(report: DiffReport, subject: SubjectChange, names: Names) -> Entry:
     place = report.place(subject.location)
     entry: Entry = {
         "environment": subject.environment,
@@ -208,7 +208,7 @@ def _policy(report: DiffReport, change: PolicyChange, names: Names) -> Entry:
     }
 
 
-def _object(touched: Touched, names: Names) -> Entry:
+def _object(touched: ObjectChange, names: Names) -> Entry:
     entry: Entry = {
         "environment": touched.environment,
         "object": names.key(touched.key),

@@ -38,7 +38,7 @@ from policylint.report.kit.escape import code, escape, html, spoken
 from policylint.report.kit.wording import count
 
 if TYPE_CHECKING:
-    from policylint.compare.change import EnvironmentChange, Responsible, Setting, Subject
+    from policylint.compare.change import EnvironmentChange, Responsible, SettingChange, SubjectChange
 
 SUMMARY_BUDGET = 900 * 1024
 MOST_NAMES = 5
@@ -158,7 +158,7 @@ def _counts(report: DiffReport) -> str:
     return " · ".join(parts)
 
 
-def _rows(report: DiffReport, groups: Iterable[Sequence[Subject]]) -> Iterator[str]:
+def _rows(report: DiffReport, groups: Iterable[Sequence[SubjectChange]]) -> Iterator[str]:
     for group in groups:
         who = _who(group)
         subject, own = group[0], own_policies(group)
@@ -183,7 +183,7 @@ def _rows(report: DiffReport, groups: Iterable[Sequence[Subject]]) -> Iterator[s
                 who = "same"
 
 
-def _who(group: Sequence[Subject]) -> str:
+def _who(group: Sequence[SubjectChange]) -> str:
     first = group[0]
     if len(group) == 1:
         return code(first.key.path) if first.is_route else code(str(first.key))
@@ -192,7 +192,7 @@ def _who(group: Sequence[Subject]) -> str:
     return f"**{count(len(group), escape(first.key.kind))}**{where}: {whereabouts(group, MOST_NAMES, code)}"
 
 
-def _values(setting: Setting) -> str:
+def _values(setting: SettingChange) -> str:
     """The two cells before and after."""
     if setting.change == "changed":
         return f"{_value(setting.before)} | {code(difference(setting.before, setting.after, 80))}"
@@ -205,7 +205,7 @@ def _value(value: Any) -> str:
     return code(value_in_words(value, 60))
 
 
-def _why(report: DiffReport, setting: Setting, own: frozenset[ResourceKey]) -> str:
+def _why(report: DiffReport, setting: SettingChange, own: frozenset[ResourceKey]) -> str:
     was = _names(setting.sources_before[:3], own)
     match setting.change:
         case "removed":
@@ -284,7 +284,7 @@ def _reaches(environment: EnvironmentChange) -> str:
     return f"<code>{html(subjects[0].key.path)}</code>{more}"
 
 
-def _details(groups: Iterable[Sequence[Subject]]) -> Iterator[str]:
+def _details(groups: Iterable[Sequence[SubjectChange]]) -> Iterator[str]:
     """Before and after of what changes, setting by setting, for a reader who wants the whole values."""
     for group in groups:
         subject = group[0]
@@ -298,7 +298,7 @@ def _details(groups: Iterable[Sequence[Subject]]) -> Iterator[str]:
         yield f"<details><summary>{title}</summary>\n\n{fence}diff\n{body}\n{fence}\n</details>"
 
 
-def _diff_lines(setting: Setting) -> Iterator[str]:
+def _diff_lines(setting: SettingChange) -> Iterator[str]:
     import json
 
     if setting.change in ("unchanged", "moved"):

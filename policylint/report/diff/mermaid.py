@@ -14,7 +14,7 @@ from policylint.model import ResourceKey
 from policylint.report.diff.wording import own_policies
 
 if TYPE_CHECKING:
-    from policylint.compare.change import ContextChange, EnvironmentChange, Subject
+    from policylint.compare.change import ContextChange, EnvironmentChange, SubjectChange
     from policylint.policy.results import Effective
 
 MOST_EDGES = 60
@@ -54,7 +54,7 @@ class _Diagram:
         return "\n".join(["flowchart LR", *lines])
 
 
-def diagram(environment: EnvironmentChange, groups: Iterable[Sequence[Subject]] = ()) -> str:
+def diagram(environment: EnvironmentChange, groups: Iterable[Sequence[SubjectChange]] = ()) -> str:
     """The diagram, "" where nothing is to be drawn; of many subjects that change alike the first stands for all."""
     several = [group for group in groups if len(group) > MOST_ALIKE]
     others = {each.key for group in several for each in group[1:]}

@@ -33,7 +33,14 @@ from policylint.report.kit.display import Paint, one_line, width, wrapped
 from policylint.report.kit.wording import count
 
 if TYPE_CHECKING:
-    from policylint.compare.change import EnvironmentChange, Part, PolicyChange, Responsible, Setting, Subject
+    from policylint.compare.change import (
+        EnvironmentChange,
+        Part,
+        PolicyChange,
+        Responsible,
+        SettingChange,
+        SubjectChange,
+    )
 
 MOST_NAMES = 6
 MOST_BLOCKS = 40
@@ -107,7 +114,7 @@ def _environment(report: DiffReport, environment: EnvironmentChange, paint: Pain
         yield ""
 
 
-def _block(report: DiffReport, group: Sequence[Subject], paint: Paint) -> Iterator[str]:
+def _block(report: DiffReport, group: Sequence[SubjectChange], paint: Paint) -> Iterator[str]:
     """One subject, or several that change alike, and their settings."""
     first = group[0]
     mark = MARKS[first.change]
@@ -146,7 +153,7 @@ def _renamed(report: DiffReport, environment: EnvironmentChange, paint: Paint) -
         yield f"> and {len(found) - MOST_UNKNOWN} more that are called otherwise"
 
 
-def _scope(subject: Subject, part: Part, several: bool) -> str:
+def _scope(subject: SubjectChange, part: Part, several: bool) -> str:
     via = gateways_in_words(part.gateways)
     if not part.rules:
         return via
@@ -200,7 +207,7 @@ def _prevailing(part: Part) -> dict[tuple[Responsible, ...], list[str]]:
     return {by: list(over) for by, over in found.items()}
 
 
-def _origin(report: DiffReport, setting: Setting, own: frozenset[ResourceKey]) -> str:
+def _origin(report: DiffReport, setting: SettingChange, own: frozenset[ResourceKey]) -> str:
     """`was infra/edge-jwt (edge-jwt.yaml:14), replaced by shop/checkout-cors (…)`."""
     was, now = _names(report, setting.sources_before, own), _names(report, setting.sources_after, own)
     match setting.change:
@@ -214,7 +221,7 @@ def _origin(report: DiffReport, setting: Setting, own: frozenset[ResourceKey]) -
             return f"now {now}" if now == was else f"was {was}, now {now}"
 
 
-def _not_reached(report: DiffReport, setting: Setting, own: frozenset[ResourceKey]) -> str:
+def _not_reached(report: DiffReport, setting: SettingChange, own: frozenset[ResourceKey]) -> str:
     return f"{_names(report, setting.sources_before, own, places=False)} does not reach it"
 
 
@@ -231,7 +238,7 @@ def _names(
     return ", ".join(found) + more if found else "the route itself"
 
 
-def _place(subject: Subject) -> str:
+def _place(subject: SubjectChange) -> str:
     if subject.location is None:
         return ""
     return f"{subject.location.file}:{subject.location.at()[0]}"

@@ -13,7 +13,7 @@ from policylint.report.kit.display import one_line
 from policylint.report.kit.wording import count
 
 if TYPE_CHECKING:
-    from policylint.compare.change import EnvironmentChange, Reach, Responsible, Setting, Subject
+    from policylint.compare.change import AttachmentChange, EnvironmentChange, Responsible, SettingChange, SubjectChange
     from policylint.report.diff.report import DiffReport
 
 MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "unchanged": " ", "renamed": ">", "unknown": "!"}
@@ -95,7 +95,7 @@ def _differences(before: Any, after: Any, name: str) -> Iterator[tuple[str, str,
         yield name, value_in_words(before, 30), value_in_words(after, 30)
 
 
-def words(setting: Setting, room: int) -> str:
+def words(setting: SettingChange, room: int) -> str:
     """The value of a setting as a diff shows it."""
     if setting.change == "changed":
         return difference(setting.before, setting.after, room)
@@ -156,7 +156,7 @@ def reproduced(report: DiffReport) -> str:
     return " ".join([*words[:2], report.span, *words[3:]])
 
 
-def reach_in_words(reach: Reach) -> str:
+def reach_in_words(reach: AttachmentChange) -> str:
     """One way in that opens or closes."""
     if reach.what == "listener":
         return f"attached to {reach.name}" if reach.after else f"no longer attached to {reach.name}"
@@ -174,18 +174,18 @@ def gateways_in_words(keys: Iterable[ResourceKey]) -> str:
     return f"via {'Gateway' if len(names) == 1 else 'Gateways'} {', '.join(names[:3])}{more}"
 
 
-def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
+def alike(subjects: Iterable[SubjectChange]) -> list[list[SubjectChange]]:
     """Subjects that change in the same way together: those that lose a protection first, for what comes late may be
     folded or cut, then in the order of the first of each. Policies that act on one of them alone may differ by name."""
     listed = list(subjects)
     ways = _Ways(listed)
-    found: dict[object, list[Subject]] = {}
+    found: dict[object, list[SubjectChange]] = {}
     for each in listed:
         found.setdefault(ways.of(each), []).append(each)
     return sorted(found.values(), key=lambda group: not loses_protection(group[0]))
 
 
-def whereabouts(group: Sequence[Subject], most: int, code: Callable[[str], str] = str) -> str:
+def whereabouts(group: Sequence[SubjectChange], most: int, code: Callable[[str], str] = str) -> str:
     """Of several that change alike, who: `shop/a, shop/b`; of many in several namespaces how many are where."""
     namespaces = Counter(each.key.namespace for each in group)
     if len(group) <= most or len(namespaces) == 1:
@@ -206,7 +206,7 @@ def renamed_objects(environment: EnvironmentChange) -> list[str]:
     ]
 
 
-def own_policies(group: Sequence[Subject]) -> frozenset[ResourceKey]:
+def own_policies(group: Sequence[SubjectChange]) -> frozenset[ResourceKey]:
     """The policies of the first of several that change alike which the others have others for."""
     if len(group) < 2:
         return frozenset()
@@ -214,7 +214,7 @@ def own_policies(group: Sequence[Subject]) -> frozenset[ResourceKey]:
     return first - second
 
 
-def loses_protection(subject: Subject) -> bool:
+def loses_protection(subject: SubjectChange) -> bool:
     """Whether a setting that the catalog calls security-relevant no longer applies."""
     return any(
         each.change == "removed" and each.name in each.kind.settings.security
@@ -231,7 +231,7 @@ def one_of(responsible: Responsible, own: frozenset[ResourceKey]) -> str:
 class _Ways:
     """What subjects that change alike have in common; of settings that many share it is found out once."""
 
-    def __init__(self, subjects: Sequence[Subject]) -> None:
+    def __init__(self, subjects: Sequence[SubjectChange]) -> None:
         self._policies: dict[int, frozenset[ResourceKey]] = {}
         self._said: dict[int, int] = {}
         self._numbers: dict[object, int] = {}
@@ -244,7 +244,7 @@ class _Ways:
                         shared.add(key)
         self._own = {key for key, holder in holders.items() if key not in shared and key.namespace == holder.namespace}
 
-    def of(self, subject: Subject) -> object:
+    def of(self, subject: SubjectChange) -> object:
         parts = tuple(
             (
                 part.gateways,
@@ -258,13 +258,13 @@ class _Ways:
         alone = subject.key if not parts and not reach else None
         return subject.key.kind, subject.change, parts, reach, alone, subject.was
 
-    def _of(self, setting: Setting) -> frozenset[ResourceKey]:
+    def _of(self, setting: SettingChange) -> frozenset[ResourceKey]:
         found = self._policies.get(id(setting))
         if found is None:
             found = self._policies[id(setting)] = frozenset(_policies(setting))
         return found
 
-    def _number(self, setting: Setting) -> int:
+    def _number(self, setting: SettingChange) -> int:
         """The same for settings that read the same."""
         found = self._said.get(id(setting))
         if found is None:
@@ -281,12 +281,12 @@ class _Ways:
         )
 
 
-def _changing(subject: Subject) -> Iterator[Setting]:
+def _changing(subject: SubjectChange) -> Iterator[SettingChange]:
     for part in subject.parts:
         yield from (each for each in part.settings if each.change != "unchanged")
         yield from part.lost
 
 
-def _policies(setting: Setting) -> Iterator[ResourceKey]:
+def _policies(setting: SettingChange) -> Iterator[ResourceKey]:
     for responsible in (setting.sources_before, setting.sources_after, setting.by):
         yield from (each.policy for each in responsible)

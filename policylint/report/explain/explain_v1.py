@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from policylint.explain.contexts import Answer
+from policylint.explain.contexts import ContextAnswer
 from policylint.explain.explanation import Explanation
-from policylint.explain.reach import Reached
+from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings
 from policylint.explain.unattached import target_place
 from policylint.explain.wording import chains, level_of, strategy, where
@@ -58,7 +58,7 @@ def place(location: Location) -> Entry:
     return {"file": location.file, "line": location.at()[0]}
 
 
-def _policies(answer: Answer, names: Names, field: str) -> list[Entry]:
+def _policies(answer: ContextAnswer, names: Names, field: str) -> list[Entry]:
     found = []
     for group in answer.groups:
         rows = [_setting(each, names) for each in settings(group, field)]
@@ -112,6 +112,6 @@ def _policy(explanation: Explanation, names: Names) -> Entry:
     }
 
 
-def _reached(each: Reached, names: Names) -> Entry:
+def _reached(each: ReachedObject, names: Names) -> Entry:
     found: Entry = {"object": names.key(each.key), "extent": each.extent}
     return {**found, "lost": list(each.lost), "by": names.keys(each.by)} if each.lost else found

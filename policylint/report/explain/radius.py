@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from policylint.compare import compare, paired
-from policylint.compare.change import EnvironmentChange, Setting, Subject
+from policylint.compare import compare, pair_sides
+from policylint.compare.change import EnvironmentChange, SettingChange, SubjectChange
 from policylint.explain.settings import summary
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
@@ -92,7 +92,7 @@ def radius(before: Simulation, after: Simulation, policy: ResourceKey, only: Res
     Args:
         only: tell what changes for this object and for nothing else.
     """
-    (change,) = compare(paired([before], [after])) or (EnvironmentChange(before.world.name, "", 0),)
+    (change,) = compare(pair_sides([before], [after])) or (EnvironmentChange(before.world.name, "", 0),)
     contexts = [each for each in change.contexts if only is None or any(node.key == only for node in each.path)]
     through = {node.key for each in contexts for node in each.path}
     folded: dict[tuple[Line, ...], list[ResourceKey]] = defaultdict(list)
@@ -111,11 +111,11 @@ def radius(before: Simulation, after: Simulation, policy: ResourceKey, only: Res
     return Radius(policy, change, tuple(folds), tuple(sorted(workloads)))
 
 
-def _lines(subject: Subject) -> set[Line]:
+def _lines(subject: SubjectChange) -> set[Line]:
     return {_line(each) for part in subject.parts for each in part.settings if each.change != "unchanged"}
 
 
-def _line(setting: Setting) -> Line:
+def _line(setting: SettingChange) -> Line:
     was = ", ".join(each.policy.path for each in setting.sources_before)
     now = ", ".join(each.policy.path for each in setting.sources_after)
     sign = _SIGNS.get(setting.change, "~")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from policylint.explain.contexts import Answer
+from policylint.explain.contexts import ContextAnswer
 from policylint.explain.explanation import Explanation
-from policylint.explain.reach import Reached
+from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.unattached import target_place
 from policylint.explain.wording import all_rules, chains, implementation_of, level_of, strategy, where
@@ -118,7 +118,7 @@ class Page:
                 yield f"{head}   {line}\n"
                 head = "     "
 
-    def _rows(self, answer: Answer, findings: Sequence[Finding]) -> list[Row]:
+    def _rows(self, answer: ContextAnswer, findings: Sequence[Finding]) -> list[Row]:
         rows: list[Row] = []
         for group in answer.groups:
             found = settings(group, self.field)
@@ -229,7 +229,7 @@ class Page:
         more = f" and {len(reach.namespaces) - 6} more" if len(reach.namespaces) > 6 else ""
         return f"{self.paint('strong', 'Reaches')} {', '.join(parts)}{spaces if reach.namespaces else ''}{more}"
 
-    def _missed(self, objects: Sequence[Reached]) -> Iterator[str]:
+    def _missed(self, objects: Sequence[ReachedObject]) -> Iterator[str]:
         """Where it does not act, or not as a whole, and who prevails: objects of one fate in one line."""
         folded: dict[tuple[str, tuple[str, ...], tuple[ResourceKey, ...]], list[ResourceKey]] = {}
         for each in objects:

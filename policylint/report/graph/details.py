@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from policylint.explain.concerned import concerned
+from policylint.explain.reach import affected_nodes
 from policylint.explain.settings import settings, summary
 from policylint.model import Location, Node, ResourceKey
 from policylint.policy.results import Group
@@ -43,7 +43,9 @@ def details(drawing: Drawing) -> Entry:
         for group in simulation.groups:
             if not group.effective.owners and not group.effective.lost:
                 continue
-            boxes = sorted({box for node in concerned(simulation, group) for box in own.get((environment, node), ())})
+            boxes = sorted(
+                {box for node in affected_nodes(simulation, group) for box in own.get((environment, node), ())}
+            )
             owners = {box for key in group.effective.sources for box in of_key.get((environment, key), ())}
             for box in boxes:
                 acting[box] |= owners

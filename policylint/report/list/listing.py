@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from policylint.explain.concerned import concerned
-from policylint.explain.reach import reach
+from policylint.explain.reach import affected_nodes, reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
@@ -61,7 +60,7 @@ def _acting(simulation: Simulation, names: Names) -> dict[ResourceKey, list[str]
     """Per object the policies of which something takes effect there, as `explain` says."""
     found: dict[ResourceKey, set[ResourceKey]] = {}
     for group in simulation.groups:
-        for node in concerned(simulation, group) if group.effective.sources else ():
+        for node in affected_nodes(simulation, group) if group.effective.sources else ():
             if not node.section:
                 found.setdefault(node.key, set()).update(group.effective.sources)
     return {key: names.keys(keys) for key, keys in found.items()}

@@ -16,7 +16,7 @@ from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Pairing
 from policylint.model import GATEWAY_GROUP, Node
 from policylint.namedtuple import NamedTuple
-from policylint.policy.paths import Paths
+from policylint.policy.effective import ContextPaths
 from policylint.policy.results import Effective, Group
 from policylint.simulation import Simulation
 from policylint.topology import Topology
@@ -138,7 +138,7 @@ def _is_twin(before: Group, after: Group, pairing: Pairing, ways: Ways) -> bool:
     if not equal(before.effective, after.effective, pairing):
         return False
     old_contexts, new_contexts = before.contexts, after.contexts
-    if isinstance(old_contexts, Paths) and isinstance(new_contexts, Paths):
+    if isinstance(old_contexts, ContextPaths) and isinstance(new_contexts, ContextPaths):
         return old_contexts.equals(new_contexts, ways.counterparts)
     return list(map(ways.forward, old_contexts())) == list(new_contexts())
 

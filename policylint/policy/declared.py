@@ -12,6 +12,7 @@ from policylint.model import PolicyKind, Resource, mapping
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Declared
 
+Mode = Literal["defaults", "overrides"]
 _GRANULARITY = {
     "none": "none",
     "atomic-defaults": "atomic",
@@ -38,7 +39,7 @@ class Reading(NamedTuple):
 
 
 def declared(policy: Resource, kind: PolicyKind) -> Reading:
-    """What a policy sets, by the kind's merge entry.
+    """Return what a policy sets, by the kind's merge entry.
 
     With `defaults` and `overrides` both present the policy is refused (GEP-713 «only one merge strategy at a time»)
     unless the kind allows both, as the 2023 edition does; then both come back, overrides first.
@@ -54,21 +55,21 @@ def declared(policy: Resource, kind: PolicyKind) -> Reading:
             reason=f"{pair} together: a policy may choose only one merge strategy",
             pointer=("spec", wrappers[-1]),
         )
-    found = []
+    readings = []
     if wrappers:
-        for name in sorted(wrappers, key=lambda each: (merge.wrappers[each] == "defaults", each)):
-            found.append(_one(policy, kind, ("spec", name), merge.wrappers[name]))
+        for name in sorted(wrappers, key=lambda wrapper: (merge.wrappers[wrapper] == "defaults", wrapper)):
+            readings.append(_declared_at(policy, kind, ("spec", name), merge.wrappers[name]))
     else:
-        found.append(_one(policy, kind, ("spec",), "overrides" if merge.strategy.endswith("overrides") else "defaults"))
-    for each in found:
-        if isinstance(each, Reading):
-            return each
-    return Reading(declared=tuple(each for each in found if isinstance(each, Declared)))
+        readings.append(
+            _declared_at(policy, kind, ("spec",), "overrides" if merge.strategy.endswith("overrides") else "defaults")
+        )
+    for reading in readings:
+        if isinstance(reading, Reading):
+            return reading
+    return Reading(declared=tuple(reading for reading in readings if isinstance(reading, Declared)))
 
 
-def _one(
-    policy: Resource, kind: PolicyKind, prefix: Pointer, mode: Literal["defaults", "overrides"]
-) -> Declared | Reading:
+def _declared_at(policy: Resource, kind: PolicyKind, prefix: Pointer, mode: Mode) -> Declared | Reading:
     body = policy.spec if len(prefix) == 1 else mapping(policy.spec.get(str(prefix[1])))
     granularity = _GRANULARITY[kind.merge.strategy]
     directive = kind.merge.directive
@@ -93,8 +94,8 @@ def _one(
     return Declared(proper, prefix, mode, granularity)
 
 
-def is_empty(each: Declared, kind: PolicyKind) -> bool:
-    """Whether a spec proper counts as absent under atomic defaults (traps 7 and 8).
+def is_empty(declared: Declared, kind: PolicyKind) -> bool:
+    """Return whether a spec proper counts as absent under atomic defaults (traps 7 and 8).
 
     Kinds may name the fields without which the rest is nothing (Kuadrant: an AuthPolicy without `rules` is empty),
     and may say that an empty policy counts all the same (Envoy Gateway: it opts a route out).
@@ -102,8 +103,8 @@ def is_empty(each: Declared, kind: PolicyKind) -> bool:
     if kind.merge.empty_opts_out:
         return False
     if kind.merge.empty_without:
-        return not any(each.proper.get(name) for name in kind.merge.empty_without)
-    return not each.proper
+        return not any(declared.proper.get(name) for name in kind.merge.empty_without)
+    return not declared.proper
 
 
 def is_opt_out(value: object) -> bool:

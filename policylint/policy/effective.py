@@ -10,31 +10,38 @@ routes under one Gateway-wide policy are one group. Paths are spelled out only w
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Merger, Stack
 from policylint.policy.level import level
-from policylint.policy.paths import Fixed, Paths, State
 from policylint.policy.results import Attachment, Group
-from policylint.policy.units import leaves
+from policylint.policy.strategies import own_value, settings_2023
 from policylint.topology import Topology, whole
 
 _Entry = Attachment | ResourceKey
 """What a stack holds, by number: attachments and, in the 2023 edition, objects with values of their own."""
+State = tuple[int, int]
+"""Where a walk is: a vertex, and the number of the stack after it."""
 _NOBODY: frozenset[ResourceKey] = frozenset()
+_FEW = 8
+"""Below, a list is searched faster than a set is made of it."""
 
 
 class _Walk(NamedTuple):
-    """What a walk found: for every state its predecessors (None for a root), and the states where contexts end."""
+    """For every state of a walk its predecessors (None for a root), and the states in which contexts end."""
 
     previous: dict[State, list[State | None]]
     ends: list[State]
 
 
 class Effects:
-    """Computes the groups of one kind of policy."""
+    """Computes the groups of one kind of policy.
+
+    Entries of stacks are known by number, and stacks too: a state of a walk is two integers.
+    """
 
     def __init__(
         self,
@@ -46,13 +53,22 @@ class Effects:
         ends_above: bool = False,
         idle: frozenset[tuple[Node, Node]] = frozenset(),
     ) -> None:
-        """`ends_above`: a path that ends before the kind's level is a context too (a Gateway without routes, whose
-        listeners are configured all the same). `idle`: pairs of nodes between which no request passes, though the
-        topology links them; no context of an inherited kind leads along there."""
+        """Take what is attached where.
+
+        Args:
+            topology: what the paths run along.
+            kind: of the policies.
+            kept: by node the attachments that no other policy has refused, in creation order.
+            merger: the strategy of the kind.
+            ends_above: a path that ends before the kind's level is a context too (a Gateway without routes, whose
+                listeners are configured all the same).
+            idle: pairs of nodes between which no request passes, though the topology links them; no context of an
+                inherited kind leads along there.
+        """
         self.topology = topology
         self.kind = kind
         self.entries: list[_Entry] = []
-        self.kept = {node: tuple(map(self._number, each)) for node, each in kept.items() if each}
+        self.kept = {node: tuple(map(self._number, attached)) for node, attached in kept.items() if attached}
         self.objects: dict[ResourceKey, int] = {}
         self.merger = merger
         self.ends_above = ends_above
@@ -65,32 +81,33 @@ class Effects:
         self.edition_2023 = kind.merge.strategy == "field"
         self.stacks: list[tuple[int, ...]] = [()]
         self.stack_ids: dict[tuple[int, ...], int] = {(): 0}
-        self.namespaces = {node.key.name: each for node, each in self.kept.items() if _is_namespace(node)}
-        self.wanted = self._wanted_pointers() if self.edition_2023 else []
+        self.namespaces = {node.key.name: numbers for node, numbers in self.kept.items() if _is_namespace(node)}
+        attachments = (attachment for at_node in kept.values() for attachment in at_node)
+        self.wanted = settings_2023(attachments, kind) if self.edition_2023 else []
 
     def groups(self) -> list[Group]:
-        """All groups of the kind, sorted by their first policy and target."""
-        found: list[Group] = []
+        """Return all groups of the kind: those in the topology, then targets that stand alone."""
+        groups: list[Group] = []
         if self.kind.policy_class == "Direct":
             for key in sorted({node.key for node in self.kept}):
-                found += self._collect(self._walk_direct(key))
+                groups += self._collect(self._walk_direct(key))
         else:
-            found += self._collect(self._walk_inherited())
-        return found + self._alone()
+            groups += self._collect(self._walk_inherited())
+        return groups + self._alone()
 
     def _number(self, entry: _Entry) -> int:
         self.entries.append(entry)
         return len(self.entries) - 1
 
     def attachments(self, stack: Iterable[int]) -> tuple[Attachment, ...]:
-        """The attachments among the entries of a stack."""
+        """Return the attachments among the entries of a stack."""
         entries = (self.entries[number] for number in stack)
-        return tuple(each for each in entries if isinstance(each, Attachment))
+        return tuple(entry for entry in entries if isinstance(entry, Attachment))
 
     def objects_among(self, stack: Iterable[int]) -> list[ResourceKey | None]:
-        """The objects among the entries of a stack, None for attachments."""
+        """Return the objects among the entries of a stack, None for each attachment."""
         entries = (self.entries[number] for number in stack)
-        return [None if isinstance(each, Attachment) else each for each in entries]
+        return [None if isinstance(entry, Attachment) else entry for entry in entries]
 
     # Inherited kinds: everything at or below a target.
 
@@ -124,7 +141,7 @@ class Effects:
         return _Walk(previous, ends)
 
     def _course(self, vertex: int) -> tuple[bool, list[int]]:
-        """Whether a context ends at a vertex, and where paths go on: below a rule to the routes it delegates to."""
+        """Return whether a context ends at a vertex, and where paths go on: below a rule to routes it delegates to."""
         children = self.topology.children[vertex]
         if not self.kind.effective_at:
             return not children, children
@@ -133,17 +150,20 @@ class Effects:
             return self.ends_above and not children, children
         if here != "rule":
             return True, []
-        routes = [each for each in children if level(self.topology.vertices[each].nodes) == "route"]
+        routes = [child for child in children if level(self.topology.vertices[child].nodes) == "route"]
         return not routes or len(routes) < len(children), routes
 
     def _push(self, vertex: int, stack: int) -> int:
-        """The stack after a vertex: its Namespace's policies if met for the first time, its own, its object's
-        values."""
+        """Return the stack after a vertex.
+
+        It grows by the policies of the vertex's Namespace if it is met for the first time, by its own, and by its
+        object's values.
+        """
         entries: list[int] = []
         nodes = self.topology.vertices[vertex].nodes
         before = self.stacks[stack]
         if self._meets_namespace(nodes[0]):
-            entries += [each for each in self.namespaces[nodes[0].key.namespace] if each not in before]
+            entries += [number for number in self.namespaces[nodes[0].key.namespace] if number not in before]
         for node in nodes:
             entries += self.kept.get(node, ())
             if self.wanted and not node.section and (before or entries) and self._has_own(node.key):
@@ -171,30 +191,10 @@ class Effects:
             return False
         return not self.edition_2023 or (node.key.kind == "Gateway" and not node.section)
 
-    def _wanted_pointers(self) -> list[tuple[str | int, ...]]:
-        maps = frozenset(tuple(path.split(".")) for path in self.kind.merge.maps)
-        return sorted(
-            {
-                unit.pointer
-                for each in self.kept.values()
-                for attachment in self.attachments(each)
-                for declared in attachment.declared
-                for unit in leaves(declared.proper, maps)
-            },
-            key=str,
-        )
-
     def _has_own(self, key: ResourceKey) -> bool:
+        """Whether an object has a value of its own where a policy sets one (2023 edition)."""
         resource = self.topology.world.get(key)
-        if resource is None:
-            return False
-        for pointer in self.wanted:
-            here: object = resource.spec
-            for step in pointer:
-                here = here.get(step) if isinstance(here, dict) else None
-            if here not in (None, "", [], {}):
-                return True
-        return False
+        return resource is not None and any(own_value(resource.spec, pointer) is not None for pointer in self.wanted)
 
     # Direct kinds: the target and its sections, never further.
 
@@ -211,7 +211,7 @@ class Effects:
             nodes = topology.vertices[vertex].nodes
             own = nodes[0].key == key and (vertex in goal or bool(nodes[0].section))
             stack = 0 if origin is None else origin[1]
-            entries = tuple(each for node in nodes for each in self.kept.get(node, ())) if own else ()
+            entries = tuple(number for node in nodes for number in self.kept.get(node, ())) if own else ()
             if entries:
                 stack = self._intern((*self.stacks[stack], *entries))
             state = (vertex, stack)
@@ -233,25 +233,24 @@ class Effects:
     # From states to groups.
 
     def _collect(self, walk: _Walk) -> list[Group]:
+        """Merge every stack with which contexts end, once, and return the groups in the order of their stacks."""
         ends: dict[int, list[State]] = defaultdict(list)
         for state in walk.ends:
             ends[state[1]].append(state)
-        found = []
+        resources = self.topology.world.resources
+        groups = []
         for stack, states in ends.items():
             entries = self.stacks[stack]
-            attachments = self.attachments(entries)
-            keys = (self.entries[number] for number in entries)
-            objects = tuple(self.topology.world.resources[each] for each in keys if isinstance(each, ResourceKey))
-            effective = self.merger(Stack(self.kind, attachments, objects))
-            found.append(
-                Group(self.kind, effective, Paths(self, walk.previous, tuple(states)), self._nodes(walk, states))
-            )
-        found.sort(key=lambda group: [(each.key, each.node) for each in group.effective.stack])
-        return found
+            objects = tuple(resources[key] for key in self.objects_among(entries) if key is not None)
+            effective = self.merger(Stack(self.kind, self.attachments(entries), objects))
+            paths = ContextPaths(self, walk.previous, tuple(states))
+            groups.append(Group(self.kind, effective, paths, self._nodes(walk, states)))
+        groups.sort(key=lambda group: [(attachment.key, attachment.node) for attachment in group.effective.stack])
+        return groups
 
     def _nodes(self, walk: _Walk, states: Iterable[State]) -> dict[Node, frozenset[ResourceKey]]:
-        """Per node at or below a target the policies attached at it or above it, on the way to these states."""
-        found: dict[Node, frozenset[ResourceKey]] = {}
+        """Return, for every node at or below a target on the way to these states, the policies at or above it."""
+        acting: dict[Node, frozenset[ResourceKey]] = {}
         by_stack: dict[int, frozenset[ResourceKey]] = {}
         pending, seen = list(states), set(states)
         while pending:
@@ -260,32 +259,123 @@ class Effects:
             keys = by_stack.get(stack)
             if keys is None:
                 attachments = self.attachments(self.stacks[stack])
-                keys = by_stack[stack] = frozenset([each.key for each in attachments])
-                for entry in attachments:
-                    if _is_namespace(entry.node):
-                        found[entry.node] = found.get(entry.node, _NOBODY) | {entry.key}
+                keys = by_stack[stack] = frozenset([attachment.key for attachment in attachments])
+                for attachment in attachments:
+                    if _is_namespace(attachment.node):
+                        acting[attachment.node] = acting.get(attachment.node, _NOBODY) | {attachment.key}
             for node in self.topology.vertices[vertex].nodes:
-                found[node] = found[node] | keys if node in found else keys
+                acting[node] = acting[node] | keys if node in acting else keys
             for origin in walk.previous[state]:
                 if origin is not None and origin[1] and origin not in seen:
                     seen.add(origin)
                     pending.append(origin)
-        return found
+        return acting
 
     def _alone(self) -> list[Group]:
-        """Targets outside the topology (a workload, a backend that nothing refers to) are a context by themselves."""
-        found = []
+        """Return the groups of targets outside the topology (a workload, a backend that nothing refers to).
+
+        Each is a context by itself.
+        """
+        groups = []
         for node in sorted(self.kept):
             if _is_namespace(node) or self.topology.vertices_of(whole(node.key)) or self.kind.effective_at:
                 continue
             above = self.kept.get(whole(node.key), ()) if node.section else ()
             attachments = self.attachments((*above, *self.kept[node]))
             path = (whole(node.key), node) if node.section else (node,)
-            keys = frozenset(each.key for each in attachments)
-            found.append(
-                Group(self.kind, self.merger(Stack(self.kind, attachments)), Fixed(path), dict.fromkeys(path, keys))
-            )
-        return found
+            keys = frozenset(attachment.key for attachment in attachments)
+            effective = self.merger(Stack(self.kind, attachments))
+            groups.append(Group(self.kind, effective, partial(iter, (path,)), dict.fromkeys(path, keys)))
+        return groups
+
+
+class ContextPaths:
+    """The contexts of a group: the paths that end in given states.
+
+    They are spelled out, sorted, only when somebody asks for them, and compared without.
+    """
+
+    def __init__(self, effects: Effects, previous: dict[State, list[State | None]], states: tuple[State, ...]) -> None:
+        self.effects = effects
+        self.previous = previous
+        self.states = states
+
+    def __call__(self) -> Iterator[tuple[Node, ...]]:
+        return iter(sorted(path for state in self.states for path in self._to(state)))
+
+    def equals(self, other: ContextPaths, counterpart: Mapping[int, int]) -> bool:
+        """Return whether another group has the same paths: the same ends, and the same ways there.
+
+        Args:
+            other: one with the same policies attached to the same nodes, of this topology or another one.
+            counterpart: which vertex there is which of here, -1 where none is.
+        """
+        mine, theirs = self.effects, other.effects
+        own, same = mine.stacks[self.states[0][1]], theirs.stacks[other.states[0][1]]
+        if mine.objects_among(own) != theirs.objects_among(same) or not _alike(mine.kind, theirs.kind):
+            return False
+        # Each stack on the way is the beginning of the last one: its height tells which it is there.
+        stacks = [theirs.stack_ids.get(same[:height], -1) for height in range(len(same) + 1)]
+        heights = mine.stacks
+
+        pending = [(state, (counterpart[state[0]], stacks[len(heights[state[1]])])) for state in self.states]
+        if {twin for _, twin in pending} != set(other.states):
+            return False
+        seen = set(self.states)
+        while pending:
+            here, there = pending.pop()
+            origins, others = self.previous[here], other.previous.get(there, [])
+            if len(origins) != len(others):
+                return False
+            known = others if len(others) < _FEW else set(others)
+            for origin in origins:
+                if origin is None:
+                    if None not in known:
+                        return False
+                    continue
+                twin = (counterpart[origin[0]], stacks[len(heights[origin[1]])])
+                if twin not in known:
+                    return False
+                if origin not in seen:
+                    seen.add(origin)
+                    pending.append((origin, twin))
+        return True
+
+    def _to(self, state: State) -> Iterator[tuple[Node, ...]]:
+        """Yield the paths that end in a state."""
+        pending: list[tuple[State, tuple[Node, ...]]] = [(state, ())]
+        while pending:
+            here, below = pending.pop()
+            for origin in self.previous[here]:
+                path = (*self._steps(here, origin), *below)
+                if origin is None:
+                    yield path
+                else:
+                    pending.append((origin, path))
+
+    def _steps(self, state: State, origin: State | None) -> tuple[Node, ...]:
+        """Return the nodes that a state adds to a path: a Namespace whose policies come in, then the vertex."""
+        effects = self.effects
+        nodes: tuple[Node, ...] = effects.topology.vertices[state[0]].nodes
+        if effects.kind.effective_at == "service":
+            nodes = tuple(node for node in nodes if node.role != "ServicePort")
+        first = nodes[0]
+        if not first.key.namespace or not (effects.namespaces or effects.edition_2023):
+            return nodes  # no policy of the kind is attached to any Namespace
+        namespace = whole(ResourceKey("", "Namespace", "", first.key.namespace))
+        if effects.edition_2023:
+            inherited = effects.kind.policy_class == "Inherited"
+            return (namespace, *nodes) if inherited and first.key.kind == "Gateway" and not first.section else nodes
+        before = effects.stacks[origin[1]] if origin is not None else ()
+        after = effects.stacks[state[1]]
+        met = any(attachment.node == namespace for attachment in effects.attachments(after[len(before) :]))
+        return (namespace, *nodes) if met else nodes
+
+
+def _alike(one: PolicyKind, other: PolicyKind) -> bool:
+    """Whether the paths of two kinds, or of two states of one kind, are spelled alike and end alike."""
+    decisive = ("policy_class", "effective_at", "merge")
+    return one is other or all(getattr(one, field) == getattr(other, field) for field in decisive)
 
 
 def _closure(start: Iterable[int], edges: list[list[int]]) -> set[int]:

@@ -8,8 +8,10 @@ from policylint.model import ROUTE_KINDS, Node
 
 
 def level(nodes: Sequence[Node]) -> str:
-    """gatewayclass, gateway, listener, route, rule, service, port or workload; a vertex with a port counts as its
-    service."""
+    """Return gatewayclass, gateway, listener, route, rule, service, port or workload.
+
+    A vertex with a port counts as its service: the nodes of one vertex begin with the whole object.
+    """
     node = nodes[0]
     if node.section:
         if node.role.endswith("Rule"):

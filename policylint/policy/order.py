@@ -13,36 +13,38 @@ NEW = "new in this change"
 
 
 def age(policy: Resource) -> tuple[str, str]:
-    """Sort key of creation order: creationTimestamp, then `{namespace}/{name}` (GEP-713 conflict resolution 2 and 3).
+    """Return the sort key of creation order: creationTimestamp, then `{namespace}/{name}`.
+
+    GEP-713 conflict resolution 2 and 3.
 
     Git rarely has timestamps. An object without one is as old as any other without one, and younger than one that
-    states
-    its age: what a cluster already has is older than what a manifest adds.
+    states its age: what a cluster already has is older than what a manifest adds.
     """
     return (policy.created or _NEVER, policy.key.path)
 
 
 def order_stated(one: Resource, other: Resource) -> bool:
-    """Whether the manifests themselves (or, in a diff, the change) say which of two policies is older."""
+    """Return whether the manifests themselves (or, in a diff, the change) say which of two policies is older."""
     if (one.created == NEW) != (other.created == NEW):
         return True
     return bool(one.created and other.created and one.created != other.created)
 
 
 def by_age(attachments: Iterable[Attachment]) -> list[Attachment]:
-    return sorted(attachments, key=lambda each: age(each.policy))
+    """Return attachments in creation order."""
+    return sorted(attachments, key=lambda attachment: age(attachment.policy))
 
 
 def claims(
     kind: PolicyKind, attached: dict[Node, list[Attachment]]
 ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
-    """Apply the kind's conflict rule: what keeps its node, and who is refused by whom.
+    """Apply the kind's conflict rule; return by node the attachments that keep it, and those refused.
 
     * none: all stay, in creation order; they merge.
     * same-target: the oldest keeps the node, the others are Conflicted (GEP-713 strategy None, Envoy Gateway,
       BackendTLSPolicy). Another section of the object is another target.
-    * same-target-strictly-older: as before, but a rival of the same second refuses nobody (Kuadrant DNS and TLS, trap
-      21).
+    * same-target-strictly-older: as before, but a rival of the same second refuses nobody (Kuadrant DNS and TLS,
+      trap 21).
     """
     kept: dict[Node, list[Attachment]] = {}
     refused: list[Refusal] = []
@@ -52,13 +54,14 @@ def claims(
             kept[node] = ordered
             continue
         staying: list[Attachment] = []
-        for each in ordered:
-            rival = next((older for older in staying if older.key != each.key and _refuses(kind, older, each)), None)
+        for younger in ordered:
+            rivals = (older for older in staying if older.key != younger.key and _refuses(kind, older, younger))
+            rival = next(rivals, None)
             if rival is None:
-                if not any(other.key == each.key for other in staying):
-                    staying.append(each)
+                if not any(older.key == younger.key for older in staying):
+                    staying.append(younger)
             else:
-                refused.append(Refusal(each, rival.key, order_stated(rival.policy, each.policy)))
+                refused.append(Refusal(younger, rival.key, order_stated(rival.policy, younger.policy)))
         kept[node] = staying
     return kept, refused
 

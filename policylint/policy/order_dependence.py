@@ -15,8 +15,8 @@ from policylint.policy.results import Attachment, Effective, OrderDependence
 
 
 def order_dependence(kind: PolicyKind, kept: Mapping[Node, list[Attachment]], merger: Merger) -> list[OrderDependence]:
-    """Every pair of neighbours on one node whose merge comes out differently the other way round."""
-    found = []
+    """Return every pair of neighbours on one node whose merge comes out differently the other way round."""
+    dependent = []
     for node in sorted(kept):
         attachments = kept[node]
         for older, younger in pairwise(attachments):
@@ -26,15 +26,15 @@ def order_dependence(kind: PolicyKind, kept: Mapping[Node, list[Attachment]], me
             reversed_ = merger(Stack(kind, (younger, older)))
             if as_is.spec != reversed_.spec:
                 winner, otherwise = _differing(as_is, reversed_)
-                found.append(OrderDependence(kind, node, (older.key, younger.key), winner, otherwise))
-    return found
+                dependent.append(OrderDependence(kind, node, (older.key, younger.key), winner, otherwise))
+    return dependent
 
 
 def _differing(as_is: Effective, reversed_: Effective) -> tuple[ResourceKey, ResourceKey]:
-    """Who owns the first setting that the two orders give to different policies."""
+    """Return who owns the first setting that the two orders give to different policies, and who otherwise would."""
     for pointer in sorted(as_is.owners, key=str):
         other = reversed_.owners.get(pointer)
         if other is not None and other != as_is.owners[pointer]:
             return as_is.owners[pointer], other
     winner = as_is.sources[0] if as_is.sources else as_is.stack[-1].key
-    return winner, next((each for each in (a.key for a in as_is.stack) if each != winner), winner)
+    return winner, next((attachment.key for attachment in as_is.stack if attachment.key != winner), winner)

@@ -15,22 +15,25 @@ from policylint.policy.results import Attachment, Refusal, holds
 def overlap_claims(
     kind: PolicyKind, attached: dict[Node, list[Attachment]]
 ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
-    """Who keeps a node: from the oldest on, everybody who shares no conflict field with an older one on a target."""
+    """Return by node the attachments that keep it, and those refused.
+
+    From the oldest on, every policy stays that shares no conflict field with an older one on any of its targets.
+    """
     fields = [tuple(path.split(".")) for path in kind.conflict_fields]
-    everything = by_age(each for node in sorted(attached) for each in attached[node])
+    everything = by_age(attachment for node in sorted(attached) for attachment in attached[node])
     by_policy: dict[ResourceKey, list[Attachment]] = {}
-    for each in everything:
-        by_policy.setdefault(each.key, []).append(each)
+    for attachment in everything:
+        by_policy.setdefault(attachment.key, []).append(attachment)
     kept: dict[Node, list[Attachment]] = {node: [] for node in sorted(attached)}
     refused: list[Refusal] = []
     for attachments in by_policy.values():
-        rivals = (older for each in attachments for older in kept[each.node] if _overlap(fields, older, each))
+        rivals = (older for younger in attachments for older in kept[younger.node] if _overlap(fields, older, younger))
         rival = next(rivals, None)
-        for each in attachments:
+        for attachment in attachments:
             if rival is not None:
-                refused.append(Refusal(each, rival.key, order_stated(rival.policy, each.policy)))
-            elif all(other.key != each.key for other in kept[each.node]):
-                kept[each.node].append(each)
+                refused.append(Refusal(attachment, rival.key, order_stated(rival.policy, attachment.policy)))
+            elif all(older.key != attachment.key for older in kept[attachment.node]):
+                kept[attachment.node].append(attachment)
     return kept, refused
 
 

@@ -120,7 +120,7 @@ class Lost(NamedTuple):
 
 
 class Effective(NamedTuple):
-    """What one stack of policies of one kind comes to (GEP-713 «Effective policies»).
+    """The effective policy of one stack of policies of one kind (GEP-713 «Effective policies»).
 
     Args:
         spec: the spec proper that applies.
@@ -136,18 +136,19 @@ class Effective(NamedTuple):
 
     @property
     def sources(self) -> tuple[ResourceKey, ...]:
-        """`from`: the owners of at least one surviving leaf, sorted."""
+        """Return the owners of at least one surviving leaf, sorted: `from` in outputs."""
         return tuple(sorted(set(self.owners.values())))
 
     def lost_by(self, policy: ResourceKey) -> list[Lost]:
-        return [each for each in self.lost if each.policy == policy]
+        """Return what one policy of the stack has lost."""
+        return [loss for loss in self.lost if loss.policy == policy]
 
     def survives(self, policy: ResourceKey) -> bool:
-        """Whether anything of a policy of the stack takes effect; what sets nothing loses nothing."""
+        """Return whether anything of a policy of the stack takes effect; what sets nothing loses nothing."""
         return policy in self.owners.values() or not self.lost_by(policy)
 
     def origins(self) -> dict[str, list[ResourceKey]]:
-        """The owners per top-level field."""
+        """Return the owners per top-level field, sorted."""
         fields: dict[str, set[ResourceKey]] = {}
         for pointer, owner in self.owners.items():
             if pointer:
@@ -155,7 +156,7 @@ class Effective(NamedTuple):
         return {name: sorted(owners) for name, owners in sorted(fields.items())}
 
     def location_of(self, pointer: Pointer) -> Location | None:
-        """Where the surviving leaf at a pointer is written."""
+        """Return where the surviving leaf at a pointer is written, None where nothing stands."""
         owner = self.owners.get(pointer)
         for attachment in self.stack:
             if attachment.key == owner:
@@ -183,7 +184,7 @@ class Group(NamedTuple):
     nodes: Mapping[Node, frozenset[ResourceKey]]
 
     def routes(self) -> list[ResourceKey]:
-        """The routes that the paths of this group go through, sorted."""
+        """Return the routes that the paths of this group go through, sorted."""
         return sorted({node.key for node in self.nodes if node.key.kind.endswith("Route") and not node.section})
 
 
@@ -244,8 +245,8 @@ class PolicyState:
         declared: its spec(s) proper; empty when the policy is invalid.
         invalid: why the API server or the controller refuses it, "" when it does not.
         invalid_code: which check refused it: "both-forms", "too-many", "duplicate-target", "no-target",
-            "both-wrappers",
-            "unknown-strategy", "bare-and-wrapped", "cluster-scope", "required", or an implementation's own.
+            "both-wrappers", "unknown-strategy", "bare-and-wrapped", "cluster-scope", "required", or an
+            implementation's own.
         invalid_pointer: where the fault is written, below the policy.
         refused: attachments lost to another policy's claim.
         verdict, by: see docs/design/architecture.md §3.
@@ -295,7 +296,7 @@ class PolicyState:
 
 
 def holds(value: object, pointer: Pointer) -> bool:
-    """Whether there is something at a pointer."""
+    """Return whether there is something at a pointer."""
     for step in pointer:
         if isinstance(value, list):
             if not isinstance(step, int) or step >= len(value):

@@ -128,46 +128,49 @@ def edition_2023(stack: Stack) -> Effective:
     Overrides prevail from the top down, then the object's own value, then defaults from the bottom up; on one level the
     oldest policy prevails.
     """
-    maps = frozenset(tuple(path.split(".")) for path in stack.kind.merge.maps)
+    kind = stack.kind
     levels = by_node(stack.attachments)
     folding = Folding()
     for level in levels:
-        _offer(folding, level, "overrides", maps)
-    wanted = [
-        unit.pointer
-        for attachment in stack.attachments
-        for declared in attachment.declared
-        for unit in leaves(declared.proper, maps)
-    ]
+        _offer(folding, level, "overrides", kind)
+    pointers = settings_2023(stack.attachments, kind)
     for resource in reversed(stack.objects):
-        layer = Layer(resource, ())
-        for pointer in wanted:
-            value = _own(resource.spec, pointer)
+        for pointer in pointers:
+            value = own_value(resource.spec, pointer)
             if value is not None and not folding.holders(pointer):
-                folding.offer(layer, pointer, value, written=pointer)
+                folding.offer(Layer(resource, ()), pointer, value, written=pointer)
     for level in reversed(levels):
-        _offer(folding, level, "defaults", maps)
+        _offer(folding, level, "defaults", kind)
     return folding.effective(stack.attachments)
 
 
-def _offer(folding: Folding, level: Iterable[Attachment], mode: str, maps: frozenset[Pointer]) -> None:
+def _offer(folding: Folding, level: Iterable[Attachment], mode: str, kind: PolicyKind) -> None:
     """Offer the leaves that the policies of a level declare in one mode."""
     for attachment in level:
         for declared in attachment.declared:
             if declared.mode == mode:
                 layer = Layer(attachment.policy, (declared,))
-                for unit in leaves(declared.proper, maps):
+                for unit in _leaves_2023(declared, kind):
                     folding.offer(layer, unit.pointer, unit.value, written=unit.pointer)
 
 
-def _own(spec: Mapping[str, Any], pointer: Pointer) -> Any:
-    """Return the object's own value at a pointer, None where it is unset, as an empty list or string is."""
-    here: Any = spec
+def _leaves_2023(declared: Declared, kind: PolicyKind) -> list[Unit]:
+    """Return the leaves of a spec proper, of which maps are one each."""
+    return leaves(declared.proper, frozenset(tuple(path.split(".")) for path in kind.merge.maps))
+
+
+def settings_2023(attachments: Iterable[Attachment], kind: PolicyKind) -> list[Pointer]:
+    """Return the pointers at which policies set something, where an object's own value counts too."""
+    declared = (declared for attachment in attachments for declared in attachment.declared)
+    return list(dict.fromkeys(unit.pointer for each in declared for unit in _leaves_2023(each, kind)))
+
+
+def own_value(spec: Mapping[str, Any], pointer: Pointer) -> Any:
+    """Return an object's own value at a pointer, None where it is unset, as an empty list or string is."""
+    value: Any = spec
     for step in pointer:
-        if not isinstance(here, dict) or step not in here:
-            return None
-        here = here[step]
-    return None if here in ("", [], {}) else here
+        value = value.get(step) if isinstance(value, dict) else None
+    return None if value in ("", [], {}) else value
 
 
 def by_node(attachments: Iterable[Attachment]) -> list[list[Attachment]]:

@@ -32,7 +32,7 @@ class TargetCondition(NamedTuple):
 
 
 def of_targets(states: Iterable[PolicyState]) -> Iterator[TargetCondition]:
-    """What every policy of one kind is attached to gets the kind's condition once, whatever became of the policy.
+    """Yield the condition of one kind once for everything that its policies are attached to, whatever became of them.
 
     As NGINX Gateway Fabric does, which loops over all policies whose targets it has
     (docs/design/implementations/kgateway-nginx-gloo.md §1.6).

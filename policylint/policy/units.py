@@ -66,38 +66,39 @@ class Leaf(NamedTuple):
 
 
 def leaves(spec: Mapping[str, Any], maps: frozenset[Pointer] = frozenset()) -> list[Unit]:
-    """Every leaf: scalars, nulls, lists and empty mappings; mappings listed in `maps` are leaves too (2023 edition)."""
-    found: list[Unit] = []
+    """Return every leaf, sorted: scalars, nulls, lists and empty mappings.
+
+    Mappings at the pointers in `maps` are leaves too (2023 edition).
+    """
+    units: list[Unit] = []
     pending: list[tuple[Pointer, Any]] = [((name,), value) for name, value in spec.items()]
     while pending:
         pointer, value = pending.pop()
         if isinstance(value, dict) and value and pointer not in maps:
             pending.extend(((*pointer, name), inner) for name, inner in value.items())
         else:
-            found.append(Unit(pointer, pointer, value))
-    found.sort(key=lambda unit: _order(unit.pointer))
-    return found
+            units.append(Unit(pointer, pointer, value))
+    units.sort(key=lambda unit: _order(unit.pointer))
+    return units
 
 
 def named_units(spec: Mapping[str, Any], patterns: tuple[str, ...]) -> list[Unit]:
-    """The named units of a spec by patterns such as `limits.*`, `when`, `rules.authentication.*`.
-
-    Source: docs/design/semantics.md §5.
+    """Return the named units of a spec, by patterns such as `limits.*`, `when` or `rules.authentication.*`.
 
     `*` stands for one entry of a mapping, by its key, or of a list, by the item's `id` or `name`. What no pattern
-    covers is a unit per top-level field.
+    covers is a unit per top-level field (docs/design/semantics.md §5).
     """
-    found: list[Unit] = []
+    units: list[Unit] = []
     covered: set[str] = set()
     for pattern in patterns:
         steps = tuple(pattern.split("."))
         covered.add(steps[0])
-        found.extend(_select(spec, steps, (), ()))
-    taken = {unit.id for unit in found}
+        units.extend(_select(spec, steps, (), ()))
+    taken = {unit.id for unit in units}
     for name in sorted(spec):
         if name not in covered and (name,) not in taken:
-            found.append(Unit((name,), (name,), spec[name]))
-    return found
+            units.append(Unit((name,), (name,), spec[name]))
+    return units
 
 
 def _select(value: Any, steps: tuple[str, ...], identity: Pointer, pointer: Pointer) -> Iterator[Unit]:
@@ -130,7 +131,7 @@ def _order(pointer: Pointer) -> tuple[tuple[bool, int, str], ...]:
 
 
 def conflicts(one: Pointer, other: Pointer) -> bool:
-    """Whether two leaves cannot both stand: the same place, or one inside the other."""
+    """Return whether two leaves cannot both stand: the same place, or one inside the other."""
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
 

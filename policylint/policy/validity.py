@@ -8,12 +8,12 @@ from policylint.policy.results import Target
 
 
 def structural(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) -> Reading:
-    """The first structural fault of a policy's references; a Reading without code when there is none.
+    """Return the first structural fault of a policy's references, a Reading without code when there is none.
 
     Beside selectors both forms pass (the rule «either targetRef or targetRefs must be used» of Envoy Gateway's CRDs).
     """
-    both = [each.path for each in kind.references if each.form in ("ref", "refs") and each.path in policy.spec]
-    if len(both) > 1 and not any(each.form == "selectors" and policy.spec.get(each.path) for each in kind.references):
+    both = [ref.path for ref in kind.references if ref.form in ("ref", "refs") and ref.path in policy.spec]
+    if len(both) > 1 and not any(ref.form == "selectors" and policy.spec.get(ref.path) for ref in kind.references):
         return Reading(code="both-forms", reason=f"`{both[0]}` and `{both[1]}` are both set", pointer=("spec", both[1]))
     for reference in kind.references:
         entries = sequence(mapping(policy.spec).get(reference.path))
@@ -45,7 +45,7 @@ def _selects(policy: Resource, kind: PolicyKind) -> bool:
 
 
 def edition(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) -> Reading:
-    """What only the 2023 edition refuses: a namespaced policy on a GatewayClass ((a1) 15)."""
+    """Return what only the 2023 edition refuses: a namespaced policy on a GatewayClass ((a1) 15)."""
     if kind.merge.strategy != "field" or not policy.key.namespace:
         return Reading()
     for target in targets:

@@ -40,7 +40,7 @@ def _verdict(state: PolicyState) -> tuple[Verdict, tuple[ResourceKey, ...]]:
 
 
 def _superseders(state: PolicyState) -> set[ResourceKey]:
-    """The owners of the surviving leaves in the contexts where the policy lost something.
+    """Return the owners of the surviving leaves in the contexts where the policy lost something.
 
     For kinds merged by named rules: the owners of the surviving rules with the name of a lost one, or, where there are
     none, all owners (docs/design/interfaces.md).
@@ -50,7 +50,7 @@ def _superseders(state: PolicyState) -> set[ResourceKey]:
     for group in state.groups:
         lost = group.effective.lost_by(state.key)
         if lost:
-            owners |= set(group.effective.owners.values()) or {winner for each in lost for winner in each.by}
-            same_name |= {winner for each in lost if each.replaced for winner in each.by}
+            owners |= set(group.effective.owners.values()) or {winner for loss in lost for winner in loss.by}
+            same_name |= {winner for loss in lost if loss.replaced for winner in loss.by}
     chosen = same_name if state.kind.merge.units and same_name else owners
     return chosen - {state.key}

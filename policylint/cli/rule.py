@@ -10,9 +10,6 @@ from policylint.cli.options import Command, color, form_option
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage
-    from policylint.report.kit.display import Paint
-
-_WIDTH = 100
 
 
 @click.command(
@@ -33,49 +30,13 @@ def rule(name: str | None, form: str, color: str) -> int:
     from policylint.cli.output import put, wants_color
     from policylint.model.rule_page import all_pages, page_of
     from policylint.report.kit.display import Paint
+    from policylint.report.rule_index import write
 
-    paint = Paint(wants_color(color))
-    pages = all_pages() if name is None else [found for found in (page_of(name),) if found]
+    pages = all_pages() if name is None else [page for page in (page_of(name),) if page]
     if not pages:
         raise click.UsageError(_unknown(name or "", all_pages()))
-    if form != "text":
-        from policylint.report import rule_index
-
-        put(rule_index.as_json(pages) if form == "json" else rule_index.markdown(pages, whole=name is not None))
-    elif name is None:
-        put("".join(_line(page, paint) for page in pages))
-    else:
-        put(_page(pages[0], paint))
+    put(write(form, pages, Paint(wants_color(color)), whole=name is not None))
     return 0
-
-
-def _line(page: RulePage, paint: Paint) -> str:
-    return f"{page.id}  {paint(page.severity, f'{page.severity:8}')} {page.name}\n"
-
-
-def _page(page: RulePage, paint: Paint) -> str:
-    """The head, then the page: paragraphs wrapped, examples indented, headings in bold where there are colours."""
-    from policylint.report.kit.display import wrapped
-
-    severity = paint(page.severity, page.severity)
-    facts = [severity, page.confidence, f"since {page.since}", *(f"#{tag}" for tag in page.tags)]
-    lines = [f"{paint('strong', page.id)} {paint('strong', page.name)}", " · ".join(facts), ""]
-    fenced = False
-    paragraph: list[str] = []
-    for line in [*page.body.strip().splitlines(), ""]:
-        prose = line and not fenced and not line.startswith(("#", "-", "|", ">", " ", "```"))
-        if prose:
-            paragraph.append(line)
-            continue
-        lines += wrapped(" ".join(paragraph), _WIDTH) if paragraph else []
-        paragraph = []
-        if line.startswith("```"):
-            fenced = not fenced
-        elif fenced:
-            lines.append(f"    {line}".rstrip())
-        else:
-            lines.append(paint("strong", line.lstrip("# ")) if line.startswith("#") else line)
-    return "\n".join(lines).rstrip() + "\n"
 
 
 def _unknown(name: str, pages: list[RulePage]) -> str:

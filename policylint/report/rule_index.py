@@ -1,13 +1,16 @@
-"""The rules for readers and programs: docs/rules.md, and `policylint rule -o json`."""
+"""The rules for readers and programs: what `policylint rule` prints, and docs/rules.md."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from policylint.report.kit.display import Paint, wrapped
+
 if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage
 
+_WIDTH = 100
 FAMILIES = {
     "GWP1": "Attachment: does the policy reach anything",
     "GWP2": "Precedence: what survives",
@@ -28,6 +31,48 @@ that a rule reports; [severity-and-confidence.md](severity-and-confidence.md) sa
 This page is generated: `policylint rule -o markdown > docs/rules.md`.
 """
 _COLUMNS = "| id | name | severity | confidence | what it reports |\n|---|---|---|---|---|"
+
+
+def write(form: str, pages: Sequence[RulePage], paint: Paint, *, whole: bool) -> str:
+    """Return the pages as text, json or markdown, ending in a newline.
+
+    Args:
+        whole: each page in full; a line each otherwise.
+    """
+    match form:
+        case "json":
+            return as_json(pages)
+        case "markdown":
+            return markdown(pages, whole=whole)
+        case _:
+            return "".join(_page(page, paint) if whole else _line(page, paint) for page in pages)
+
+
+def _line(page: RulePage, paint: Paint) -> str:
+    return f"{page.id}  {paint(page.severity, f'{page.severity:8}')} {page.name}\n"
+
+
+def _page(page: RulePage, paint: Paint) -> str:
+    """The head, then the page: paragraphs wrapped, examples indented, headings in bold where there are colours."""
+    severity = paint(page.severity, page.severity)
+    facts = [severity, page.confidence, f"since {page.since}", *(f"#{tag}" for tag in page.tags)]
+    lines = [f"{paint('strong', page.id)} {paint('strong', page.name)}", " · ".join(facts), ""]
+    fenced = False
+    paragraph: list[str] = []
+    for line in [*page.body.strip().splitlines(), ""]:
+        prose = line and not fenced and not line.startswith(("#", "-", "|", ">", " ", "```"))
+        if prose:
+            paragraph.append(line)
+            continue
+        lines += wrapped(" ".join(paragraph), _WIDTH) if paragraph else []
+        paragraph = []
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced:
+            lines.append(f"    {line}".rstrip())
+        else:
+            lines.append(paint("strong", line.lstrip("# ")) if line.startswith("#") else line)
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def markdown(pages: Sequence[RulePage], *, whole: bool) -> str:

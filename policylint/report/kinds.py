@@ -1,0 +1,147 @@
+"""Kinds of policies for readers and programs: a table, a page each, docs/policy-kinds.md."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from policylint.catalog.entry import kind_entry
+from policylint.catalog.kinds import load_catalog
+from policylint.catalog.words import (
+    conflicts_in_words,
+    explain,
+    in_short,
+    merge_in_words,
+    status_in_words,
+    targets_in_words,
+    verified_in_words,
+)
+from policylint.model.policy_kind import PolicyKind
+
+FORMATS = ("text", "json", "yaml", "markdown")
+
+
+def write(form: str, kinds: Iterable[PolicyKind], *, whole: bool) -> str:
+    """Return the kinds in one of FORMATS, ending in a newline.
+
+    Args:
+        whole: explain each in full; a table otherwise.
+    """
+    match form:
+        case "json":
+            return json.dumps({"version": "kinds-v1", "kinds": _entries(kinds)}, indent=2, ensure_ascii=False) + "\n"
+        case "yaml":
+            from policylint.report.kit.yaml_text import yaml_text
+
+            return yaml_text({"version": "kinds-v1", "kinds": _entries(kinds)})
+        case "markdown":
+            return _markdown_pages(kinds) if whole else _markdown(kinds)
+        case _:
+            return _pages(kinds) if whole else _table(kinds)
+
+
+def _entries(kinds: Iterable[PolicyKind]) -> list[dict[str, object]]:
+    return [{"implementation": kind.implementation, **kind_entry(kind)} for kind in kinds]
+
+
+_WIDTHS = (26, 9, 10, 10, 8)
+"""Of all columns but the last; with the targets a line is at most 100 wide."""
+_TARGETS = 100 - 2 - sum(_WIDTHS) - 2 * len(_WIDTHS)
+
+
+def _table(kinds: Iterable[PolicyKind]) -> str:
+    """One block per implementation and group; long lists of targets go on below."""
+    lines = [_line("KIND", "CLASS", "MERGE", "CONFLICT", "VERIFIED", "TARGETS")]
+    for (implementation, group), listed in groupby(kinds, key=lambda kind: (kind.implementation, kind.group)):
+        lines += ["", f"{implementation or 'CRDs'}: {group or 'the core group'}"]
+        for kind in listed:
+            targets = textwrap.wrap(targets_in_words(kind), _TARGETS, break_long_words=False)
+            name = kind.kind
+            if len(name) > _WIDTHS[0]:
+                lines.append(f"  {name}")
+                name = ""
+            lines.append(_line(name, kind.policy_class, *in_short(kind), kind.verified, targets[0]))
+            lines += [_line("", "", "", "", "", more) for more in targets[1:]]
+    lines += [
+        "",
+        "MERGE  how a more specific policy meets a broader one: whole replaces it, by field fills it up;",
+        "       * the policy itself may say otherwise. #: a section of the target may be named.",
+        "`policylint kinds KIND` explains one in full.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(*cells: str) -> str:
+    *first, last = cells
+    padded = [cell.ljust(width) for cell, width in zip(first, _WIDTHS, strict=True)]
+    return "  ".join(["", *padded, last]).rstrip()
+
+
+def _pages(kinds: Iterable[PolicyKind]) -> str:
+    pages = []
+    for kind in kinds:
+        sections = [*explain(kind), *_settings(kind.implementation)]
+        paragraphs = (
+            textwrap.fill(
+                sentences,
+                100,
+                initial_indent=f"{heading:<12}",
+                subsequent_indent=" " * 12,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            for heading, sentences in sections
+        )
+        pages.append("\n".join(paragraphs) + "\n")
+    return "\n".join(pages)
+
+
+def _settings(implementation: str) -> Iterator[tuple[str, str]]:
+    """What of the controller's settings changes verdicts, with the defaults."""
+    known = load_catalog().known_settings(implementation)
+    if known:
+        listed = " ".join(f"{name} (default {json.dumps(kind.default)}): {kind.about}" for name, kind in known.items())
+        yield "Settings", f"Of the controller, under `implementations: {{{implementation}: …}}`: {listed}"
+
+
+def _markdown_pages(kinds: Iterable[PolicyKind]) -> str:
+    return "\n".join(
+        f"## {kind}\n\n" + "".join(f"**{heading}.** {sentences}\n\n" for heading, sentences in explain(kind))[:-1]
+        for kind in kinds
+    )
+
+
+def _markdown(kinds: Iterable[PolicyKind]) -> str:
+    """docs/policy-kinds.md, generated: `policylint kinds -o markdown > docs/policy-kinds.md`."""
+    lines = [
+        "# Policy kinds",
+        "",
+        "Every policy kind that policylint knows without being told, from `schemas/policy-kinds/`. Kinds of CRDs in",
+        "the input and of your configuration come on top. `#` marks targets of which a section may be named.",
+        "*conflicts* says who is refused for another's sake, *status* which conditions the controller writes.",
+        "*verified* says whether the facts were read in the implementation's code (`partly`: some are inferred or",
+        "from documentation only), and in what; findings on kinds with `no` are assumed, never certain.",
+        "`policylint kinds KIND` explains one in full.",
+        "",
+        "This page is generated by `policylint kinds -o markdown`.",
+    ]
+    implementation = ""
+    for kind in kinds:
+        if kind.implementation != implementation:
+            implementation = kind.implementation
+            lines += ["", f"## {implementation or 'CRDs'}", ""]
+            lines += ["| kind | class | targets | merging | conflicts | status | verified |"]
+            lines += ["|---|---|---|---|---|---|---|"]
+        cells = (
+            f"`{kind}`",
+            kind.policy_class,
+            targets_in_words(kind),
+            merge_in_words(kind),
+            conflicts_in_words(kind),
+            status_in_words(kind),
+            verified_in_words(kind),
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,58 @@
+"""What `init` finds out about a repository, to write a configuration that fits it."""
+
+from __future__ import annotations
+
+from policylint.config.init_template import RepositorySummary
+from policylint.model import GATEWAY_GROUP
+from policylint.session.open import below_root
+from policylint.workspace import Workspace
+
+
+def survey(workspace: Workspace) -> RepositorySummary:
+    """Return what a workspace tells about its repository."""
+    missing: dict[str, None] = {}
+    classes: dict[str, None] = {}
+    for finding in workspace.findings({"GWP101", "GWP401", "GWP406", "GWP409"}):
+        if finding.confidence == "unknown" or len(finding.resources) < 2:
+            continue
+        key = finding.resources[-1]
+        if key.kind == "GatewayClass":
+            classes[key.name] = None
+        elif not key.unplaced:
+            missing[str(key)] = None
+    return RepositorySummary(
+        _directories(workspace),
+        [each.world.name for each in workspace.simulations],
+        sorted(classes),
+        sorted(missing),
+        _namespaces(workspace),
+        workspace.coverage.not_rendered,
+    )
+
+
+def _directories(workspace: Workspace) -> list[str]:
+    """Top-level directories with objects that rules judge; none when such objects lie at the top, too."""
+    judged: set[str] = set()
+    at_top = False
+    for simulation in workspace.simulations:
+        for resource in [*simulation.world.resources.values(), *simulation.world.orphans.values()]:
+            path = below_root(workspace.root, resource.document.file) or ""
+            head, slash, _ = path.partition("/")
+            known = "gateway" in resource.key.group or simulation.catalog.get(resource.key.group, resource.key.kind)
+            if known:
+                judged.add(head)
+                at_top = at_top or not slash
+    return [] if at_top else sorted(judged)
+
+
+def _namespaces(workspace: Workspace) -> list[str]:
+    """Namespaces of routes without a Namespace object, where listeners of the tree select namespaces by label."""
+    found: set[str] = set()
+    for simulation in workspace.simulations:
+        world = simulation.world
+        if not any("'from': 'Selector'" in str(each.spec) for each in world.of_kind(GATEWAY_GROUP, "Gateway")):
+            continue
+        keys = [each.route.key for each in simulation.topology.routes]
+        names = {key.namespace for key in keys if not key.unplaced}
+        found |= {name for name in names if world.namespace_labels(name) is None}
+    return sorted(found)

@@ -1,12 +1,14 @@
 """Find the programs that policylint starts, where nothing that it reads can choose them."""
 
 # Strings with os.path, and nothing else imported: an idle hook starts git, too.
-# ruff: noqa: PTH111, PTH113, PTH117, PTH118, PTH120
+# ruff: noqa: PTH111, PTH113, PTH117, PTH118
 
 from __future__ import annotations
 
 import os
 from typing import Final
+
+from policylint.boundary import is_below, repository
 
 _SUFFIXES: Final = (".exe", "") if os.name == "nt" else ("",)
 
@@ -27,24 +29,16 @@ def find_program(name: str, *directories: str) -> str | None:
         for suffix in _SUFFIXES:
             place = os.path.join(entry, name + suffix)
             if os.path.isfile(place) and os.access(place, os.X_OK):
-                real = os.path.join(os.path.realpath(entry), "")
-                if not any(real.startswith(tree) for tree in trees):
+                real = os.path.realpath(entry)
+                if not any(is_below(real, tree) for tree in trees):
                     return place
     return None
 
 
 def _tree(directory: str) -> str | None:
-    """The repository around a directory, else the directory, with a slash at its end.
+    """The repository around a directory, else the directory.
 
     None where it holds the user's home directory: that is a whole machine, or somebody's files in git.
     """
-    here = real = os.path.realpath(directory)
-    while not os.path.lexists(os.path.join(here, ".git")):
-        above = os.path.dirname(here)
-        if above == here:
-            here = real
-            break
-        here = above
-    tree = os.path.join(here, "")
-    home = os.path.join(os.path.realpath(os.path.expanduser("~")), "")
-    return None if home.startswith(tree) else tree
+    tree = repository(directory) or os.path.realpath(directory)
+    return None if is_below(os.path.realpath(os.path.expanduser("~")), tree) else tree

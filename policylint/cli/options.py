@@ -128,9 +128,11 @@ what_is_read = together(
     option(
         INPUT,
         "--render",
-        type=click.Choice(("auto", "builtin", "kubectl", "helm", "off")),
-        help="How to find out what is deployed: built in, with kubectl or kustomize for what that does not "
-        "cover (auto, the default), with helm, too, for charts in the tree, or not at all.",
+        type=click.Choice(("builtin", "external", "helm", "off", "auto", "kubectl")),
+        envvar="POLICYLINT_RENDER",
+        help="How to find out what is deployed: builtin (the default) starts no program, external starts "
+        "kubectl or kustomize for what that does not cover, helm starts helm, too, for charts in the tree; off "
+        "takes files as they are. auto is builtin, kubectl is external. Default: $POLICYLINT_RENDER.",
     ),
     option(
         INPUT,

@@ -39,6 +39,10 @@ def save(file: str, text: str) -> None:
     """
     from pathlib import Path
 
+    from policylint.boundary import leads_out
+
+    if leads_out(file):
+        raise click.UsageError(f"cannot write {file!r}: it is a symbolic link out of the repository")
     try:
         Path(file).write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:

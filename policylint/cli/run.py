@@ -58,6 +58,7 @@ class Run:
         self.directory = self.asked.directory
         self._start = self._last = perf_counter()
         self._parts: list[tuple[str, float]] = []
+        self._told = False
         if self.directory:
             os.chdir(self.directory)
 
@@ -93,6 +94,7 @@ class Run:
         from policylint.session.at_revision import open_at
         from policylint.session.open import open_tree
 
+        self._tell(setup)
         try:
             return open_at(setup, revision) if source is None else open_tree(setup, source=source)
         finally:
@@ -102,10 +104,17 @@ class Run:
         """Read and simulate both sides of a diff."""
         from policylint.session.diff import open_sides
 
+        self._tell(request.setup)
         try:
             return open_sides(request)
         finally:
             settle()
+
+    def _tell(self, setup: Setup) -> None:
+        """Say once which setting is not heeded."""
+        if setup.notice and not self._told:
+            self._told = True
+            say(setup.notice)
 
     def lap(self, part: str) -> None:
         """End a part of the run, for --timing."""

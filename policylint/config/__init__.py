@@ -6,9 +6,9 @@ Finding out that there is none costs a few `stat` calls; parsers and the schema 
 from __future__ import annotations
 
 from policylint.config.discovery import ConfigError, discover, discover_among
-from policylint.config.settings import EnvironmentSettings, Ignore, Settings
+from policylint.config.settings import PROGRAMS, EnvironmentSettings, Ignore, Settings
 
-__all__ = ["ConfigError", "EnvironmentSettings", "Ignore", "Settings", "discover", "discover_among", "load"]
+__all__ = ["PROGRAMS", "ConfigError", "EnvironmentSettings", "Ignore", "Settings", "discover", "discover_among", "load"]
 
 
 def load(file: str, data: bytes | None = None) -> Settings:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from policylint.boundary import belongs, is_below, leads_out, repository
 from policylint.config.discovery import PYPROJECT, ConfigError
 from policylint.config.settings import EnvironmentSettings, Ignore, Settings
 from policylint.config.toml_positions import Positions, TomlPositions
@@ -20,6 +21,8 @@ def load(file: str, data: bytes | None = None) -> Settings:
     Raises:
         ConfigError: it cannot be read or parsed, or the schema does not allow its content.
     """
+    if data is None and leads_out(file):
+        raise ConfigError(f"{file}: a symbolic link out of the repository is no configuration")
     try:
         if data is None:
             with open(file, "rb") as stream:
@@ -93,16 +96,26 @@ def _plain(value: Any) -> Any:
 
 
 def _settings(content: Mapping[str, Any], places: Positions | None, file: str, directory: str) -> Settings:
-    """Return the settings of a file's content; paths are joined to its directory."""
+    """Return the settings of a file's content; paths are joined to its directory.
 
-    def place(path: str) -> str:
-        return os.path.normpath(os.path.join(directory, path))
+    Raises:
+        ConfigError: a path of a file of the tree leads out of the repository.
+    """
+    top = repository()
+    is_of_the_tree = top is not None and is_below(os.path.realpath(file), top)
+
+    def place(path: str, *pointer: str | int) -> str:
+        joined = os.path.normpath(os.path.join(directory, path))
+        if is_of_the_tree and top is not None and not belongs(os.path.realpath(joined), top):
+            at = file if places is None else ":".join(map(str, (file, *places.position(pointer))))
+            raise ConfigError(f"{at}: {path!r} leads out of the repository")
+        return joined
 
     entries = content.get("ignore", [])
     return Settings(
         file=file,
         directory=directory,
-        paths=tuple(map(place, content.get("paths", ()))),
+        paths=tuple(place(each, "paths", number) for number, each in enumerate(content.get("paths", ()))),
         exclude=tuple(content.get("exclude", ())),
         select=tuple(content.get("select", ())),
         ignore=tuple(entry for entry in entries if isinstance(entry, str)),
@@ -113,17 +126,20 @@ def _settings(content: Mapping[str, Any], places: Positions | None, file: str, d
         min_severity=content.get("min-severity"),
         semantics=content.get("semantics", "gep-713"),
         environments=tuple(
-            EnvironmentSettings(environment["name"], tuple(map(place, environment["roots"])))
-            for environment in content.get("environments", ())
+            EnvironmentSettings(
+                environment["name"],
+                tuple(place(root, "environments", number, "roots", at) for at, root in enumerate(environment["roots"])),
+            )
+            for number, environment in enumerate(content.get("environments", ()))
         ),
         namespaces=content.get("namespaces", {}),
         assume=tuple(content.get("assume", ())),
         kinds=tuple(content.get("kinds", ())),
         implementations=content.get("implementations", {}),
         locked=tuple(content.get("locked", ())),
-        baseline=place(content["baseline"]) if "baseline" in content else "",
+        baseline=place(content["baseline"], "baseline") if "baseline" in content else "",
         render=(content["render"] or "off") if "render" in content else "",
-        snapshot=place(content["snapshot"]) if "snapshot" in content else "",
+        snapshot=place(content["snapshot"], "snapshot") if "snapshot" in content else "",
         places=places,
     )
 

@@ -10,6 +10,9 @@ from policylint.namedtuple import NamedTuple
 if TYPE_CHECKING:
     from policylint.config.toml_positions import Positions
 
+PROGRAMS = frozenset({"external", "kubectl", "helm"})
+"""Ways to find out what is deployed that start programs beside git. A file may name them, and is not heeded."""
+
 
 class EnvironmentSettings(NamedTuple):
     """One simulated cluster: its name, and the directories (relative to the current one) that are deployed to it."""

@@ -47,7 +47,7 @@ def values(settings: Settings) -> Iterator[tuple[str, Any]]:
     yield "implementations", settings.implementations
     yield "locked", list(settings.locked)
     yield "baseline", settings.baseline or None
-    yield "render", settings.render or "auto"
+    yield "render", settings.render or "builtin"
     yield "snapshot", settings.snapshot or None
 
 

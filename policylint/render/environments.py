@@ -25,7 +25,6 @@ from policylint.render.provenance import Manifest
 from policylint.render.tree import Tree, join
 from policylint.render.unresolved import unresolved
 from policylint.sources import Source
-from policylint.sources.worktree import WorkTree
 
 if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
@@ -59,7 +58,7 @@ def environments(
     cluster_scoped: frozenset[tuple[str, str]],
     policy_groups: frozenset[str],
     stated: Mapping[str, Sequence[str]] | None = None,
-    programs: bool = True,
+    programs: bool = False,
     helm: bool = False,
     shared: Shared | None = None,
 ) -> list[Environment]:
@@ -69,14 +68,13 @@ def environments(
         cluster_scoped: kinds without a namespace beside the well-known ones.
         policy_groups: groups whose objects are worth naming when nothing deploys them.
         stated: environments that the user names, with the directories at which each begins; then there are no others.
-        programs: whether the user's own kustomize may do what the built-in one does not cover; a revision, nothing of
-            which is on disk, goes without.
+        programs: whether the user's own kustomize may do what the built-in one does not cover.
         helm: whether the user's own helm may render charts that lie in the tree.
         shared: what another tree of the same run takes part in.
     """
     tree = Tree(source, loaded, cluster_scoped, shared)
     unread = frozenset((each.api_version.rpartition("/")[0], each.kind) for each in loaded.unread)
-    own = external(source.root) if programs and isinstance(source, WorkTree) else None
+    own = external(tree) if programs else None
     charts = _charts(tree) if helm else None
     kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from policylint.boundary import belongs
 from policylint.documents import Document, read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.load.reading import Loaded
@@ -233,10 +234,10 @@ class Tree:
             return None
 
     def _is_below_root(self, place: str) -> bool:
-        """Whether a path, links resolved, stays below the root. Asks for every part of the path, so ask last."""
+        """Whether a path, links resolved, stays below the root and is no file of git. Slow: ask last."""
         if self._real_root is None:
-            self._real_root = os.path.join(os.path.realpath(self._source.root or "."), "")
-        return os.path.realpath(place).startswith(self._real_root)
+            self._real_root = os.path.realpath(self._source.root or ".")
+        return belongs(os.path.realpath(place), self._real_root)
 
     def kustomization_file(self, directory: str) -> str | None:
         """The path of the kustomization of a directory."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from policylint.boundary import leads_out
 from policylint.config import ConfigError
 from policylint.errors import UsageError
 
@@ -37,13 +38,17 @@ def open_tree(
     more: dict[str, Any] = {"source": source, "shared": shared, "env": options.environments}
     if (assumptions := setup.assumptions) is not None:
         more["given"] = assumptions
-    if how := options.render or settings.render:
+    if how := setup.renderer:
         more["render"] = how
     own = None if remembered is not None else remembering(setup)
     paths = setup.paths if source is None else ["."]
     for path in paths if source is None else ():
         if path != "-" and not os.path.lexists(path):
             raise UsageError(f"no such file or directory: {path!r}")
+        if path != "-" and leads_out(path):
+            raise UsageError(
+                f"{path!r} is a symbolic link out of the repository, and not followed: name the place itself"
+            )
     try:
         more |= {"snapshot": setup.snapshot, "stated": setup.environments}
         edition = options.semantics or settings.semantics

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import nullcontext
 
-from policylint.config import ConfigError, Settings, discover
+from policylint.config import PROGRAMS, ConfigError, Settings, discover
 from policylint.config.discovery import VARIABLE
 from policylint.errors import UsageError
 from policylint.namedtuple import NamedTuple
@@ -172,6 +172,27 @@ class Setup(NamedTuple):
             settings.kinds,
             settings.places,
             settings.implementations,
+        )
+
+    @property
+    def renderer(self) -> str | None:
+        """How to find out what is deployed; None where nobody says.
+
+        Which programs run is for the caller to say. The configuration file comes with the tree that is read, so
+        programs that it asks for are not started (`notice` says so).
+        """
+        asked = self.settings.render
+        return self.options.render or (None if asked in PROGRAMS else asked)
+
+    @property
+    def notice(self) -> str:
+        """What to tell the user of a setting that is not heeded; "" where all of them are."""
+        settings = self.settings
+        if self.options.render or settings.render not in PROGRAMS:
+            return ""
+        return (
+            f"{settings.at('render')}: a configuration file may not start programs: `{settings.render}` is not heeded "
+            f"(--render {settings.render} or POLICYLINT_RENDER={settings.render} asks for it)"
         )
 
     @property

@@ -75,13 +75,12 @@ def pushed_range(environment: Mapping[str, str]) -> tuple[str, str] | None:
 
 def git(*arguments: str) -> bytes | None:
     """What git prints, None if it fails; without `subprocess`, whose import takes as long as git does."""
-    from policylint.programs import find_program
+    from policylint.git_command import git_command, git_environment
 
-    program = find_program("git")
-    if program is None:
+    beginning = git_command()
+    if beginning is None:
         return None
-    command = [program, "-c", "core.fsmonitor=false", *arguments]
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    command, environment = [*beginning, *arguments], git_environment()
     if not hasattr(os, "posix_spawn"):
         import subprocess
 
@@ -91,7 +90,7 @@ def git(*arguments: str) -> bytes | None:
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
         actions = [(os.POSIX_SPAWN_DUP2, here, there) for here, there in ((nothing, 0), (writing, 1), (nothing, 2))]
-        child = os.posix_spawn(program, command, environment, file_actions=actions)
+        child = os.posix_spawn(command[0], command, environment, file_actions=actions)
         os.close(nothing)
     except OSError:
         os.close(reading)

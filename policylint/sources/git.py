@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
 from policylint.errors import UsageError
+from policylint.git_command import git_command, git_environment
 from policylint.namedtuple import NamedTuple
-from policylint.programs import find_program
 from policylint.sources.listing import GIT_TIMEOUT, git_root
 from policylint.sources.regular_file import too_large
 from policylint.sources.source import MAX_BYTES, SourceError
@@ -59,7 +59,6 @@ class Repository:
 
     def __init__(self, directory: str = ".") -> None:
         self._directory = directory
-        self._program = find_program("git", directory)
         self._resolved: dict[str, str | None] = {}
         self.top = git_root(directory)
         answer = self._git("rev-parse", "--is-bare-repository", "--is-shallow-repository")
@@ -127,7 +126,7 @@ class Repository:
             self._resolved.update(zip(wanted, answer, strict=False))
 
     def _resolve(self, revision: str, kind: str) -> str | None:
-        if not revision or revision.startswith("-"):
+        if not revision or revision.startswith(("-", "^")):
             return None
         wanted = f"{revision}^{{{kind}}}"
         if wanted not in self._resolved:
@@ -229,7 +228,7 @@ class Repository:
             with suppress(OSError):
                 self._asked = subprocess.Popen(
                     [*self._command(self._directory), "cat-file", "--batch"],
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(),
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=git_environment(),
                 )  # fmt: skip
                 finalize(self, _ended, self._asked)
         process = self._asked
@@ -282,10 +281,15 @@ class Repository:
         return answer if code == 0 or partly else None
 
     def _command(self, directory: str) -> list[str]:
-        """git, the repository's own configuration kept from starting programs."""
-        if self._program is None:
+        """The beginning of a git command.
+
+        Raises:
+            RevisionError: git is not installed.
+        """
+        command = git_command(directory)
+        if command is None:
             raise RevisionError("git cannot be run: it is not installed")
-        return [self._program, "-c", "core.fsmonitor=false", "-c", "protocol.allow=never", "-C", directory]
+        return command
 
     def _complaint(self, *arguments: str) -> str:
         return " ".join(self._run(arguments, "", False)[2].decode("utf-8", "replace").split())
@@ -303,7 +307,7 @@ class Repository:
                 stderr=subprocess.PIPE,
                 timeout=GIT_TIMEOUT,
                 check=False,
-                env=_environment(),
+                env=git_environment(),
             )
             answer = done.stdout if room is None else _whole(room)
         except subprocess.TimeoutExpired as error:
@@ -331,12 +335,6 @@ def _whole(file: int) -> bytes:
     os.lseek(file, 0, os.SEEK_SET)
     with open(file, "rb", buffering=0, closefd=False) as opened:
         return opened.read()
-
-
-def _environment() -> dict[str, str]:
-    """Nothing may reach for the network."""
-    silent = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    return {**os.environ, **silent}
 
 
 def _ended(process: Popen[bytes]) -> None:

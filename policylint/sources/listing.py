@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from policylint.programs import find_program
+from policylint.git_command import git_command, git_environment
 from policylint.sources.regular_file import in_words
 from policylint.sources.source import GIT, SourceProblem
 
@@ -114,15 +114,17 @@ def _git(directory: str, *arguments: str) -> bytes | None:
     """
     import subprocess
 
-    # A repository's own configuration must not start programs, nor may listing write to its index.
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    program = find_program("git", directory)
-    if program is None:
+    command = git_command(directory)
+    if command is None:
         return None
-    command = [program, "-c", "core.fsmonitor=false", "-C", directory, *arguments]
     try:
         done = subprocess.run(
-            command, capture_output=True, timeout=GIT_TIMEOUT, check=False, env=environment, stdin=subprocess.DEVNULL
+            [*command, *arguments],
+            capture_output=True,
+            timeout=GIT_TIMEOUT,
+            check=False,
+            env=git_environment(),
+            stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired as error:
         raise TimeoutError from error

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from policylint.boundary import belongs
 from policylint.namedtuple import NamedTuple
 from policylint.sources.listing import git_files, git_root, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
@@ -176,7 +177,7 @@ class WorkTree:
             target = os.path.realpath(place)
             if os.path.isdir(target):
                 continue
-            if os.path.exists(target) and not _is_inside(target, inside):
+            if os.path.exists(target) and not belongs(target, inside):
                 self._skipped.setdefault(OUTSIDE, []).append(_shown(place))
                 continue
             file = self._wanted(here, name, None, is_git)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from policylint.boundary import belongs
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
+from policylint.config import PROGRAMS
 from policylint.documents import Document, Problem
 from policylint.errors import UsageError
 from policylint.load.cache import Remembered
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
     from policylint.render.shared import Shared
 
 SEMANTICS = ("gep-713", "gep-713-2023")
-RENDERERS = ("auto", "builtin", "kubectl", "helm", "off")
+RENDERERS = ("builtin", "external", "helm", "off", "auto", "kubectl")
+"""Ways to find out what is deployed; the last two are older names of the first two."""
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 _NOTHING_GIVEN = Assumptions()
@@ -85,7 +89,7 @@ def open_workspace(
     given: Assumptions = _NOTHING_GIVEN,
     source: Source | None = None,
     env: Sequence[str] = (),
-    render: str = "auto",
+    render: str = "builtin",
     stated: Mapping[str, Sequence[str]] | None = None,
     remembered: Remembered | None = None,
     shared: Shared | None = None,
@@ -169,7 +173,7 @@ def _rendered(
         cluster_scoped,
         groups,
         stated,
-        programs=render != "builtin",
+        programs=render in PROGRAMS,
         helm=render == "helm",
         shared=shared,
     )
@@ -263,6 +267,8 @@ def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
     from policylint.render.origins import located
 
     def reading(path: str) -> list[Document]:
+        if not belongs(os.path.realpath(path), os.path.realpath(source.root or os.curdir)):
+            return []  # what the annotation names is anybody's to say
         try:
             return read(source.file(path).read(), path).documents
         except SourceError:

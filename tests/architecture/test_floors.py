@@ -33,7 +33,9 @@ FLOORS = {
     "config": 1,
     "documents": 0,
     "sources": 0,
-    "programs": -1,
+    "git_command": -1,
+    "programs": -2,
+    "boundary": -3,
     "errors": -1,
     "namedtuple": -1,
 }

@@ -214,7 +214,7 @@ def test_what_is_wrong_with_render_and_snapshot_is_said_with_its_place() -> None
     assert (result.exit_code, result.stderr) == (2, "policylint: .policylint.yaml:2:11: no such file: 'nowhere.yaml'\n")
     result = run("lint", config="render: kubctl\n")
     assert result.exit_code == 2
-    assert ':1:9: render cannot be "kubctl" (did you mean "kubectl"?); it is one of auto, ' in result.stderr
+    assert ':1:9: render cannot be "kubctl" (did you mean "kubectl"?); it is one of builtin, ' in result.stderr
 
 
 def test_the_schema_knows_every_way_to_render() -> None:

@@ -122,9 +122,11 @@ def test_what_is_filled_in_after_the_build_is_the_second_sides(
 
 
 HELM = """#!/bin/sh
+PATH=/usr/local/bin:/usr/bin:/bin
+for last; do :; done
 echo "$@" >> "$(dirname "$0")/calls"
 printf -- '---\\n# Source: shop/templates/route.yaml\\n'
-cat "$3/templates/route.yaml"
+cat "$last/templates/route.yaml"
 """
 INFLATED = "helmGlobals: {chartHome: ../charts}\nhelmCharts: [{name: shop, releaseName: shop}]\n"
 CHART: dict[str, str | None] = {

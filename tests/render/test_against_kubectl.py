@@ -126,16 +126,17 @@ def test_what_is_not_covered_is_rendered_by_kubectl(tmp_path: Path) -> None:
     prefix = "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: x}\nprefix: z-\n"
     prefix += "fieldSpecs: [{path: metadata/name}]\n"
     files = {"kustomization.yaml": "resources: [r.yaml]\ntransformers: [t.yaml]\n", "r.yaml": ROUTE, "t.yaml": prefix}
-    found = open_workspace([str(written(tmp_path, files))])
+    found = open_workspace([str(written(tmp_path, files))], render="external")
     assert deployed(found) == {"default": ["HTTPRoute default/z-shop"]}
     assert codes(found) == []
+    assert deployed(open_workspace([str(tmp_path)])) == {"default": ["HTTPRoute default/shop"]}
 
 
 def test_without_a_program_what_is_not_covered_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"kustomization.yaml": "resources: [r.yaml]\nvars: [{name: X}]\n", "r.yaml": ROUTE}
     written(tmp_path / "tree", files)
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = open_workspace([str(tmp_path / "tree")])
+    found = open_workspace([str(tmp_path / "tree")], render="external")
     assert deployed(found) == {"default": ["HTTPRoute default/shop"]}
     assert (codes(found), found.coverage.not_rendered) == (
         ["not-covered"],
@@ -145,9 +146,9 @@ def test_without_a_program_what_is_not_covered_is_reported(tmp_path: Path, monke
 
 def test_a_program_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"kustomization.yaml": "resources: [r.yaml]\nvars: [{name: X}]\n", "r.yaml": ROUTE}
-    (tmp_path / "kubectl").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "kubectl").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     (tmp_path / "kubectl").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr("policylint.render.kustomize.external.TIMEOUT", 0.2)
-    found = open_workspace([str(written(tmp_path / "tree", files))])
+    found = open_workspace([str(written(tmp_path / "tree", files))], render="external")
     assert (deployed(found), codes(found)) == ({"default": ["HTTPRoute default/shop"]}, ["not-covered"])

@@ -13,11 +13,12 @@ from tests.render.test_charts import FLUX, RELEASE, rendered
 from tests.render.trees import deployed, written
 
 STAND_IN = """#!/bin/sh
+PATH=/usr/local/bin:/usr/bin:/bin
 {
   printf '%s\\n' "$@"
   env | grep -E '^(KUBECONFIG|HTTPS_PROXY|HELM_PLUGINS|HELM_KUBETOKEN)='
 } > CALLS
-for each in "$@"; do case "$each" in */values-*.yaml) cat "$each" > VALUES ;; esac; done
+for each in "$@"; do case "$each" in --values=*) cat "${each#--values=}" > VALUES ;; esac; done
 ANSWER
 """
 PRINTED = """cat <<'END'
@@ -47,16 +48,18 @@ def test_how_helm_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     found = rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE})
     assert deployed(found) == {"prod": ["Gateway infra/edge", "HTTPRoute shop/made"]}
     said = (calls / "calls").read_text().splitlines()
-    assert said[:2] == ["template", "front"]
-    assert said[said.index("--namespace") + 1] == "shop"
-    assert "gateway.networking.k8s.io/v1/HTTPRoute" in said
+    assert said[0] == "template"
+    assert said[said.index("--") + 1] == "front"
+    assert said[said.index("--") + 2].endswith("/tree/charts/shop")
+    assert "--namespace=shop" in said
+    assert "--api-versions=gateway.networking.k8s.io/v1/HTTPRoute" in said
     assert json.loads((calls / "values").read_text()) == {"section": "https"}
     assert "KUBECONFIG=/dev/null" in said
     assert "HTTPS_PROXY=http://127.0.0.1:9" in said
     assert not any(each.startswith("HELM_KUBETOKEN") for each in said)
 
 
-@pytest.mark.parametrize("render", ["auto", "builtin", "kubectl", "off"])
+@pytest.mark.parametrize("render", ["auto", "builtin", "external", "kubectl", "off"])
 def test_helm_is_never_called_without_asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, render: str) -> None:
     calls = stand_in(tmp_path / "bin", monkeypatch, PRINTED)
     rendered(tmp_path / "tree", {**FLUX, "clusters/prod/shop.yaml": RELEASE}, render)
@@ -106,7 +109,11 @@ def test_nonsense_from_helm_is_survived(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_link_out_of_the_repository_is_not_given_to_helm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path / "bin", monkeypatch, 'find "$3" -type f | sed "s/.*charts.shop.//" | sort > FILES')
+    stand_in(
+        tmp_path / "bin",
+        monkeypatch,
+        'for last; do :; done; find "$last" -type f | sed "s/.*charts.shop.//" | sort > FILES',
+    )
     program = tmp_path / "bin/helm"
     program.write_text(program.read_text().replace("FILES", str(tmp_path / "files")))
     (tmp_path / "secret.yaml").write_text("password: x\n")

@@ -87,7 +87,7 @@ options: {allowNameChange: true}
 
 @kubectl
 def test_what_kubectl_rendered_for_lack_of_coverage_is_located_by_its_values(tmp_path: Path) -> None:
-    found = open_workspace([str(written(tmp_path, TRANSFORMED))])
+    found = open_workspace([str(written(tmp_path, TRANSFORMED))], render="external")
     assert deployed(found) == {"default": ["HTTPRoute default/shop-two"]}
     route = found.simulations[0].world.of_kind("gateway.networking.k8s.io", "HTTPRoute")[0]
     assert [

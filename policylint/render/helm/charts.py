@@ -17,6 +17,8 @@ from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest, Trace
 from policylint.render.tree import Tree, join
 
+_CHART = re.compile(r"[A-Za-z0-9][\w.-]*")
+"""Names of charts; they are names of directories as well."""
 _SOURCE = re.compile(r"^---\n# Source: (.+)\n", re.MULTILINE)
 MAX_FILES = 5_000
 """Files of one chart."""
@@ -113,7 +115,12 @@ class Charts:
                 address, name = text(mapping(each).get("repository")), text(mapping(each).get("name"))
                 other = join(source, address.removeprefix("file://")) if address.startswith("file://") else None
                 place = self._in(target, f"charts/{name}")
-                if other and name and f"{place}/Chart.yaml" not in found and len(pending) < MAX_DEPENDENCIES:
+                if (
+                    other
+                    and _CHART.fullmatch(name)
+                    and f"{place}/Chart.yaml" not in found
+                    and len(pending) < MAX_DEPENDENCIES
+                ):
                     pending.append((other, place))
         return found
 

@@ -1,20 +1,28 @@
 """`helm template` of a chart in the tree, with the user's own helm, and only where they ask for it (`--render helm`).
 
 The chart is copied out of its source first, so that a revision's charts are rendered as the work tree's are, and that
-nothing helm follows leads out of the repository. No network, no cluster, no plugins, bounded in time.
+nothing helm follows leads out of the repository. No network, no cluster, no plugins, bounded in time (sandbox.py).
+Names and paths out of manifests are checked, and none stands where helm looks for options.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from policylint.programs import find_program
+from policylint.render.sandbox import TREE, OutsideError, path_below, run, write_below
 
 TIMEOUT: Final = 60.0
 MAX_OUTPUT: Final = 32 * 2**20
-_NOWHERE: Final = "http://127.0.0.1:9"
+MAX_RELEASE: Final = 53
+"""Characters of a release's name; helm allows no more."""
+_SETTING_FLAGS: Final = ("--set", "--set-string")
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?|[-a-z0-9]*\$\{\w+\}[-a-z0-9]*")
+"""RFC 1123, or with a variable that nothing fills in."""
 _V1: Final = "gateway.networking.k8s.io/v1"
 API_VERSIONS: Final = (
     _V1,
@@ -53,7 +61,7 @@ def template(
         settings: pairs for `--set-string` (and `--set`, where the flag says so): flag and `name=value`.
 
     Raises:
-        HelmError: helm is not installed, cannot render the chart, or takes too long.
+        HelmError: helm is not installed, cannot render the chart, or takes too long; or a name or a path is not one.
     """
     from json import dumps
     from tempfile import TemporaryDirectory
@@ -61,69 +69,50 @@ def template(
     program = find_program("helm")
     if program is None:
         raise HelmError("helm is not installed (no `helm` in PATH)")
+    if len(release) > MAX_RELEASE or not _NAME.fullmatch(release):
+        raise HelmError(f"release {release[:60]!r} is no name that Kubernetes allows")
+    if not _NAMESPACE.fullmatch(namespace):
+        raise HelmError(f"namespace {namespace[:60]!r} is no name that Kubernetes allows")
     with TemporaryDirectory(prefix="policylint-helm-") as top:
-        for path, content in files.items():
-            _write(os.path.join(top, "tree", path), content)  # noqa: PTH118 - sources/ keep paths as strings
-        command = [program, "template", release, os.path.join(top, "tree", chart), "--namespace", namespace]  # noqa: PTH118
-        command += ["--include-crds", "--skip-tests"]
-        for version in API_VERSIONS:
-            command += ["--api-versions", version]
-        for number, layer in enumerate(values):
-            place = os.path.join(top, f"values-{number}.yaml")  # noqa: PTH118
-            _write(place, dumps(layer, default=str).encode())
-            command += ["--values", place]
+        try:
+            for path, content in files.items():
+                write_below(top, f"{TREE}/{path}", content)
+            place = path_below(top, f"{TREE}/{chart}" if chart else TREE)
+            layers = [
+                write_below(top, f"values-{number}.yaml", dumps(layer, default=str).encode())
+                for number, layer in enumerate(values)
+            ]
+        except OutsideError as error:
+            raise HelmError(str(error)) from None
+        except OSError as error:
+            raise HelmError(f"it cannot be copied: {error.strerror or error}") from None
+        command = [program, "template", f"--namespace={namespace}", "--include-crds", "--skip-tests"]
+        command += [f"--api-versions={version}" for version in API_VERSIONS]
+        command += [f"--values={layer}" for layer in layers]
         for flag, pair in settings:
-            command += [flag, pair]
-        return _run(command, top)
-
-
-def _write(place: str, content: bytes) -> None:
-    os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
-    with open(place, "wb") as file:  # noqa: PTH123
-        file.write(content)
+            if flag not in _SETTING_FLAGS or "\0" in pair:
+                raise HelmError(f"{flag} {pair[:60]!r} cannot be handed to helm")
+            command.append(f"{flag}={pair}")
+        return _run([*command, "--", release, place], top)
 
 
 def _run(command: list[str], top: str) -> str:
-    import subprocess
-
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("HELM_", "KUBE"))}
-    homes = ("HOME", "HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS")
-    environment = {
-        **own,
-        **dict.fromkeys(homes, os.path.join(top, "home")),  # noqa: PTH118 - no plugins, no repositories
-        **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE),
-        "NO_PROXY": "",
-        "no_proxy": "",
-        "KUBECONFIG": os.devnull,
-    }
-    output = os.path.join(top, "output.yaml")  # noqa: PTH118
     try:
-        with open(output, "wb") as file:  # noqa: PTH123 - a file, as templates may print without end
-            done = subprocess.run(
-                command,
-                stdout=file,
-                stderr=subprocess.PIPE,
-                timeout=TIMEOUT,
-                check=False,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                cwd=top,
-            )
-    except subprocess.TimeoutExpired:
+        ended = run(command, top, timeout=TIMEOUT, most=MAX_OUTPUT)
+    except TimeoutError:
         raise HelmError(f"helm gave no answer in {TIMEOUT:.0f} s") from None
     except OSError as error:
         raise HelmError(f"helm cannot be run: {error.strerror or error}") from None
-    if done.returncode:
-        raise HelmError(_complaint(done.stderr.decode("utf-8", "replace"), top))
-    if os.path.getsize(output) > MAX_OUTPUT:  # noqa: PTH202
+    if ended.cut:
         raise HelmError(f"it makes more than {MAX_OUTPUT // 2**20} MiB")
-    with open(output, "rb") as file:  # noqa: PTH123
-        return file.read().decode("utf-8", "replace")
+    if ended.code:
+        raise HelmError(_complaint(ended.errors.decode("utf-8", "replace"), top))
+    return ended.output.decode("utf-8", "replace")
 
 
 def _complaint(said: str, top: str) -> str:
     """The line in which helm says what is wrong, without the directory the chart was copied to."""
     lines = [each.strip() for each in said.splitlines() if each.strip() and not each.startswith("WARNING")]
     first = next((each for each in lines if each.startswith("Error:")), lines[0] if lines else "helm failed")
-    tree = os.path.join(top, "tree", "")  # noqa: PTH118
+    tree = os.path.join(top, TREE, "")  # noqa: PTH118
     return first.removeprefix("Error:").strip().replace(tree, "")[:400]

@@ -163,6 +163,7 @@ class Kustomizer:
         for name in _NOT_BUILT_IN:
             if body.get(name):
                 journal.note(f"`{name}` are not rendered by policylint itself", trace.child(name), code="not-covered")
+                self._remote_entries(body[name], trace.child(name), journal)
                 unseen = True
         unseen = unseen or bool(journal.gaps)
         manifests = self._transform(directory, body, trace, manifests, journal, unseen)
@@ -225,6 +226,13 @@ class Kustomizer:
             # Encrypted Secrets are often kept out of the tree; were it a route, nothing here could be built.
             journal.gap(f"{entry}, which is not there, may hold it", gateway_api=False)
         return True
+
+    @staticmethod
+    def _remote_entries(entries: Any, place: Trace, journal: Journal) -> None:
+        """Note what the configuration of transformers and generators takes from elsewhere."""
+        for index, entry in enumerate(sequence(entries)):
+            if "\n" not in text(entry) and _REMOTE.search(text(entry)):
+                remote(text(entry), place.child(index), journal)
 
     def _directory(
         self,

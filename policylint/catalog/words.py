@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.policy_kind import UNLIMITED, PolicyKind, TargetKind
+from policylint.model.words import series
 
 _STRATEGIES = {
     "none": "none: one policy per target",
@@ -131,14 +132,14 @@ def explain(kind: PolicyKind) -> Iterator[tuple[str, str]]:
         yield "Merging", " ".join(_merging(kind))
         yield "Conflicts", " ".join(_conflicts(kind))
     losses = [
-        f"{name}: {_list(fields)}"
+        f"{name}: {series(fields)}"
         for name, fields in zip(("authentication", "authorization", "protection"), kind.settings, strict=True)
         if fields
     ]
     if losses:
         yield "Security", f"Settings whose loss matters: {'; '.join(losses)}."
     if kind.weaker:
-        yield "Weaker", f"A change is reported that weakens {_list(dict.fromkeys(weak.path for weak in kind.weaker))}."
+        yield "Weaker", f"A change is reported that weakens {series(dict.fromkeys(weak.path for weak in kind.weaker))}."
     yield "Status", " ".join(_status(kind))
     if kind.notes:
         yield "Notes", kind.notes
@@ -148,7 +149,7 @@ def explain(kind: PolicyKind) -> Iterator[tuple[str, str]]:
 def _identity(kind: PolicyKind) -> str:
     """Return the kind's name, scope, class and versions in words."""
     scope = "cluster-scoped" if kind.cluster_scoped else "namespaced"
-    versions = f" Versions: {_list(kind.versions)}." if kind.versions else " No version of it is served any more."
+    versions = f" Versions: {series(kind.versions)}." if kind.versions else " No version of it is served any more."
     old = "".join(f" {version} is superseded by {new}." for version, new in kind.deprecated_versions.items())
     label = f" Its CRD is labelled {kind.label!r}." if kind.label else ""
     if kind.kind == "*":
@@ -160,11 +161,11 @@ def _identity(kind: PolicyKind) -> str:
 def _targets(kind: PolicyKind) -> Iterator[str]:
     """Yield sentences about what the kind may target."""
     if kind.targets:
-        yield f"It may target {_list(_target(target, full=True) for target in kind.targets)}."
+        yield f"It may target {series(_target(target, full=True) for target in kind.targets)}."
     sectioned = [_target(target) for target in kind.targets if target.sections]
     if sectioned:
         everywhere = len(sectioned) == len(kind.targets)
-        yield f"A sectionName is allowed{'' if everywhere else ' on ' + _list(sectioned)}."
+        yield f"A sectionName is allowed{'' if everywhere else ' on ' + series(sectioned)}."
     elif kind.targets:
         yield "A sectionName is not allowed."
     if kind.synthetic_rule_names:
@@ -185,7 +186,7 @@ def _targets(kind: PolicyKind) -> Iterator[str]:
 
 def _references(kind: PolicyKind) -> Iterator[str]:
     """Yield sentences about the fields that name targets."""
-    yield f"Targets are named in {_list(f'spec.{reference.path}' for reference in kind.references)}."
+    yield f"Targets are named in {series(f'spec.{reference.path}' for reference in kind.references)}."
     for reference in kind.references:
         if reference.deprecated:
             yield f"spec.{reference.path} is deprecated: use {reference.deprecated}."
@@ -204,19 +205,19 @@ def _merging(kind: PolicyKind) -> Iterator[str]:
     for meaning in ("defaults", "overrides"):
         names = [name for name, wrapped in merge.wrappers.items() if wrapped == meaning]
         if names:
-            yield f"spec.{_list(names, 'or')} wraps {meaning}."
+            yield f"spec.{series(names, 'or')} wraps {meaning}."
     if merge.both:
         yield "Both may stand in one policy."
     if merge.directive is not None:
-        values = _list(
+        values = series(
             f"{value} ({_GRANULARITIES[granularity]})" for value, granularity in merge.directive.values.items()
         )
         decider = "broader (established)" if merge.directive.on == "established" else "more specific (challenger)"
         yield f"The field `{merge.directive.field}` of the {decider} policy decides: {values}."
     if merge.units:
-        yield f"Named rules are {_list(merge.units)}."
+        yield f"Named rules are {series(merge.units)}."
     if merge.empty_without:
-        yield f"Without {_list(merge.empty_without, 'or')} a policy counts as empty."
+        yield f"Without {series(merge.empty_without, 'or')} a policy counts as empty."
     if merge.empty_opts_out:
         yield "An empty policy replaces the broader one all the same."
 
@@ -225,7 +226,7 @@ def _conflicts(kind: PolicyKind) -> Iterator[str]:
     """Yield sentences about policies that are refused."""
     yield _CONFLICTS[kind.conflict]
     if kind.conflict_fields:
-        yield f"Fields compared: {_list(kind.conflict_fields)}."
+        yield f"Fields compared: {series(kind.conflict_fields)}."
     if kind.shadowed_by_section:
         yield "A policy on a section takes that section from one on the whole object."
 
@@ -234,7 +235,7 @@ def _status(kind: PolicyKind) -> Iterator[str]:
     """Yield sentences about the conditions that the controller writes."""
     yield f"The controller writes {_STATUS[kind.status]}."
     for name, reasons in kind.conditions.items():
-        yield f"{name}: {_list(reasons)}."
+        yield f"{name}: {series(reasons)}."
     if kind.target_condition:
         yield f"Affected objects get the condition {kind.target_condition}."
 
@@ -244,9 +245,3 @@ def _target(target: TargetKind, *, full: bool = False) -> str:
     if target.kind == "*":
         return "any kind" if target.group == "*" else f"any kind of {target.group or 'the core group'}"
     return f"{target.kind}.{target.group}" if full and target.group not in ("", "*", GATEWAY_GROUP) else target.kind
-
-
-def _list(words: Iterable[str], last: str = "and") -> str:
-    """Return words as a list: `a, b and c`."""
-    *head, final_word = words
-    return f"{', '.join(head)} {last} {final_word}" if head else final_word

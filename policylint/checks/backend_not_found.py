@@ -9,9 +9,9 @@ from policylint.checks.kit.fixes import only_near
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import graded
 from policylint.checks.kit.suggestions import Nearby
-from policylint.checks.kit.wording import listing, plural
 from policylint.model import Finding, Related, Resource, mapping, sequence
 from policylint.model.fix import Change, Fix
+from policylint.model.words import count, listing
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
@@ -49,7 +49,7 @@ def _finding(world: Simulation, route: Resource, backends: list[BackendState], n
         ports, related = _ports(world.world.get(wanted))
         label = f"{wanted} has {ports}"
     severity, confidence = graded(unknown)
-    more = f" (in {plural(len(backends), 'place')})" if len(backends) > 1 else ""
+    more = f" (in {count(len(backends), 'place')})" if len(backends) > 1 else ""
     return Finding(
         RULE,
         severity,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks.kit.crds import policy_crds
-from policylint.checks.kit.wording import listing
 from policylint.model import Finding, mapping, sequence
+from policylint.model.words import listing
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

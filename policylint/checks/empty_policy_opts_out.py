@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.dropped import drops
 from policylint.checks.kit.locations import target_at
-from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
+from policylint.model.words import listing
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

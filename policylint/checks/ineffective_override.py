@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, target_at
-from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
+from policylint.model.words import listing
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Attachment, Declared, PolicyState
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import listeners
-from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Node, Related
+from policylint.model.words import listing
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

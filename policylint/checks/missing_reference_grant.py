@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.fixes import granted
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import graded, grant, listeners
-from policylint.checks.kit.wording import plural
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, ResourceKey
+from policylint.model.words import count
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
@@ -47,7 +47,7 @@ def _references(world: Simulation) -> Iterator[ReferenceState]:
 def _finding(world: Simulation, holder: Resource, refused: list[_Refused]) -> Finding:
     pointer, wanted, unknown = refused[0]
     severity, confidence = graded(unknown)
-    more = f" (and {plural(len(refused) - 1, 'more reference')} like it)" if len(refused) > 1 else ""
+    more = f" (and {count(len(refused) - 1, 'more reference')} like it)" if len(refused) > 1 else ""
     verb = "may not be allowed to use" if unknown else "may not use"
     return Finding(
         RULE,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.fixes import set_value
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.sections import FIELD, NOUN, section_names
-from policylint.checks.kit.wording import did_you_mean, listing, near, quoted
+from policylint.checks.kit.wording import did_you_mean, near
 from policylint.model import Finding, Related, Resource, mapping, sequence
+from policylint.model.words import listing, quoted
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.dropped import Drop, drops
 from policylint.checks.kit.fixes import insert
 from policylint.checks.kit.locations import target_at
-from policylint.checks.kit.wording import listing, plural
 from policylint.model import ROUTE_KINDS, Finding, Related, ResourceKey
 from policylint.model.fix import Fix
+from policylint.model.words import count, listing
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
@@ -61,7 +61,7 @@ def _subject(drop: Drop) -> tuple[str, bool]:
         return str(node), False
     if len(drop.routes) == 1:
         return str(next(iter(drop.routes))), False
-    return (plural(len(drop.routes), "route"), True) if drop.routes else (str(node), False)
+    return (count(len(drop.routes), "route"), True) if drop.routes else (str(node), False)
 
 
 def _parent(drop: Drop) -> str:
@@ -84,9 +84,9 @@ def _reach(drop: Drop) -> str:
     if not drop.routes:
         return str(drop.winner.node)
     if len(drop.routes) > 1:
-        return plural(len(drop.routes), "route")
+        return count(len(drop.routes), "route")
     route, rules = next(iter(drop.routes.items()))
-    return f"{plural(len(rules), 'rule')} of {route.path}" if rules else route.path
+    return f"{count(len(rules), 'rule')} of {route.path}" if rules else route.path
 
 
 def _routes(world: Simulation, drop: Drop) -> Iterator[Related]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, target_at
-from policylint.checks.kit.wording import listing
 from policylint.model import ROUTE_KINDS, Finding, Node, Related
+from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:

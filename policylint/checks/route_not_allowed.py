@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import graded
-from policylint.checks.kit.wording import plural
 from policylint.model import Finding, Related, Resource
+from policylint.model.words import count
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
@@ -31,7 +31,7 @@ def check(world: Simulation) -> Iterator[Finding]:
 def _finding(route: Resource, parent: ParentState, refusing: tuple[Candidate, ...]) -> Finding:
     first = next((each for each in refusing if not each.unknown), refusing[0])
     severity, confidence = graded(any(each.unknown for each in refusing))
-    several = f" (and {plural(len(refusing) - 1, 'more listener')})" if len(refusing) > 1 else ""
+    several = f" (and {count(len(refusing) - 1, 'more listener')})" if len(refusing) > 1 else ""
     return Finding(
         RULE,
         severity,

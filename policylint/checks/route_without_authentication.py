@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from policylint.checks.kit.dropped import drops
 from policylint.checks.kit.locations import target_at
-from policylint.checks.kit.wording import plural, verb
 from policylint.checks.unseen_authentication import may_authenticate_unseen
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
+from policylint.model.words import count, verb
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Group, PolicyState
 
@@ -132,7 +132,7 @@ def _finding(world: Simulation, route: RouteState, node: Node, closed: list[Rout
     return Finding(
         RULE,
         "warning",
-        f"{route.route.key} is open to everybody where {plural(number, 'other route')} of {node} "
+        f"{route.route.key} is open to everybody where {count(number, 'other route')} of {node} "
         f"{verb(number, 'wants')} a login",
         route.route.name_location,
         resources=(route.route.key, node.key),

@@ -9,9 +9,10 @@ from policylint.checks.kit.fixes import rename_key, set_value
 from policylint.checks.kit.invariants import Breach, breaches
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.schemas import Broken, broken, is_surprising, written
-from policylint.checks.kit.wording import listing, near
+from policylint.checks.kit.wording import near
 from policylint.model import Confidence, Finding, Location, Related, Severity
 from policylint.model.fix import Fix
+from policylint.model.words import listing
 from policylint.schema.known import is_experimental
 
 if TYPE_CHECKING:

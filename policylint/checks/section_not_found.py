@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.fixes import set_value
 from policylint.checks.kit.locations import at, entry, path
 from policylint.checks.kit.sections import NOUN, section_names
-from policylint.checks.kit.wording import near, quoted
+from policylint.checks.kit.wording import near
 from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.model.words import quoted
 from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:

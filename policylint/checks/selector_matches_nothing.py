@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from policylint.checks.kit.locations import entry, path
-from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Location, Related, Resource, mapping
 from policylint.model.selectors import matches, unmet
+from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.topology.workloads import is_workload, pod_labels
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.fixes import granted
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grant
-from policylint.checks.kit.wording import listing
 from policylint.model import Finding
 from policylint.model.fix import Fix
+from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:

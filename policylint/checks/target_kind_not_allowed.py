@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import at, entry, path
-from policylint.checks.kit.wording import listing
 from policylint.model import Finding, PolicyKind, is_symbolic, text
 from policylint.model.fix import Change, Fix
+from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:

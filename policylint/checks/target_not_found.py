@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.fixes import set_value
 from policylint.checks.kit.locations import path, target_at
 from policylint.checks.kit.suggestions import Nearby
-from policylint.checks.kit.wording import listing
 from policylint.model import Finding, Related
+from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
 
 SCHEMA = "https://raw.githubusercontent.com/example/policylint/main/schemas/config.json"
@@ -83,7 +84,7 @@ def _environments(summary: RepositorySummary) -> list[str]:
     """Return the lines about `environments`."""
     lines = ["# Clusters, each simulated by itself."]
     if len(summary.environments) > 1:
-        lines[0] += f" Found without being told: {_listed(summary.environments, 6)}."
+        lines[0] += f" Found without being told: {leading(summary.environments, 6)}."
     return [
         *lines,
         "# environments:",
@@ -122,13 +123,6 @@ def _unseen(summary: RepositorySummary) -> list[str]:
         "# snapshot: cluster.yaml",
         "",
     ]
-
-
-def _listed(names: Iterable[str], most: int) -> str:
-    """Return the first `most` names and how many there are more."""
-    listed = list(names)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more
 
 
 def _quoted(name: str) -> str:

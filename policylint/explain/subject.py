@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from policylint.errors import UsageError
 from policylint.model import ROUTE_KINDS, Node, ResourceKey
 from policylint.model.spelling import alike, find, readings, spelled, spelling
+from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -115,9 +116,8 @@ def _is_asked_about(key: ResourceKey, simulations: Sequence[Simulation]) -> bool
 def _ambiguous(name: str, keys: Sequence[ResourceKey]) -> str:
     """Return the message for a name that fits several objects: `2 objects are called "checkout": …`."""
     kinds = {(key.kind, key.namespace, key.name) for key in keys}
-    listed = [spelled(key, group=len(kinds) < len(keys)) for key in keys[:_MOST]]
-    more = f" and {len(keys) - _MOST} more" if len(keys) > _MOST else ""
-    return f'{len(keys)} objects are called "{name}": {", ".join(listed)}{more}'
+    listed = leading((spelled(key, group=len(kinds) < len(keys)) for key in keys), _MOST)
+    return f'{len(keys)} objects are called "{name}": {listed}'
 
 
 def _unknown(name: str, known: Iterable[ResourceKey]) -> str:

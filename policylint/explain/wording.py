@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from policylint.explain.contexts import ContextAnswer, Path, leads_down
 from policylint.model import Node, PolicyKind
+from policylint.model.words import leading
 from policylint.policy.level import level
 
 _STRATEGIES = {
@@ -48,17 +49,17 @@ def where(answer: ContextAnswer, every: Sequence[Path], subject: Node) -> str:
     parts = []
     routes = _distinct(answer.paths, _is_route)
     if subject not in routes and routes != _distinct(every, _is_route):
-        parts.append(_list([_route(route) for route in routes]) if routes else "without a route")
+        parts.append(leading([_route(route) for route in routes], 3) if routes else "without a route")
     rules = _distinct(answer.paths, _is_rule)
     of_routes = [rule for rule in _distinct(every, _is_rule) if any(rule.key == route.key for route in routes)]
     if rules and rules != of_routes and subject not in rules and len(routes) < 2:
         parts.append(rule_names(rules))
     listeners = _distinct(answer.paths, _is_listener)
     if listeners != _distinct(every, _is_listener) and subject not in listeners and listeners:
-        parts.append("via " + _list([_listener(listener) for listener in listeners]))
+        parts.append("via " + leading([_listener(listener) for listener in listeners], 3))
     backends = _distinct(answer.paths, _is_backend)
     if backends != _distinct(every, _is_backend) and subject not in backends and not parts and backends:
-        parts.append("to " + _list([str(backend) for backend in backends]))
+        parts.append("to " + leading([str(backend) for backend in backends], 3))
     return " ".join(parts)
 
 
@@ -152,8 +153,3 @@ def _listener(node: Node) -> str:
 
 def _step(node: Node) -> str:
     return f"listener {node.section}" if _is_listener(node) else str(node)
-
-
-def _list(names: list[str], most: int = 3) -> str:
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

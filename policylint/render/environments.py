@@ -12,6 +12,7 @@ from policylint.load.objects import is_kustomization_file, patch_files
 from policylint.load.reading import Loaded
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey
 from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model.words import count
 from policylint.model.world import Note
 from policylint.render.argo.applications import Argo
 from policylint.render.flux.deployment import Cluster, Deployed
@@ -161,9 +162,9 @@ def _environment(
         *_sentences(deployed.journal.notes, "not rendered: helm is not installed" if absent else "not rendered")
     ]
     if unknown:
-        sentences.insert(0, f"{_count(unknown, 'HelmRelease')} of {known + unknown} not rendered")
+        sentences.insert(0, f"{count(unknown, 'HelmRelease')} of {known + unknown} not rendered")
     if unread_orphans:
-        sentences.append(f"{_count(unread_orphans, 'file')} that nothing deploys and that cannot be read")
+        sentences.append(f"{count(unread_orphans, 'file')} that nothing deploys and that cannot be read")
     resources = list(placed([*deployed.manifests, *made], cluster_scoped))
     notes = [*deployed.journal.notes, *unresolved(resources, groups)]
     return Environment(name, resources, deployed.journal.gaps, notes, tuple(sentences), orphans, problems)
@@ -227,25 +228,19 @@ def _orphans(
 
 
 _WORDS = {
-    "missing-file": "file that is not there",
-    "missing-path": "path that is not there",
-    "remote-base": "remote base",
-    "chart": "chart",
-    "not-covered": "kustomization not fully covered",
-    "outside": "path out of the tree",
+    "missing-file": ("file that is not there", "files that are not there"),
+    "missing-path": ("path that is not there", "paths that are not there"),
+    "remote-base": ("remote base", ""),
+    "chart": ("chart", ""),
+    "not-covered": ("kustomization not fully covered", "kustomizations not fully covered"),
+    "outside": ("path out of the tree", "paths out of the tree"),
 }
+"""Code of a note → one of them, and several where that takes more than an s."""
 
 
 def _sentences(notes: Iterable[Note], of_charts: str) -> Iterator[str]:
-    counted = Counter(each.code for each in notes)
-    for code, words in _WORDS.items():
-        if counted[code]:
-            counted_words = _count(counted[code], words)
-            yield f"{counted_words} {of_charts}" if code == "chart" else counted_words
-
-
-def _count(number: int, noun: str) -> str:
-    if number == 1:
-        return f"1 {noun}"
-    head, space, rest = noun.partition(" that is")
-    return f"{number} {head}s{' that are' if space else ''}{rest}"
+    numbers = Counter(note.code for note in notes)
+    for code, nouns in _WORDS.items():
+        if numbers[code]:
+            counted = count(numbers[code], *nouns)
+            yield f"{counted} {of_charts}" if code == "chart" else counted

@@ -1,16 +1,16 @@
 """The files of a source as renderers need them: by directory, kustomizations first, every path below one root."""
 
 # Paths stay strings with os.path here, as in sources/: thousands are joined.
-# ruff: noqa: PTH113, PTH118
+# ruff: noqa: PTH118
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from policylint.boundary import belongs
 from policylint.documents import Document, read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.load.reading import Loaded
@@ -19,7 +19,6 @@ from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render.inline import Texts
 from policylint.render.provenance import Trace
 from policylint.sources import Source, SourceError
-from policylint.sources.revision import Revision
 from policylint.sources.skipping import HELM_CHART
 
 if TYPE_CHECKING:
@@ -64,7 +63,6 @@ class Tree:
         """Directory → names of the directories in it that hold YAML, however deep."""
         self._known: set[str] = {""}
         self._looked_at: set[str] = set()
-        self._real_root: str | None = None
         self._shown: dict[str, str] = {}
         """Directory → the same as users know it, with a slash at its end."""
         for path in sorted(self._listed):
@@ -109,28 +107,13 @@ class Tree:
 
     def _discovered(self, directory: str) -> bool:
         """Take in a directory outside the paths that were listed: `lint clusters/prod` deploys `apps/`, too."""
-        root = self._source.root
-        if root is None or directory in self._looked_at:
+        if self._source.root is None or directory in self._looked_at:
             return False
         self._looked_at.add(directory)
-        if isinstance(self._source, Revision):
-            for path in self._source.yaml_below(directory)[:MAX_DISCOVERED]:
-                below, _, name = path.rpartition("/")
-                self.files[below].append(name)
-                self._take_in(below)
-            return directory in self._known
-        top = os.path.join(root, directory)
-        if not os.path.isdir(top) or not self._is_below_root(top):  # noqa: PTH112
-            return False
-        count = 0
-        for place, steps, names in os.walk(top):
-            steps[:] = sorted(each for each in steps if not each.startswith("."))
-            below = os.path.relpath(place, root).replace(os.sep, "/")
-            for name in sorted(names):
-                if name.endswith(_YAML) and count < MAX_DISCOVERED:
-                    count += 1
-                    self.files[below].append(name)
-                    self._take_in(below)
+        for path in islice(self._source.yaml_below(directory), MAX_DISCOVERED):
+            below, _, name = path.rpartition("/")
+            self.files[below].append(name)
+            self._take_in(below)
         return directory in self._known
 
     def _take_in(self, directory: str) -> None:
@@ -164,30 +147,19 @@ class Tree:
         return sorted(self._known - {""})
 
     def all_files(self, suffix: str) -> list[str]:
-        """Every file with a suffix, sorted: YAML as it was listed, anything else as it is on disk."""
-        found = {each for each in self._listed if each.endswith(suffix)}
-        root = self._source.root
-        if suffix not in _YAML and root is not None and not isinstance(self._source, Revision):
-            for place, directories, names in os.walk(root):
-                directories[:] = [each for each in directories if not each.startswith(".")]
-                below = os.path.relpath(place, root).replace(os.sep, "/")
-                found.update(name if below == "." else f"{below}/{name}" for name in names if name.endswith(suffix))
+        """Every file with a suffix, sorted: YAML as it was listed, anything else as it is there, but in hidden ones."""
+        found = {path for path in self._listed if path.endswith(suffix)}
+        if suffix not in _YAML:
+            found.update(
+                path
+                for path in self._source.files_below("")
+                if path.endswith(suffix) and "/." not in f"/{path.rpartition('/')[0]}"
+            )
         return sorted(found)
 
     def files_below(self, directory: str) -> list[str]:
         """Every file below a directory, of whatever kind, by its path below the root; links are not followed."""
-        if isinstance(self._source, Revision):
-            return self._source.files_below(directory)
-        root = self._source.root
-        top = None if root is None else os.path.join(root, directory)
-        if root is None or top is None or not os.path.isdir(top) or not self._is_below_root(top):  # noqa: PTH112
-            return []
-        found: list[str] = []
-        for place, steps, names in os.walk(top):
-            steps[:] = sorted(each for each in steps if each != ".git")
-            below = os.path.relpath(place, root).replace(os.sep, "/")
-            found += names if below == "." else [f"{below}/{name}" for name in names]
-        return sorted(found)
+        return self._source.files_below(directory)
 
     def charts(self) -> list[str]:
         """Every directory, of those that the user gave, that holds a Helm chart not inside another one, sorted."""
@@ -217,27 +189,12 @@ class Tree:
         return f"{known}{name}" if name else known.rstrip("/") or "."
 
     def _fetch(self, path: str) -> bytes | None:
-        root = self._source.root
-        if root is None or not path:
-            return None
-        if isinstance(self._source, Revision):  # nothing of it is on disk
-            try:
-                return self._source.at(path, self.shown(path)).read()
-            except SourceError:
-                return None
-        place = os.path.join(root, path)
-        if not os.path.isfile(place) or not self._is_below_root(place):
+        if self._source.root is None or not path:
             return None
         try:
-            return self._source.file(os.path.relpath(place)).read()
+            return self._source.at(path, self.shown(path)).read()
         except SourceError:
             return None
-
-    def _is_below_root(self, place: str) -> bool:
-        """Whether a path, links resolved, stays below the root and is no file of git. Slow: ask last."""
-        if self._real_root is None:
-            self._real_root = os.path.realpath(self._source.root or ".")
-        return belongs(os.path.realpath(place), self._real_root)
 
     def kustomization_file(self, directory: str) -> str | None:
         """The path of the kustomization of a directory."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from policylint.documents import Unread
 from policylint.model import GATEWAY_GROUP, Resource, Unseen, mapping, sequence, text
+from policylint.model.words import count
 
 _BUILT_IN_SUFFIX = ".k8s.io"
 _BUILT_IN = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensions"})
@@ -69,11 +70,11 @@ def unseen(
         found.add(f"{templates[0]} is a template that was not rendered", None)
     sentences = []
     if releases:
-        sentences.append(_count(len(releases), "HelmRelease"))
+        sentences.append(count(len(releases), "HelmRelease"))
     if applications:
-        sentences.append(_count(len(applications), "Argo CD Application"))
+        sentences.append(count(len(applications), "Argo CD Application"))
     if templates:
-        sentences.append(_count(len(templates), "template file"))
+        sentences.append(count(len(templates), "template file"))
     return found, tuple(f"{each} not rendered" for each in sentences)
 
 
@@ -120,7 +121,3 @@ def _is_operated(group: str, kind: str, known_groups: frozenset[str]) -> bool:
     ):
         return False
     return not (group.endswith(_BUILT_IN_SUFFIX) and group.count(".") <= 2)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

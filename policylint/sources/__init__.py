@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from policylint.sources.selection import Exclude
 from policylint.sources.source import MAX_BYTES, Source, SourceError, SourceFile, SourceProblem
 from policylint.sources.worktree import WorkTree
 
 __all__ = ["MAX_BYTES", "Source", "SourceError", "SourceFile", "SourceProblem", "open_source"]
 
 
-def open_source(paths: Sequence[str], *, exclude: Sequence[str] | Callable[[str], bool] = ()) -> Source:
+def open_source(paths: Sequence[str], *, exclude: Exclude = ()) -> Source:
     """The work tree below `paths`: directories, files that are read whatever their name, `-` for stdin.
 
     Args:

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 from policylint.sources.git import FILE, LINK, SUBMODULE, Entry, Repository, RevisionError
+from policylint.sources.selection import MANIFESTS, OUTSIDE, TEMPLATES, Exclude, ListedSource, is_manifest, printable
 from policylint.sources.skipping import reason_by_name, reasons_of_directory
 from policylint.sources.source import (
     BROKEN_SYMLINK,
@@ -22,19 +22,15 @@ from policylint.sources.source import (
     SourceProblem,
     lines_of,
 )
-from policylint.sources.worktree import OUTSIDE
 
 SUBMODULES: Final = "submodule"
-_SUFFIXES: Final = (".yaml", ".yml", ".json")
-_TEMPLATE_SUFFIXES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tftpl", ".tmpl", ".gotmpl", ".erb", ".template")
 _MOST_LINKS: Final = 16
-Exclude = Sequence[str] | Callable[[str], bool]
 Judged = SourceFile | Entry | str | None
 """What an entry is by its path: a file to read, one to be looked at first (itself), the reason it is skipped, or none
 of the files that were asked for. Files of one repository are the same wherever they are listed."""
 
 
-class Revision:
+class Revision(ListedSource):
     """The files of one tree below some paths. Nothing is read from disk but git's own objects."""
 
     def __init__(
@@ -45,6 +41,7 @@ class Revision:
         exclude: Exclude = (),
     ) -> None:
         """`paths` are as a user gives them, relative to where they stand; None means everything, () nothing."""
+        super().__init__(exclude)
         self._repository = repository
         self._entries = {entry.path: entry for entry in entries}
         self._exclude = exclude if callable(exclude) else list(exclude)
@@ -58,42 +55,18 @@ class Revision:
         self._paths: list[str] | None = None
         self._shown: dict[str, str] = {}
         self._reasons: dict[str, tuple[str | None, str | None]] = {}
-        self._files: dict[str, SourceFile] | None = None
-        self._problems: list[SourceProblem] = []
-        self._skipped: dict[str, list[str]] = {}
 
     @property
     def root(self) -> str | None:
         return self._root
 
     @property
-    def problems(self) -> list[SourceProblem]:
-        self.files()
-        return self._problems
-
-    @property
-    def skipped(self) -> dict[str, list[str]]:
-        self.files()
-        return self._skipped
-
-    @property
     def named(self) -> bool:
         return False
 
-    def files(self) -> list[SourceFile]:
-        if self._files is None:
-            found = {file.path: file for file in self._list()}
-            self._files = {path: found[path] for path in sorted(found)}
-            self._problems.sort(key=lambda problem: (problem.file, problem.code))
-            self._skipped = {reason: sorted(paths) for reason, paths in sorted(self._skipped.items())}
-        return list(self._files.values())
-
     def file(self, path: str) -> SourceFile:
         """Any file of the tree by its path as shown, inside the paths that were asked for or not."""
-        if self._files is None:
-            self.files()
-            assert self._files is not None
-        return self._files.get(path) or self.at(self.below(path), path)
+        return self._listed().get(path) or self.at(self.below(path), path)
 
     def text(self, path: str) -> list[str]:
         try:
@@ -102,18 +75,13 @@ class Revision:
             return []
 
     def at(self, place: str, shown: str) -> SourceFile:
-        """The file at a path below the root, links followed.
-
-        Raises:
-            SourceError: there is none.
-        """
         entry = self._target(place, shown)
         if entry is None:
             raise SourceError(NOT_FOUND, "no such file or directory", shown)
         return SourceFile(shown, self, (place, entry))
 
     def relative(self, place: tuple[str, Entry], shown: str) -> str:  # noqa: ARG002 - as every Holder
-        return _printable(place[0])
+        return printable(place[0])
 
     def data(self, place: tuple[str, Entry], shown: str) -> bytes:
         return self._repository.blob(place[1], shown)
@@ -134,16 +102,14 @@ class Revision:
         return self._is_there(self.below(path))
 
     def yaml_below(self, directory: str) -> list[str]:
-        """The YAML files below a directory, listed or not, by their paths below the root; none in hidden ones."""
         start = len(f"{directory}/") if directory else 0
         return [
             path
             for path in self.files_below(directory)
-            if path.endswith((".yaml", ".yml")) and "/." not in f"/{path[start:]}"
+            if path.endswith((".yaml", ".yml")) and "/." not in f"/{path[start:].rpartition('/')[0]}"
         ]
 
     def files_below(self, directory: str) -> list[str]:
-        """All files below a directory, of whatever kind, by their paths below the root."""
         if self._paths is None:
             self._paths = sorted(self._entries)
         paths = self._paths
@@ -185,7 +151,7 @@ class Revision:
             elif judged is None:
                 continue
             elif isinstance(judged, str):
-                self._skipped.setdefault(judged, []).append(self._show(path))
+                self._skip(judged, self._show(path))
             elif entry.mode == LINK:
                 links.append(path)
             else:
@@ -233,11 +199,11 @@ class Revision:
     def _reason(self, path: str) -> str | None:
         """Why a file is no manifest, "" where it may be one, None where nobody would take it for one."""
         lower = path.lower()
-        if lower.endswith(_SUFFIXES):
-            if self._exclude and self._is_excluded(self._show(path)):
+        if lower.endswith(MANIFESTS):
+            if self._is_excluded is not None and self._is_excluded(self._show(path)):
                 return None
             return self._reason_to_skip(path) or ""
-        return self._reason_to_skip(path) if lower.endswith(_TEMPLATE_SUFFIXES) else None
+        return self._reason_to_skip(path) if lower.endswith(TEMPLATES) else None
 
     def _reason_to_skip(self, path: str) -> str | None:
         directory, _, name = path.rpartition("/")
@@ -251,21 +217,10 @@ class Revision:
 
     def _is_json_manifest(self, file: SourceFile) -> bool:
         try:
-            data = file.read()
+            return is_manifest(file.read())
         except SourceError as error:
-            self._problems.append(SourceProblem(error.code, error.message, error.file))
+            self._problem(error)
             return False
-        return b'"apiVersion"' in data and b'"kind"' in data
-
-    def _is_excluded(self, shown: str) -> bool:
-        """As for the work tree: globs over the path as shown; a directory's name excludes all in it."""
-        if callable(self._exclude):
-            return self._exclude(shown)
-        for pattern in self._exclude:
-            directory = pattern.rstrip("/") + "/*"
-            if any(fnmatch.fnmatchcase(shown, each) for each in (pattern, directory, f"*/{directory}", f"*/{pattern}")):
-                return True
-        return False
 
     # Symbolic links.
 
@@ -275,10 +230,10 @@ class Revision:
         try:
             place = self._resolved(path, shown)
         except SourceError as error:
-            self._problems.append(SourceProblem(error.code, error.message, error.file))
+            self._problem(error)
             return
         if place.startswith(".."):
-            self._skipped.setdefault(OUTSIDE, []).append(shown)
+            self._skip(OUTSIDE, shown)
         elif place in self._entries:
             if place not in chosen:
                 chosen[path] = self._file(path, self._entries[place])
@@ -318,8 +273,8 @@ class Revision:
         known = self._shown.get(directory)
         if known is None:
             known = self._show_directory(directory)
-            known = self._shown[directory] = "" if known == os.curdir else f"{_printable(known)}/"
-        return known + _printable(name)
+            known = self._shown[directory] = "" if known == os.curdir else f"{printable(known)}/"
+        return known + printable(name)
 
     def _show_directory(self, directory: str) -> str:
         for below, given in self._given:
@@ -342,9 +297,3 @@ def staged(repository: Repository, paths: Sequence[str] | None = None, exclude: 
 
 def _is_json(path: str) -> bool:
     return path.lower().endswith(".json")
-
-
-def _printable(path: str) -> str:
-    if path.isascii():
-        return path.replace(os.sep, "/")
-    return os.fsencode(path.replace(os.sep, "/")).decode("utf-8", "replace")

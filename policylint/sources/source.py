@@ -1,8 +1,8 @@
-"""What a source is: something that lists manifests and gives their bytes. A git revision will be one more."""
+"""What a source is: something that lists manifests and gives their bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 # Codes are part of the tool's output: never renamed, never reused. Those also found in documents/ mean the same there.
@@ -111,6 +111,19 @@ class Source(Protocol):
         Raises:
             SourceError: there is none.
         """
+
+    def at(self, path: str, shown: str) -> SourceFile:
+        """The file at a path below the root, listed or not, links followed.
+
+        Raises:
+            SourceError: there is none, or it lies outside the root.
+        """
+
+    def yaml_below(self, directory: str) -> Iterable[str]:
+        """The YAML files below a directory, listed or not, by their paths below the root; none in hidden ones."""
+
+    def files_below(self, directory: str) -> list[str]:
+        """All files below a directory, of whatever kind, by their paths below the root; links are not followed."""
 
     def text(self, path: str) -> list[str]:
         """The lines of a file, for snippets; empty if it cannot be read any more."""

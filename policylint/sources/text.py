@@ -45,6 +45,15 @@ class Text:
             raise SourceError(NOT_FOUND, "no such file or directory", path)
         return self._file
 
+    def at(self, path: str, shown: str) -> SourceFile:  # noqa: ARG002 - as every Source
+        raise SourceError(NOT_FOUND, "no such file or directory", shown)
+
+    def yaml_below(self, directory: str) -> list[str]:  # noqa: ARG002 - as every Source
+        return []
+
+    def files_below(self, directory: str) -> list[str]:  # noqa: ARG002 - as every Source
+        return []
+
     def text(self, path: str) -> list[str]:
         return lines_of(self._data) if path == NAME else []
 

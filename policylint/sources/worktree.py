@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -15,13 +14,11 @@ from policylint.boundary import belongs
 from policylint.namedtuple import NamedTuple
 from policylint.sources.listing import git_files, git_root, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
+from policylint.sources.selection import MANIFESTS, OUTSIDE, TEMPLATES, Exclude, ListedSource, is_manifest, printable
 from policylint.sources.skipping import reason_by_name, reasons_of_directory
 from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem, lines_of
 
-_SUFFIXES: Final = (".yaml", ".yml", ".json")
-_TEMPLATE_SUFFIXES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tftpl", ".tmpl", ".gotmpl", ".erb", ".template")
 _STREAMS: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
-OUTSIDE: Final = "symbolic link out of the tree"
 
 
 class _Directory(NamedTuple):
@@ -44,15 +41,12 @@ class _Directory(NamedTuple):
     is_chart: Callable[[str], bool]
 
 
-class WorkTree:
+class WorkTree(ListedSource):
     """A source of the files below some paths. Listing happens once, on first use; reading when asked."""
 
-    def __init__(self, paths: Sequence[str], exclude: Sequence[str] | Callable[[str], bool] = ()) -> None:
+    def __init__(self, paths: Sequence[str], exclude: Exclude = ()) -> None:
+        super().__init__(exclude)
         self._paths = list(dict.fromkeys(paths)) or ["."]
-        self._exclude = exclude if callable(exclude) else list(exclude)
-        self._files: dict[str, SourceFile] | None = None
-        self._problems: list[SourceProblem] = []
-        self._skipped: dict[str, list[str]] = {}
         self._real_directories: dict[str, str] = {}
         self._judged_from: dict[str, tuple[str, str]] = {}
         self._charts: dict[str, bool] = {}
@@ -66,31 +60,45 @@ class WorkTree:
         return self._root
 
     @property
-    def problems(self) -> list[SourceProblem]:
-        self.files()
-        return self._problems
-
-    @property
-    def skipped(self) -> dict[str, list[str]]:
-        self.files()
-        return self._skipped
-
-    @property
     def named(self) -> bool:
         return not any(_is_stream(path) or os.path.isdir(path) for path in self._paths)
 
-    def files(self) -> list[SourceFile]:
-        if self._files is None:
-            self._files = {}
-            self._list()
-        return list(self._files.values())
-
     def file(self, path: str) -> SourceFile:
-        self.files()
-        assert self._files is not None
-        if path in self._files:
-            return self._files[path]
-        return self._source_file(path, path)
+        return self._listed().get(path) or self._source_file(path, path)
+
+    def at(self, path: str, shown: str) -> SourceFile:
+        place = "" if self._root is None or not path else os.path.join(self._root, path)
+        if not os.path.isfile(place) or not self._holds(place):
+            raise SourceError(NOT_FOUND, "no such file or directory", shown)
+        return self.file(os.path.relpath(place))
+
+    def yaml_below(self, directory: str) -> Iterator[str]:
+        return (
+            path
+            for path in self._walked(directory, lambda step: step.startswith("."))
+            if path.endswith((".yaml", ".yml"))
+        )
+
+    def files_below(self, directory: str) -> list[str]:
+        return sorted(self._walked(directory, lambda step: step == ".git"))
+
+    def _walked(self, directory: str, is_hidden: Callable[[str], bool]) -> Iterator[str]:
+        """Yield every file below a directory, step by step, by its path below the root; links are not followed.
+
+        Args:
+            is_hidden: tells the names of directories that are not entered.
+        """
+        top = None if self._root is None else os.path.join(self._root, directory)
+        if top is None or not os.path.isdir(top) or not self._holds(top):
+            return
+        for place, steps, names in os.walk(top):
+            steps[:] = sorted(step for step in steps if not is_hidden(step))
+            below = os.path.relpath(place, self._root).replace(os.sep, "/")
+            yield from (name if below == os.curdir else f"{below}/{name}" for name in sorted(names))
+
+    def _holds(self, place: str) -> bool:
+        """Whether a path, links resolved, stays below the root. Asks for every part of the path, so ask last."""
+        return self._root is not None and belongs(os.path.realpath(place), self._root)
 
     def announce(self, files: Sequence[SourceFile]) -> None:
         """Files are read one by one."""
@@ -114,18 +122,13 @@ class WorkTree:
         root = git_root(directory)
         self._root = os.path.realpath(root if root is not None else directory)
 
-    def _list(self) -> None:
-        assert self._files is not None
-        found: dict[str, SourceFile] = {}
+    def _list(self) -> Iterator[SourceFile]:
         real: dict[str, str] = {}  # one file is read once, by whatever way it is reached
         for path in self._paths:
             for file, place in self._below(path):
                 by_now = real.setdefault(place, file.path)
                 if by_now == file.path:
-                    found[file.path] = file
-        self._files = {path: found[path] for path in sorted(found)}
-        self._problems = sorted(set(self._problems), key=lambda problem: (problem.file, problem.code))
-        self._skipped = {reason: sorted(set(paths)) for reason, paths in sorted(self._skipped.items())}
+                    yield file
 
     def _below(self, path: str) -> Iterator[tuple[SourceFile, str]]:
         """The files a path given by the user stands for, each with the place it really is."""
@@ -157,9 +160,9 @@ class WorkTree:
             if here is None:
                 here = directories[above] = self._directory(directory, above)
             lower = name.lower()
-            if not lower.endswith(_SUFFIXES):
-                if lower.endswith(_TEMPLATE_SUFFIXES):
-                    self._skip(here, name)
+            if not lower.endswith(MANIFESTS):
+                if lower.endswith(TEMPLATES):
+                    self._is_skipped(here, name)
                 continue
             place = here.place + name
             try:
@@ -178,7 +181,7 @@ class WorkTree:
             if os.path.isdir(target):
                 continue
             if os.path.exists(target) and not belongs(target, inside):
-                self._skipped.setdefault(OUTSIDE, []).append(_shown(place))
+                self._skip(OUTSIDE, _shown(place))
                 continue
             file = self._wanted(here, name, None, is_git)
             if file is not None:
@@ -210,8 +213,8 @@ class WorkTree:
             state: what is there, if it is no link.
         """
         place = here.place + name
-        shown = here.shown + (name if name.isascii() else _printable(name))
-        if (self._exclude and self._is_excluded(shown)) or self._skip(here, name):
+        shown = here.shown + (name if name.isascii() else printable(name))
+        if (self._is_excluded is not None and self._is_excluded(shown)) or self._is_skipped(here, name):
             return None
         try:
             if state is not None and stat.S_ISREG(state.st_mode) and state.st_size <= MAX_BYTES:
@@ -221,20 +224,18 @@ class WorkTree:
             else:
                 file = self._source_file(place, shown)
             if name.lower().endswith(".json"):
-                data = file.read()
-                if b'"apiVersion"' not in data or b'"kind"' not in data:
-                    return None
+                return file if is_manifest(file.read()) else None
         except SourceError as error:
             if not (is_git and error.code == "not-a-regular-file" and os.path.isdir(place)):  # a submodule
                 self._problem(error)
             return None
         return file
 
-    def _skip(self, here: _Directory, name: str) -> bool:
+    def _is_skipped(self, here: _Directory, name: str) -> bool:
         """Count the file as no manifest if its path says so."""
         reason = reason_by_name(name, here.path, here.reasons, here.is_chart)
         if reason is not None:
-            self._skipped.setdefault(reason, []).append(_shown(here.place + name))
+            self._skip(reason, _shown(here.place + name))
         return reason is not None
 
     def _above(self, directory: str) -> tuple[str, str]:
@@ -276,18 +277,6 @@ class WorkTree:
             self._charts[directory] = known
         return known
 
-    def _is_excluded(self, shown: str) -> bool:
-        """`exclude` patterns are globs over the path as shown; a directory's name excludes all in it."""
-        if callable(self._exclude):
-            return self._exclude(shown)
-        return any(
-            fnmatch.fnmatchcase(shown, pattern)
-            or fnmatch.fnmatchcase(shown, pattern.rstrip("/") + "/*")
-            or fnmatch.fnmatchcase(shown, "*/" + pattern.rstrip("/") + "/*")
-            or fnmatch.fnmatchcase(shown, "*/" + pattern)
-            for pattern in self._exclude
-        )
-
     def _source_file(self, place: str, shown: str) -> SourceFile:
         if place in self._streams:
             return self._stream(place)
@@ -302,7 +291,7 @@ class WorkTree:
         real = self._placed(place, self._real_directory)
         if not _is_inside(real, self._root):
             return shown
-        relative = _printable(real[len(self._root) :].strip(os.sep))
+        relative = printable(real[len(self._root) :].strip(os.sep))
         return shown if relative == shown else relative
 
     def data(self, place: str, shown: str) -> bytes:
@@ -322,9 +311,6 @@ class WorkTree:
                 self._streams[shown] = b""
         return SourceFile(shown, self, shown)
 
-    def _problem(self, error: SourceError) -> None:
-        self._problems.append(SourceProblem(error.code, error.message, error.file))
-
 
 def _is_stream(path: str) -> bool:
     return path == "-" or path == "/dev/stdin" or (path.startswith(_STREAMS[1:]) and path.rpartition("/")[2].isdigit())
@@ -335,11 +321,4 @@ def _is_inside(path: str, directory: str) -> bool:
 
 
 def _shown(place: str) -> str:
-    return _printable(os.path.normpath(place))
-
-
-def _printable(path: str) -> str:
-    """Posix separators, and no bytes that a terminal or a JSON report could not show."""
-    if path.isascii():
-        return path.replace(os.sep, "/")
-    return os.fsencode(path.replace(os.sep, "/")).decode("utf-8", "replace")
+    return printable(os.path.normpath(place))

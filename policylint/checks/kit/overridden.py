@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.dropped import drops
 from policylint.checks.kit.locations import target_at
-from policylint.checks.kit.wording import listing
 from policylint.model import Node, Related, ResourceKey
+from policylint.model.words import listing
 from policylint.policy.results import Group, PolicyState
 
 if TYPE_CHECKING:

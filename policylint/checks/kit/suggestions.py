@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from policylint.checks.kit.wording import listing, near
+from policylint.checks.kit.wording import near
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, World
+from policylint.model.words import listing
 
 _MOST_GUESSES = 200
 """Names that are looked for; where more are wrong than that, no spelling mistake is behind it."""

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal
 
-from policylint.checks.kit.wording import listing
 from policylint.compare.attachment import rules_of
 from policylint.compare.sides import Sides
 from policylint.model import Finding, Location, Node, Related, ResourceKey
+from policylint.model.words import count, listing
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 
@@ -156,8 +156,8 @@ def _counted(keys: list[ResourceKey]) -> str:
     """Return several objects in words: `3 routes`, `2 Services`."""
     kinds = {key.kind for key in keys}
     if all(kind.endswith("Route") for kind in kinds):
-        return f"{len(keys)} routes"
-    return f"{len(keys)} {kinds.pop()}s" if len(kinds) == 1 else f"{len(keys)} objects"
+        return count(len(keys), "route")
+    return count(len(keys), kinds.pop() if len(kinds) == 1 else "object")
 
 
 def _some(sides: Sides, affected_objects: AffectedObjects) -> str:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.checks.kit.locations import value_at
-from policylint.checks.kit.wording import listing
 from policylint.documents import Pointer
 from policylint.model import mapping
 from policylint.model.weakness import Weakness
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.declared import is_opt_out
 

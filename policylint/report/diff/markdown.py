@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import Finding, Location, ResourceKey
+from policylint.model.words import count
 from policylint.report.diff.mermaid import diagram
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
@@ -35,7 +36,6 @@ from policylint.report.diff.wording import (
 from policylint.report.findings.markdown import BUDGET, Page
 from policylint.report.findings.sarif_rules import page_uri
 from policylint.report.kit.escape import code, escape, html, spoken
-from policylint.report.kit.wording import count
 
 if TYPE_CHECKING:
     from policylint.compare.change import EnvironmentChange, Responsible, SettingChange, SubjectChange

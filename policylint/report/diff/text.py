@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.model import Finding, ResourceKey, Severity
+from policylint.model.words import count
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
     MARKS,
@@ -30,7 +31,6 @@ from policylint.report.diff.wording import (
     words,
 )
 from policylint.report.kit.display import Paint, one_line, width, wrapped
-from policylint.report.kit.wording import count
 
 if TYPE_CHECKING:
     from policylint.compare.change import (

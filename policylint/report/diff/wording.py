@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
+from policylint.model.words import count
 from policylint.report.kit.display import one_line
-from policylint.report.kit.wording import count
 
 if TYPE_CHECKING:
     from policylint.compare.change import AttachmentChange, EnvironmentChange, Responsible, SettingChange, SubjectChange

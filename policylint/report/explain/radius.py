@@ -9,9 +9,9 @@ from policylint.compare import compare, pair_sides
 from policylint.compare.change import EnvironmentChange, SettingChange, SubjectChange
 from policylint.explain.settings import summary
 from policylint.model import ResourceKey
+from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.identity import Names
-from policylint.report.kit.wording import count
 from policylint.simulation import Simulation
 from policylint.topology.workloads import workloads_selected
 

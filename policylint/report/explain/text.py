@@ -15,10 +15,10 @@ from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.unattached import target_place
 from policylint.explain.wording import all_rules, chains, implementation_of, level_of, strategy, where
 from policylint.model import Finding, Location, ResourceKey
+from policylint.model.words import count
 from policylint.report.explain.radius import Radius
 from policylint.report.kit.display import Paint, one_line, width
 from policylint.report.kit.identity import Names
-from policylint.report.kit.wording import count
 
 Row = tuple[str, str, str, str]
 _HEAD: Row = ("KIND / SETTING", "VALUE", "FROM", "HOW")

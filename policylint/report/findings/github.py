@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from policylint.model import SEVERITIES, Finding
+from policylint.model.words import count
 from policylint.report.findings.report import Report
 from policylint.report.findings.text import summary
 from policylint.report.kit.display import Paint, inert, one_line
-from policylint.report.kit.wording import count
 
 MOST = 10
 """Annotations of one level that a step shows."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policylint.model import SEVERITIES, Finding, Location
+from policylint.model.words import count
 from policylint.report.findings.report import Report, counts
 from policylint.report.findings.sarif_rules import page_uri
 from policylint.report.kit.escape import code, escape, html, spoken
-from policylint.report.kit.wording import count, how_much, looked_at, verdict
+from policylint.report.kit.wording import how_much, looked_at, verdict
 
 BUDGET = 60_000
 """Characters; a comment may have 65,536."""

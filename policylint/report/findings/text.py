@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from policylint.model import SEVERITIES, Finding, Severity
+from policylint.model.words import count
 from policylint.report.findings.report import Report, counts
 from policylint.report.kit.display import Paint, one_line, plain, width, wrapped
 from policylint.report.kit.snippet import Frame, excerpt
-from policylint.report.kit.wording import address, count, how_much, looked_at, verdict
+from policylint.report.kit.wording import address, how_much, looked_at, verdict
 
 MOST_RELATED = 4
 """So many related places are shown, the others are counted."""

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable
 
 from policylint.model import Node, ResourceKey
+from policylint.model.words import count
 from policylint.policy.results import Group
 from policylint.report.graph.model import Effect, Graph, GraphEdge, GraphNode
-from policylint.report.kit.wording import count
 
 _PATH = frozenset({"link", "namespace"})
 _MANY = 3

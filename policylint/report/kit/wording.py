@@ -1,7 +1,8 @@
-"""Small words that several writers share: counts, the summary line, what was not seen."""
+"""Small words that several writers share: the summary line, what was not seen."""
 
 from __future__ import annotations
 
+from policylint.model.words import count
 from policylint.report.findings.report import Report, counts
 
 HOME = "https://github.com/example/policylint"
@@ -11,11 +12,6 @@ HOME = "https://github.com/example/policylint"
 def address(rule: str, name: str, version: str) -> str:
     """Of a rule's page, as it was in the version that ran."""
     return f"{HOME}/blob/v{version}/rules/{rule}-{name}.md"
-
-
-def count(number: int, noun: str, many: str = "") -> str:
-    """`1 policy`, `14 policies`."""
-    return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
 def looked_at(report: Report) -> str:

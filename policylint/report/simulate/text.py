@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from policylint.model import Node
+from policylint.model.words import count
 from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.display import Paint, one_line, width
 from policylint.report.kit.identity import Names, json_pointer
-from policylint.report.kit.wording import count
 from policylint.simulation import Simulation
 from policylint.topology import ParentState
 

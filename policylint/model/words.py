@@ -1,0 +1,41 @@
+"""Lists and numbers of things in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def count(number: int, noun: str, many: str = "") -> str:
+    """Return a number with its noun: `1 route`, `3 routes`, and `2 policies` where `many` is given."""
+    return f"{number} {noun if number == 1 else many or noun + 's'}"
+
+
+def verb(number: int, singular: str) -> str:
+    """Return the verb that goes with a number of things: `loses` for one, `lose` for several."""
+    return singular if number == 1 else singular.removesuffix("s")
+
+
+def series(things: Iterable[object], word: str = "and") -> str:
+    """Return all of some things: `a, b and c`."""
+    names = [str(thing) for thing in things]
+    return f"{', '.join(names[:-1])} {word} {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def listing(things: Iterable[object], *, word: str = "and", most: int = 6) -> str:
+    """Return `a, b and c`; of more than `most` things the last entry counts the rest: `a, b and 4 more`."""
+    names = [str(thing) for thing in things]
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return series(names, word)
+
+
+def quoted(names: Sequence[str], *, most: int = 6) -> str:
+    """Return `"a", "b" and "c"`."""
+    return listing([f'"{name}"' for name in names], most=most)
+
+
+def leading(things: Iterable[object], most: int) -> str:
+    """Return the first of some things, and how many more there are: `a, b, c`, or `a, b, c and 4 more`."""
+    names = [str(thing) for thing in things]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -17,7 +17,12 @@ from policylint.namedtuple import NamedTuple
 _KIND: Final = re.compile(rb"""kind:[ \t]+(["']?)([A-Za-z][A-Za-z0-9]*)\1[ \t]*(?:#.*)?\r?(?:\n|\Z)""")
 _API_VERSION: Final = re.compile(rb"""apiVersion:[ \t]+(["']?)([A-Za-z0-9][\w./-]*)\1[ \t]*(?:#.*)?\r?(?:\n|\Z)""")
 _DIRECTIVE: Final = re.compile(rb"^%", re.MULTILINE)
-_CONTENT: Final = re.compile(rb"^(?!---[ \t]*\r?$)[ \t]*[^\s#]", re.MULTILINE)
+_CONTENT: Final = re.compile(rb"(?:^|\r)(?!---[ \t]*\r?$)[ \t]*[^\s#]", re.MULTILINE)
+_DISGUISED: Final = rb"""(?:["'?!&*{\[<]|(?:kind|apiVersion)[ \t]+:|---[ \t]+[^\s#]|items:)"""
+_FIRST_DISGUISED: Final = re.compile(_DISGUISED)
+_DISGUISED_LINE: Final = re.compile(rb"\n" + _DISGUISED)
+_LONE_RETURN: Final = re.compile(rb"\r(?!\n)")
+_OTHER_BREAKS: Final = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 
 
 class Chunk(NamedTuple):
@@ -63,7 +68,12 @@ def content_start(data: bytes, chunk: Chunk) -> int | None:
 
 
 def identity(data: bytes, chunk: Chunk) -> tuple[str, str] | None:
-    """Return (apiVersion, kind) if both stand plainly at column 0, exactly once; None when in doubt, and for lists."""
+    """Return (apiVersion, kind) if both stand plainly at column 0, exactly once; None when in doubt, and for lists.
+
+    Whoever trusts it leaves the object unparsed, so nothing may look like another kind than the one that is deployed.
+    """
+    if _is_disguised(data, chunk):
+        return None
     kind = _only(data, b"\nkind:", chunk)
     api_version = _only(data, b"\napiVersion:", chunk)
     if kind is None or api_version is None:
@@ -81,3 +91,18 @@ def _only(data: bytes, key: bytes, chunk: Chunk) -> int | None:
     if first == 0 and not data.startswith(key[1:], chunk.start):
         return None
     return first if data.find(key, first, chunk.end) < 0 else None
+
+
+def _is_disguised(data: bytes, chunk: Chunk) -> bool:
+    """Tell whether the kind may stand elsewhere than on a line `kind: …`, or such a line be part of something else.
+
+    It may where a line starts with a key that is quoted, tagged, anchored, merged, in braces or apart from its colon,
+    or with the items of a list, and where a line ends otherwise than with a line feed.
+    """
+    start, end = chunk.start, chunk.end
+    return (
+        _FIRST_DISGUISED.match(data, start, end) is not None
+        or _DISGUISED_LINE.search(data, start, end) is not None
+        or (data.find(b"\r", start, end) >= 0 and _LONE_RETURN.search(data, start, end) is not None)
+        or any(data.find(line_break, start, end) >= 0 for line_break in _OTHER_BREAKS)
+    )

@@ -89,7 +89,13 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
                 continue
         form = _read_chunk(data, chunk, file, number, reading)
         if form is not None:
-            return FileReading(form=form)
+            if not (reading.unread or any(map(_is_object, reading.documents))):
+                return FileReading(form=form)
+            # What stands above it is deployed: kubectl applies it before it comes to what it cannot read.
+            message = "not YAML: it looks like a template; what stands above it is read"
+            line = chunk.line + data.count(b"\n", chunk.start, content) + 1
+            reading.problems.append(Problem(YAML_SYNTAX, message, file, line, 1, None))
+            break
         if len(reading.problems) >= MAX_PROBLEMS:
             message = f"given up after {MAX_PROBLEMS:,} problems; what follows is not read"
             reading.problems.append(Problem(YAML_SYNTAX, message, file, chunk.line + 1, 1, None))
@@ -202,6 +208,12 @@ def _read_exactly(
             message = f"{message} that starts on line {chunk.line + refused.context_line + 1}"
         reading.problems.append(Problem(refused.code, message, file, line, column, None))
     return form
+
+
+def _is_object(document: Document) -> bool:
+    """Tell whether a document names an API version and a kind, as every Kubernetes object does."""
+    value = document.value
+    return isinstance(value, dict) and "apiVersion" in value and "kind" in value
 
 
 def _join_surrogates(match: re.Match[bytes]) -> bytes:

@@ -49,7 +49,10 @@ def resources(
 
 
 def objects_of(value: Any, root: Pointer = ()) -> Iterator[tuple[dict[str, Any], Pointer]]:
-    """The object itself, or the items of a `kind: List` (or of any `…List` that carries objects), however deep."""
+    """Yield the object itself, or the items of a list, however deep, each with the pointer to it.
+
+    A list is a `kind: …List` that carries objects, and, as kubectl sees it, any object with items that are objects.
+    """
     if not isinstance(value, dict):
         if isinstance(value, list):  # a JSON file may hold a bare list of objects
             for index, each in enumerate(value):
@@ -57,10 +60,12 @@ def objects_of(value: Any, root: Pointer = ()) -> Iterator[tuple[dict[str, Any],
                     yield each, (*root, index)
         return
     kind = value.get("kind")
-    if isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list):
-        for index, item in enumerate(value["items"]):
+    items = value.get("items")
+    is_list = isinstance(kind, str) and kind.endswith("List")
+    if isinstance(items, list) and (is_list or any(isinstance(item, dict) and "kind" in item for item in items)):
+        for index, item in enumerate(items):
             if isinstance(item, dict):
-                if "kind" not in item and kind != "List":  # `HTTPRouteList` items may leave their kind out
+                if "kind" not in item and isinstance(kind, str) and is_list and kind != "List":  # `HTTPRouteList` items may leave their kind out
                     item = {"apiVersion": value.get("apiVersion"), "kind": kind[:-4], **item}
                 yield from objects_of(item, (*root, "items", index))
     else:

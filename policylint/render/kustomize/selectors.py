@@ -48,7 +48,7 @@ _SLOW = re.compile(r"[*+}]\)?[*+{]|\([^()]*[*+{][^()]*\)[*+{]|\([^()]*\|[^()]*\)
 @lru_cache(maxsize=512)
 def _pattern(pattern: str) -> re.Pattern[str] | None:
     """The compiled pattern, None where Python cannot read it (then only equal text matches) or it could be slow."""
-    if len(pattern) > 200 or _SLOW.search(pattern):
+    if _SLOW.search(pattern):
         return None
     try:
         return re.compile(pattern)

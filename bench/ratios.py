@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from statistics import median
 
 from changes import write_history, write_staged
 from corpus import write_corpus
-from measure import Spent, interleaved, run_child
+from measure import Spent, interleaved
 from wide import CHANGES, write_wide
 
 HERE = Path(__file__).resolve().parent
@@ -71,12 +70,8 @@ class Bench:
         return quick if self.quick else full
 
     def lint(self, *paths: Path) -> list[str]:
-        """Return the command of a cold lint."""
-        return [str(self.tool), "lint", "--no-cache", *map(str, paths)]
-
-    def warm(self, cache: Path, command: str, *arguments: str) -> list[str]:
-        """Return a command that reads and writes a cache."""
-        return [str(self.tool), command, "--cache-dir", str(cache), *arguments]
+        """Return the command of a lint."""
+        return [str(self.tool), "lint", *map(str, paths)]
 
     def load(self, *paths: Path) -> list[str]:
         """Return the command of the process that only loads."""
@@ -96,25 +91,23 @@ def _against_load(bench: Bench, name: str, what: str, path: Path, *options: str)
     commands = {"lint": [*bench.lint(path), *options], "load": bench.load(path)}
     spent = interleaved(commands, bench.rounds(7, 3), LINT_CODES)
     return [
-        _cpu(
-            f"{name}", f"cold lint of {what} / loading it with CSafeLoader, CPU", spent["lint"], spent["load"], 1.0, 0.6
-        ),
+        _cpu(f"{name}", f"lint of {what} / loading it with CSafeLoader, CPU", spent["lint"], spent["load"], 1.0, 0.6),
         _peak(f"{name}-memory", f"the same, peak memory of {what}", spent["lint"], spent["load"], 0.9),
     ]
 
 
 def lint(bench: Bench) -> list[Row]:
-    """Cold lint of the generated documents."""
+    """Lint of the generated documents."""
     return _against_load(bench, "lint", "10k generated documents", bench.corpus)
 
 
 def trees(bench: Bench) -> list[Row]:
-    """Cold lint of the real repositories together: of the files as they are, and with all that deploys them rendered.
+    """Lint of the real repositories together: of the files as they are, and with all that deploys them rendered.
 
     The bar is for the former, which does what it is compared with: reading. The latter is recorded beside it.
     """
     if bench.trees is None:
-        return [Row("trees", "cold lint of the real trees / loading them", skipped="no ../shared/trees")]
+        return [Row("trees", "lint of the real trees / loading them", skipped="no ../shared/trees")]
     as_they_are = _against_load(bench, "trees", "the ten real trees, --render off", bench.trees, "--render", "off")
     rendered = _against_load(bench, "trees-rendered", "the ten real trees, rendered", bench.trees)
     return [*as_they_are, *(replace(row, bar=None, aim=None) for row in rendered)]
@@ -169,7 +162,7 @@ def growth(bench: Bench) -> list[Row]:
 
 
 def diff(bench: Bench) -> list[Row]:
-    """A diff of which 1 % of the files changed, against a cold lint of the same tree."""
+    """A diff of which 1 % of the files changed, against a lint of the same tree."""
     found = []
     largest = None
     if bench.trees is not None:
@@ -178,41 +171,18 @@ def diff(bench: Bench) -> list[Row]:
         ("diff", "10k generated documents", bench.corpus),
         ("diff-tree", "largest real tree", largest),
     ):
-        title = f"diff HEAD~1..HEAD, 1 % changed / cold lint, {what}, CPU"
+        title = f"diff HEAD~1..HEAD, 1 % changed / lint, {what}, CPU"
         if path is None:
             found.append(Row(name, title, skipped="no ../shared/trees"))
             continue
         place = write_history(bench.scratch / name, path)
-        caches = bench.scratch / f"{name}-caches"
-        span = ["-C", str(place), "HEAD~1..HEAD"]
-        command = [str(bench.tool), "diff", "--no-cache", *span]
-        base, trees, fresh = caches / "base", caches / "trees", caches / "fresh"
-        for cache, same in ((base, "HEAD~1..HEAD~1"), (trees, "HEAD~1..HEAD~1"), (trees, "HEAD..HEAD")):
-            run_child(bench.warm(cache, "diff", "-C", str(place), same), LINT_CODES)
-        again = shlex.join(bench.warm(fresh, "diff", *span))
-        only_base, only_trees = (
-            ["sh", "-c", f"rm -rf {fresh}; cp -r {cache} {fresh}; exec {again}"] for cache in (base, trees)
-        )
         commands = {
-            "diff": command,
-            "diff-warm": only_base,
-            "diff-warm-trees": only_trees,
+            "diff": [str(bench.tool), "diff", "-C", str(place), "HEAD~1..HEAD"],
             "lint": bench.lint(place),
-            "lint-warm": bench.warm(caches / "lint", "lint", str(place)),
-            "lint-first": ["sh", "-c", f"rm -rf {fresh}; exec {shlex.join(bench.warm(fresh, 'lint', str(place)))}"],
         }
         spent = interleaved(commands, bench.rounds(7, 3), LINT_CODES)
         bar = 1.3 if name == "diff" else None
         found.append(replace(_cpu(name, title, spent["diff"], spent["lint"], 0), bar=bar))
-        for other, how in (
-            ("diff-warm", "the cache knows HEAD~1 alone"),
-            ("diff-warm-trees", "the cache knows both trees"),
-            ("lint-warm", "lint again: the cache knows the tree"),
-            ("lint-first", "lint that fills an empty cache"),
-        ):
-            row = other if name == "diff" else f"tree-{other}"
-            what_else = f"{how} / cold lint, {what}, CPU"
-            found.append(replace(_cpu(row, what_else, spent[other], spent["lint"], 0), bar=None))
     return found
 
 
@@ -220,9 +190,9 @@ def wide(bench: Bench) -> list[Row]:
     """A diff of which every route changes: a policy of the Gateway of 5,000 is gone, or each gets one of its own."""
     what = "5,000 routes"
     if bench.quick:
-        return [Row("diff-5k", f"diff that changes {what} / cold lint", skipped="quick run")]
+        return [Row("diff-5k", f"diff that changes {what} / lint", skipped="quick run")]
     place = write_wide(bench.scratch / "wide")
-    common = [str(bench.tool), "diff", "--no-cache", "-C", str(place)]
+    common = [str(bench.tool), "diff", "-C", str(place)]
     commands: dict[str, Sequence[str]] = {"lint": bench.lint(place)}
     for change in CHANGES:
         commands[change] = [*common, "-o", "text", f"base..{change}"]
@@ -233,7 +203,7 @@ def wide(bench: Bench) -> list[Row]:
         ("diff-5k-json", f"diff, deleted: {what}, json-v1"),
     ]
     return [
-        replace(_cpu(name, f"{title} / cold lint before, CPU", spent[name.removeprefix("diff-5k-")], spent["lint"], 0),
+        replace(_cpu(name, f"{title} / lint before, CPU", spent[name.removeprefix("diff-5k-")], spent["lint"], 0),
                 bar=None)
         for name, title in rows
     ]  # fmt: skip

@@ -3,11 +3,8 @@ line at the end that says what was skipped and why."""
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,12 +17,6 @@ from hypothesis import settings
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
-
-# Never the user's own: every run of the tests has a cache of its own, and tests of it name another.
-os.environ["POLICYLINT_CACHE_DIR"] = tempfile.mkdtemp(prefix="policylint-tests-")
-atexit.register(shutil.rmtree, os.environ["POLICYLINT_CACHE_DIR"], ignore_errors=True)
-os.environ.pop("POLICYLINT_NO_CACHE", None)
-os.environ.pop("POLICYLINT_CACHE_KEY", None)
 
 Golden = Callable[[str, str], None]
 

@@ -186,14 +186,18 @@ def test_nothing_is_printed_written_or_left_behind(
 ) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
-    for number in range(30):  # enough for a cache
+    for number in range(30):
         (tree / f"{number}.yaml").write_text(route(f"r{number}"), encoding="utf-8")
-    monkeypatch.setenv("POLICYLINT_CACHE_DIR", str(tmp_path / "cache"))
+    home = tmp_path / "home"
+    home.mkdir()
+    for variable in ("HOME", "XDG_CACHE_HOME", "TMPDIR"):
+        monkeypatch.setenv(variable, str(home))
+    monkeypatch.chdir(tmp_path)
     policylint.lint(tree)
-    assert not (tmp_path / "cache").exists()
     assert capfd.readouterr() == ("", "")
-    policylint.open(tree, cache=tmp_path / "mine")
-    assert any((tmp_path / "mine").iterdir())
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["home", "tree"]
+    assert [*home.iterdir()] == []
+    assert len([*tree.iterdir()]) == 30
 
 
 def test_names_are_there_and_no_others() -> None:

@@ -30,7 +30,6 @@ COMMANDS = {
     "init": "Write a configuration that fits this repository.",
     "config": "The configuration in force, with origins.",
     "baseline": "Accept the findings of today.",
-    "cache": "What earlier runs know of file contents: where, how much, clean.",
     "completion": "The completion script for bash, zsh or fish.",
 }
 """Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""

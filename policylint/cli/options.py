@@ -147,14 +147,9 @@ what_is_read = together(
         type=click.Path(path_type=str),
         help="A `kubectl get -o yaml` dump: creation times, and objects that are not in the files.",
     ),
-    option(
-        INPUT,
-        "--cache-dir",
-        metavar="DIR",
-        type=click.Path(path_type=str, file_okay=False),
-        help="Where to keep what was read. Default: $POLICYLINT_CACHE_DIR, else the user's cache directory.",
-    ),
-    option(INPUT, "--no-cache", is_flag=True, help="Neither read nor write what earlier runs know."),
+    # Without effect since nothing is kept between runs; scripts still say them.
+    option(INPUT, "--cache-dir", metavar="DIR", hidden=True, expose_value=False),
+    option(INPUT, "--no-cache", is_flag=True, hidden=True, expose_value=False),
 )
 strict = option(
     INPUT, "--strict", is_flag=True, help="Read every document; exit 3 for files that cannot be read, or none."

@@ -37,8 +37,6 @@ class ReadingOptions(NamedTuple):
     render: str | None
     semantics: str | None
     snapshot: str | None
-    cache_dir: str | None
-    no_cache: bool
     color: str = "auto"
     verbose: bool = False
     timing: bool = False
@@ -77,8 +75,6 @@ class Run:
             "render": asked.render,
             "semantics": asked.semantics,
             "snapshot": asked.snapshot,
-            "cache": asked.cache_dir,
-            "no_cache": asked.no_cache,
             "progress": progress,
         }
         return RunOptions(**{**values, **more})

@@ -14,8 +14,6 @@ from typing import Any, Final, NamedTuple
 
 Pointer = tuple[str | int, ...]
 _END: Final = object()
-_WIDTHS: Final = {":": "H", "!": "I"}
-"""Type codes of numbers, by the first character of a text of packed positions."""
 
 
 class Position(NamedTuple):
@@ -37,33 +35,13 @@ class NodePosition:
         self.children: dict[str, tuple[NodePosition, NodePosition]] | list[NodePosition] | None = None
 
 
-def _unpacked(text: str, value: Any) -> tuple[array[int], array[int], array[int]]:
-    """Return the lines, columns and spans of a value from a packed text of the cache (documents/serialize.py).
-
-    Empty arrays where the text does not fit the value.
-    """
-    from base64 import b64decode
-
-    kind = _WIDTHS.get(text[:1], "B")
-    numbers = array(kind)
-    try:
-        numbers.frombytes(b64decode(text[kind != "B" :], validate=True))
-        count = len(numbers) // 2
-        spans = _spans(value, count)
-        if len(numbers) == 2 * count and spans and spans[0] == count:
-            return numbers[:count], numbers[count:], spans
-    except (ValueError, IndexError):
-        pass
-    return array("I"), array("I"), array("I")
-
-
 class Document:
     """One YAML document: `value` as the API server would see it, and the positions of its nodes.
 
     `value` must be treated as read-only: data that aliases refer to is shared, not copied.
     """
 
-    __slots__ = ("_columns", "_lines", "_root", "_spans", "base", "file", "line", "number", "reread", "value")
+    __slots__ = ("_columns", "_lines", "_reread", "_root", "_spans", "base", "file", "line", "number", "value")
 
     def __init__(
         self,
@@ -71,19 +49,18 @@ class Document:
         number: int,
         value: Any,
         base: int,
-        lines: array[int] | str | None,
+        lines: array[int] | None,
         columns: array[int] | None,
         reread: Callable[[], NodePosition] | None = None,
         first_line: int = 0,
     ) -> None:
-        """Take a value and its positions: arrays, a packed text, or None with `reread`.
+        """Take a value and its positions: arrays, or None with `reread`.
 
         Args:
             base: the 0-based line that the recorded lines count from.
-            lines, columns: one number per node; a text stands for both arrays, packed.
+            lines, columns: one number per node.
             reread: reads the document once more for the positions of its nodes, in place of arrays.
-            first_line: with `reread`, the line on which the content starts, counted from `base`; with a packed text,
-                the 1-based line in the file.
+            first_line: with `reread`, the line on which the content starts, counted from `base`.
         """
         self.file = file
         self.number = number
@@ -91,38 +68,29 @@ class Document:
         self.base = base
         self._lines = lines
         self._columns = columns
-        self.reread = reread
+        self._reread = reread
         self._root: NodePosition | None = None
         self._spans: array[int] | None = None
-        if isinstance(lines, str):
-            self.line = first_line
-        else:
-            self.line = base + 1 + (first_line if lines is None else lines[0])
+        self.line = base + 1 + (first_line if lines is None else lines[0])
 
     def __repr__(self) -> str:
         return f"Document({self.file!r}, number={self.number}, line={self.line})"
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:
         """Return the position of the value (with `key`, of its key) at `pointer`, or of its nearest ancestor."""
-        if self.reread is not None:
+        if self._reread is not None:
             if self._root is None:
-                self._root = self.reread()
+                self._root = self._reread()
             node = _node_position(self._root, pointer, key)
             return Position(self.base + node.line + 1, node.column + 1)
-        lines, columns = self.positions()
-        if not lines:
-            return Position(self.line, 1)
+        lines, columns = self._positions()
         index = self._index(pointer, key)
         return Position(self.base + lines[index] + 1, columns[index] + 1)
 
-    def positions(self) -> tuple[array[int], array[int]]:
-        """Return the lines and columns of all nodes; empty where they are unknown."""
-        lines, columns = self._lines, self._columns
-        if isinstance(lines, str):
-            lines, columns, self._spans = _unpacked(lines, self.value)
-            self._lines, self._columns = lines, columns
-        assert lines is not None and columns is not None
-        return lines, columns
+    def _positions(self) -> tuple[array[int], array[int]]:
+        """Return the lines and columns of all nodes."""
+        assert self._lines is not None and self._columns is not None
+        return self._lines, self._columns
 
     def forget(self, pointer: Pointer) -> None:
         """Replace the mapping or list at `pointer` by an empty one, to free its memory.
@@ -133,9 +101,9 @@ class Document:
         holder = self.value
         for step in ancestors:
             holder = holder[step]
-        if self.reread is None:
+        if self._reread is None:
             first = self._index(pointer, key=False)
-            lines, columns = self.positions()
+            lines, columns = self._positions()
             assert self._spans is not None
             descendants = slice(first + 1, first + self._spans[first])
             del lines[descendants], columns[descendants]
@@ -148,7 +116,7 @@ class Document:
         The root is 0; after a mapping come key, value, key…, after a sequence its items.
         """
         if self._spans is None:
-            self._spans = _spans(self.value, len(self.positions()[0]))
+            self._spans = _spans(self.value, len(self._positions()[0]))
         spans = self._spans
         node: Any = self.value
         index = 0

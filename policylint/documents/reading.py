@@ -7,6 +7,7 @@ import gc
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from policylint.documents import fast
@@ -29,22 +30,6 @@ from policylint.documents.problem import (
 from policylint.documents.scalars import MergeKeyError
 
 KindFilter = Callable[[str, str], bool]
-
-
-class Rereader:
-    """Reads an irregular chunk once more, for the node positions of one of its documents."""
-
-    __slots__ = ("number", "part")
-
-    def __init__(self, part: bytes, number: int) -> None:
-        self.part = part
-        self.number = number
-
-    def __call__(self) -> NodePosition:
-        from policylint.documents import exact
-
-        documents = exact.load(self.part, self.part.decode(), binding()).documents
-        return documents[self.number][1] if self.number < len(documents) else NodePosition(0, 0)
 
 
 _SURROGATES: Final = re.compile(
@@ -195,7 +180,7 @@ def _read_exactly(
         reading.problems.append(Problem(DUPLICATE_KEY, message, file, *start, duplicate.pointer))
     for index, (value, root) in enumerate(result.documents):
         if value is not None:
-            reread = Rereader(part, index)
+            reread = partial(_node_positions, part, index)
             reading.documents.append(Document(file, number, value, chunk.line, None, None, reread, root.line))
     refused = result.refused
     if refused is None:
@@ -214,6 +199,13 @@ def _is_object(document: Document) -> bool:
     """Tell whether a document names an API version and a kind, as every Kubernetes object does."""
     value = document.value
     return isinstance(value, dict) and "apiVersion" in value and "kind" in value
+
+
+def _node_positions(part: bytes, index: int) -> NodePosition:
+    """Read an irregular chunk once more, for the positions of the nodes of one of its documents."""
+    from policylint.documents import exact
+
+    return exact.load(part, part.decode(), binding()).documents[index][1]
 
 
 def _join_surrogates(match: re.Match[bytes]) -> bytes:

@@ -1,5 +1,4 @@
-"""What `load` needs to know of one file, found out from its bytes or remembered: from the other side of a diff, or from
-an earlier run (docs/speed.md)."""
+"""What `load` needs to know of one file, found out from its bytes."""
 
 from __future__ import annotations
 

@@ -65,7 +65,9 @@ def objects_of(value: Any, root: Pointer = ()) -> Iterator[tuple[dict[str, Any],
     if isinstance(items, list) and (is_list or any(isinstance(item, dict) and "kind" in item for item in items)):
         for index, item in enumerate(items):
             if isinstance(item, dict):
-                if "kind" not in item and isinstance(kind, str) and is_list and kind != "List":  # `HTTPRouteList` items may leave their kind out
+                if (
+                    "kind" not in item and isinstance(kind, str) and is_list and kind != "List"
+                ):  # `HTTPRouteList` items may leave their kind out
                     item = {"apiVersion": value.get("apiVersion"), "kind": kind[:-4], **item}
                 yield from objects_of(item, (*root, "items", index))
     else:

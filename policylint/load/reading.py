@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from policylint.documents import Document, FileReading, Problem, Unread, loading
-from policylint.load.cache import Remembered
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
+from policylint.load.shared_facts import FactsReader, SharedFacts
 from policylint.sources import Source, SourceError, SourceFile
 
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
@@ -85,7 +85,7 @@ def load(
     known_groups: frozenset[str],
     *,
     everything: bool = False,
-    remembered: Remembered | None = None,
+    shared_facts: SharedFacts | None = None,
     rendered: bool = True,
 ) -> Loaded:
     """Read all files of a source.
@@ -98,7 +98,7 @@ def load(
     Args:
         known_groups: groups of the catalog.
         everything: parse every document (`--strict`).
-        remembered: what is known of contents from another source or an earlier run.
+        shared_facts: what is known of contents from another source of the run.
         rendered: whether anything will be rendered; else the values of HelmReleases, much of what real repositories
             hold, are not kept.
     """
@@ -123,11 +123,15 @@ def load(
     idle: set[str] = set()
     idle_documents = 0
     variable_maps: set[str] = set()
-    reader = (remembered or Remembered()).reader(source, groups, everything, None if everything else wanted)
+    kinds = None if everything else wanted
+    reader = FactsReader(kinds) if shared_facts is None else shared_facts.reader(groups, everything, kinds)
+    reader.announce(source, files)
     with loading():
-        for file, facts in zip(files, reader.facts(files), strict=True):
-            if isinstance(facts, SourceError):
-                problems.append(Problem(facts.code, facts.message, facts.file, 1, 1, None))
+        for file in files:
+            try:
+                facts = reader.facts(file)
+            except SourceError as error:
+                problems.append(Problem(error.code, error.message, error.file, 1, 1, None))
                 continue
             if facts.with_variables:
                 with_variables.add(file.path)

@@ -20,14 +20,15 @@ from policylint.compare import (
 )
 from policylint.documents import loading
 from policylint.errors import UsageError
+from policylint.load.shared_facts import SharedFacts
 from policylint.namedtuple import NamedTuple
 from policylint.render.shared import Shared
 from policylint.session.lint import LintResult, judge
-from policylint.session.open import open_tree, remembering
+from policylint.session.open import open_tree
 from policylint.session.revisions import DiffRequest
 from policylint.sources import Source, SourceError, open_source
+from policylint.sources.blob_id import blob_id
 from policylint.sources.git import Repository
-from policylint.sources.pack import content_id
 from policylint.sources.revision import Revision, at_revision, staged
 from policylint.workspace import Workspace
 
@@ -234,7 +235,7 @@ def content_of(source: Source, path: str) -> str:
     """The id of a file's content, or why there is none."""
     try:
         file = source.file(path)
-        return file.known_id() or content_id(file.read())
+        return file.known_id() or blob_id(file.read())
     except SourceError as error:
         return error.code
 
@@ -299,10 +300,6 @@ def _work_tree(repository: Repository, asked: list[str] | None, setup: Setup) ->
 
 
 def _opened(setup: Setup, *sources: Source) -> tuple[Workspace, Workspace]:
-    remembered, shared = remembering(setup, sharing=True), Shared()
-    try:
-        before, after = (open_tree(setup, source=source, remembered=remembered, shared=shared) for source in sources)
-        remembered.close()
-    finally:
-        remembered.discard()
+    shared_facts, shared = SharedFacts(), Shared()
+    before, after = (open_tree(setup, source=source, shared_facts=shared_facts, shared=shared) for source in sources)
     return before, after

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from policylint.load.cache import Remembered
+    from policylint.load.shared_facts import SharedFacts
     from policylint.render.shared import Shared
     from policylint.session.settings import Setup
     from policylint.sources import Source
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 
 def open_tree(
-    setup: Setup, *, source: Source | None = None, remembered: Remembered | None = None, shared: Shared | None = None
+    setup: Setup,
+    *,
+    source: Source | None = None,
+    shared_facts: SharedFacts | None = None,
+    shared: Shared | None = None,
 ) -> Workspace:
     """Return the workspace of the paths of a run.
 
     Args:
         source: where the files are if not in the work tree below the paths.
-        remembered: what is known of contents, shared with another workspace; its maker closes it.
+        shared_facts: what is known of contents from another workspace of the run.
         shared: what was rendered for another workspace.
 
     Raises:
@@ -40,7 +44,6 @@ def open_tree(
         more["given"] = assumptions
     if how := setup.renderer:
         more["render"] = how
-    own = None if remembered is not None else remembering(setup)
     paths = setup.paths if source is None else ["."]
     for path in paths if source is None else ():
         if path != "-" and not os.path.lexists(path):
@@ -53,26 +56,11 @@ def open_tree(
         more |= {"snapshot": setup.snapshot, "stated": setup.environments}
         edition = options.semantics or settings.semantics
         with options.progress("reading and simulating"):
-            workspace = open_workspace(
-                paths, semantics=edition, strict=options.strict, remembered=remembered or own, **more
-            )
-        if own is not None:
-            own.close()
-        return workspace
+            return open_workspace(paths, semantics=edition, strict=options.strict, shared_facts=shared_facts, **more)
     except UsageError as error:
         if settings.kinds and (number := _kind_at_fault(str(error))) is not None:
             raise ConfigError(f"{settings.at('kinds', number)}: {error}") from None
         raise
-    finally:
-        if own is not None:
-            own.discard()
-
-
-def remembering(setup: Setup, *, sharing: bool = False) -> Remembered:
-    """Return what earlier runs know of contents; nothing where the run is to go without."""
-    from policylint.load.cache import Remembered
-
-    return Remembered(setup.cache, sharing=sharing)
 
 
 def below_root(root: object, file: str) -> str | None:

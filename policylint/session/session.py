@@ -122,7 +122,6 @@ def open(  # noqa: A001 - as `policylint.open`
     render: str | None = None,
     semantics: str | None = None,
     snapshot: Path | None = None,
-    cache: Path | None = None,
     strict: bool = False,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -139,7 +138,6 @@ def open(  # noqa: A001 - as `policylint.open`
         render: how to find out what is deployed: auto, builtin, kubectl, helm or off.
         semantics: the edition of GEP-713 for kinds that do not say which one they follow.
         snapshot: a `kubectl get -o yaml` dump: creation times, and objects that are not in the files.
-        cache: a directory in which to keep what was read; none means no cache.
         strict: read every document.
         select, ignore: ids, names and families of the rules that run, and that do not.
 
@@ -158,8 +156,6 @@ def open(  # noqa: A001 - as `policylint.open`
         render=render,
         semantics=semantics,
         snapshot=_path(snapshot),
-        cache=_path(cache),
-        no_cache=cache is None,
         strict=strict,
         select=tuple(select),
         ignore=tuple(ignore),
@@ -233,7 +229,6 @@ def diff(
         config=_path(config),
         no_config=no_config,
         environments=tuple(environments),
-        no_cache=True,
         select=tuple(select),
         ignore=tuple(ignore),
     )

@@ -43,8 +43,6 @@ class RunOptions(NamedTuple):
         render: how to find out what is deployed (`workspace.RENDERERS`); None leaves it to the configuration.
         semantics: the edition of the pattern; None leaves it to the configuration.
         snapshot: a dump of the cluster; None leaves it to the configuration.
-        cache: the directory of the cache; None for the user's.
-        no_cache: neither read nor write a cache.
         strict: read every document.
         select, ignore: ids, names and families of rules that run, and that do not.
         show_orphans: also run the rules that otherwise run only by name.
@@ -60,8 +58,6 @@ class RunOptions(NamedTuple):
     render: str | None = None
     semantics: str | None = None
     snapshot: str | None = None
-    cache: str | None = None
-    no_cache: bool = False
     strict: bool = False
     select: Sequence[str] = ()
     ignore: Sequence[str] = ()
@@ -236,15 +232,6 @@ class Setup(NamedTuple):
             ]
             for environment in self.settings.environments
         }
-
-    @property
-    def cache(self) -> str | None:
-        """The directory of the cache; None where there is none, or the run is to go without."""
-        if self.options.no_cache or os.environ.get("POLICYLINT_NO_CACHE"):
-            return None
-        from policylint.sources.pack import cache_directory
-
-        return cache_directory(self.options.cache)
 
 
 class below_directory:  # noqa: N801 - a function with a memory

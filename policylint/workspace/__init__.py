@@ -12,10 +12,10 @@ from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.config import PROGRAMS
 from policylint.documents import Document, Problem
 from policylint.errors import UsageError
-from policylint.load.cache import Remembered
 from policylint.load.definitions import Definitions
 from policylint.load.objects import cluster_scoped_kinds, patch_files, resources
 from policylint.load.reading import Loaded, load
+from policylint.load.shared_facts import SharedFacts
 from policylint.model import Finding, Resource, ResourceKey, World
 from policylint.model.coverage import Coverage
 from policylint.model.world import Unseen
@@ -91,7 +91,7 @@ def open_workspace(
     env: Sequence[str] = (),
     render: str = "builtin",
     stated: Mapping[str, Sequence[str]] | None = None,
-    remembered: Remembered | None = None,
+    shared_facts: SharedFacts | None = None,
     shared: Shared | None = None,
     settings: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Workspace:
@@ -107,7 +107,7 @@ def open_workspace(
         env: only these environments, by name; none means all.
         stated: environments of the configuration: name → directories at which it begins.
         render: how to find out what is deployed where (RENDERERS); `off` takes the files as they are.
-        remembered: what is known of contents from another workspace or an earlier run.
+        shared_facts: what is known of contents from another workspace of the run.
         shared: what was read and rendered for another workspace, taken over where it is the same.
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
             win over those of `given`.
@@ -127,7 +127,7 @@ def open_workspace(
     except SourceError as error:
         raise UsageError(str(error)) from error
     groups = known_groups() | given.groups()
-    loaded = load(source, groups, everything=strict, remembered=remembered, rendered=render != "off")
+    loaded = load(source, groups, everything=strict, shared_facts=shared_facts, rendered=render != "off")
     simulations = (
         []
         if render == "off"

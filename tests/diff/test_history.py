@@ -11,7 +11,7 @@ import pytest
 
 from policylint.compare import Sides, compare, pair_sides
 from policylint.compare.contexts import identity
-from policylint.load.cache import Remembered
+from policylint.load.shared_facts import SharedFacts
 from policylint.report.diff import json_v1
 from policylint.simulation import Simulation
 from policylint.sources.git import Repository
@@ -58,9 +58,9 @@ def test_exit_code_tells_of_changes_in_effect(history: History, step: int) -> No
 def open_two(directory: Path, one: str, other: str) -> tuple[Workspace, Workspace]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(directory)
-        repository, remembered = Repository("."), Remembered(sharing=True)
+        repository, shared_facts = Repository("."), SharedFacts()
         first, second = at_revision(repository, one), at_revision(repository, other)
-        before, after = (open_workspace(source=each, remembered=remembered) for each in (first, second))
+        before, after = (open_workspace(source=each, shared_facts=shared_facts) for each in (first, second))
         return before, after
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.load.cache import Remembered
+from policylint.load.shared_facts import SharedFacts
 from policylint.render.shared import Shared
 from policylint.session import diff as diff_sides
 from policylint.workspace import open_workspace
@@ -24,7 +24,7 @@ WORLDS = sorted(each for each in FIXTURES.iterdir() if any(each.rglob("*.yaml"))
 def told(directory: Path, out: Path, *arguments: str) -> dict[str, str]:
     out.mkdir(exist_ok=True)
     outputs = [part for form in FORMATS for part in ("--output", f"{form}={out / form}")]
-    code, text, err = run(directory, "diff", *arguments, "--no-cache", "--show-unknown", *outputs)
+    code, text, err = run(directory, "diff", *arguments, "--show-unknown", *outputs)
     assert "Traceback" not in err
     found = {form: steady((out / form).read_text(encoding="utf-8")) for form in FORMATS}
     return {"code": str(code), "text": steady(text), "err": err, **found}
@@ -108,11 +108,11 @@ def test_what_is_filled_in_after_the_build_is_the_second_sides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, host: str, label: str
 ) -> None:
     monkeypatch.chdir(written(tmp_path, {path: str(text) for path, text in FLUX.items()}))
-    remembered, shared = Remembered(sharing=True), Shared()
+    shared_facts, shared = SharedFacts(), Shared()
     found = []
     for text in (KUSTOMIZATION, KUSTOMIZATION.replace(old, new)):
         written(tmp_path, {"clusters/prod/one.yaml": text.replace("NAME", "one")})
-        (side,) = open_workspace(["."], remembered=remembered, shared=shared).simulations
+        (side,) = open_workspace(["."], shared_facts=shared_facts, shared=shared).simulations
         found.append(
             {each.key.name: (each.body["spec"]["hostnames"], each.body["metadata"]["labels"]["app"])
              for each in side.world.resources.values() if each.key.kind == "HTTPRoute"}

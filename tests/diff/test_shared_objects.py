@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from policylint.documents import read
-from policylint.load.cache import Remembered
 from policylint.load.objects import resources
+from policylint.load.shared_facts import SharedFacts
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot
 from policylint.render.shared import Shared
 from policylint.report.simulate.simulation_v1 import sections
@@ -77,11 +77,11 @@ CHANGES: list[dict[str, str]] = [
 
 @pytest.mark.parametrize("changed", CHANGES, ids=str)
 def test_the_later_side_is_what_it_is_by_itself(tmp_path: Path, changed: dict[str, str]) -> None:
-    remembered, shared = Remembered(sharing=True), Shared()
+    shared_facts, shared = SharedFacts(), Shared()
 
     def side(files: dict[str, str]) -> Workspace:
         place = str(written(tmp_path / "tree", files))
-        return open_workspace([place], remembered=remembered, shared=shared)
+        return open_workspace([place], shared_facts=shared_facts, shared=shared)
 
     before = side(FILES)
     first = state(before)
@@ -103,9 +103,9 @@ def test_the_later_revision_is_what_it_is_by_itself(
     for name, text in changed.items():
         (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
     commit(tmp_path, {"note.txt": "second\n"})
-    repository, remembered, shared = Repository("."), Remembered(sharing=True), Shared()
+    repository, shared_facts, shared = Repository("."), SharedFacts(), Shared()
     before, after = (
-        open_workspace(source=at_revision(repository, each), remembered=remembered, shared=shared)
+        open_workspace(source=at_revision(repository, each), shared_facts=shared_facts, shared=shared)
         for each in ("HEAD~1", "HEAD")
     )
     assert state(after) == state(open_workspace(source=at_revision(Repository("."), "HEAD")))

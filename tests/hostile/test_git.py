@@ -80,7 +80,7 @@ def test_no_setting_of_the_repository_starts_a_program(tree: Path, trap: Path, a
     (trap.parent / "sprung").unlink(missing_ok=True)
     (tree / "a.yaml").touch()  # git has to look at it again
     given = {"PRE_COMMIT_FROM_REF": ends[0], "PRE_COMMIT_TO_REF": ends[1]} if arguments == ("diff", "--hook") else {}
-    code, _, err = run(tree, *arguments, "--no-cache", **variables(trap), **given)
+    code, _, err = run(tree, *arguments, **variables(trap), **given)
     assert sprung(trap) == ""
     assert code in (0, 1), err
 
@@ -95,7 +95,7 @@ def test_a_partial_clone_fetches_nothing(tree: Path, trap: Path, tmp_path: Path)
     for url in (f"ext::{trap} %S", "ssh://localhost/x", f"file://{tree}"):
         MAKE.git(clone, "config", "remote.origin.url", url)
         MAKE.git(clone, "config", "core.sshCommand", str(trap))
-        run(clone, "diff", "HEAD^1..HEAD", "--no-cache", GIT_ALLOW_PROTOCOL="ext:ssh:file", **variables(trap))
+        run(clone, "diff", "HEAD^1..HEAD", GIT_ALLOW_PROTOCOL="ext:ssh:file", **variables(trap))
         assert sprung(trap) == ""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(clone)
@@ -116,7 +116,7 @@ def test_a_bare_repository_in_the_tree_is_a_directory(tree: Path, trap: Path) ->
     assert configure_inner.returncode == 0
     (inner / "policy.yaml").write_text(POLICY.replace("NAME", "egde"))
     (tree / "a.yaml").touch()
-    code, out, err = run(tree, "lint", "inner", "-o", "concise", "--no-cache")
+    code, out, err = run(tree, "lint", "inner", "-o", "concise")
     assert sprung(trap) == ""
     assert code in (0, 1), err
     assert "1 policy" in out
@@ -124,16 +124,16 @@ def test_a_bare_repository_in_the_tree_is_a_directory(tree: Path, trap: Path) ->
 
 def test_no_object_stands_for_another(tree: Path) -> None:
     """`refs/replace` can be fetched like any other; what is judged is what the commit holds."""
-    before = run(tree, "diff", "HEAD^1..HEAD", "-o", "concise", "--no-cache")[1]
+    before = run(tree, "diff", "HEAD^1..HEAD", "-o", "concise")[1]
     blobs = [str(MAKE.git(tree, "rev-parse", f"{each}:a.yaml")).strip() for each in ("HEAD", "HEAD^1")]
     MAKE.git(tree, "replace", *blobs)
-    assert run(tree, "diff", "HEAD^1..HEAD", "-o", "concise", "--no-cache")[1] == before
+    assert run(tree, "diff", "HEAD^1..HEAD", "-o", "concise")[1] == before
 
 
 @pytest.mark.parametrize("name", ["--output=pwned", "-O", "--upload-pack=touch pwned", "--", "-", "--all", "^HEAD"])
 def test_a_revision_is_never_an_option(tree: Path, name: str) -> None:
     for span in (f"{name}..HEAD", f"HEAD..{name}", f"{name}...HEAD", name):
-        code, _, err = run(tree, "diff", "--no-cache", "--", span)
+        code, _, err = run(tree, "diff", "--", span)
         assert code == 2, err
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tree)

@@ -57,7 +57,7 @@ def test_no_link_is_followed_out(tree: Path, outside: Path, links: dict[str, str
     for name, target in links.items():
         (tree / name).symlink_to(target.replace("OUT", str(outside)))
     commit(tree, {})
-    _, out, err = run(tree, *arguments, "--no-cache")
+    _, out, err = run(tree, *arguments)
     assert SECRET not in out + err
     written = tree / "accepted.json"
     assert not written.exists() or SECRET not in written.read_text()
@@ -80,7 +80,7 @@ def test_no_kustomization_names_a_way_out(tree: Path, outside: Path, path: str, 
     (tree / "linked").symlink_to(outside)
     commit(tree, {"kustomization.yaml": KUSTOMIZATION + text.replace("PATH", path.replace("ABSOLUTE", str(outside)))})
     for arguments in (("lint", "."), ("simulate", ".", "-o", "yaml"), ("diff", "HEAD^1..HEAD", "-o", "json")):
-        code, out, err = run(tree, *arguments, "--no-cache")
+        code, out, err = run(tree, *arguments)
         assert code in (0, 1)
         assert SECRET not in (out + err).replace(str(outside), "")
 
@@ -94,7 +94,7 @@ def test_what_an_annotation_names_is_not_opened(tree: Path, outside: Path) -> No
     for path in ("../outside/same.yaml", str(outside / "same.yaml"), ".git/config"):
         commit(tree, {"route.yaml": text.replace("PATH", path)})
         for arguments in (("lint", "."), ("simulate", ".", "-o", "json"), ("explain", "HTTPRoute/shop")):
-            _, out, err = run(tree, *arguments, "--no-cache")
+            _, out, err = run(tree, *arguments)
             assert SECRET not in out + err
             assert "outside/same.yaml" not in out
 
@@ -114,14 +114,14 @@ def test_no_path_of_the_configuration_leads_out(tree: Path, outside: Path, text:
     path = path.replace("ABSOLUTE", str(outside))
     commit(tree, {".policylint.yaml": text.replace("PATH", path)})
     for arguments in (("lint",), ("baseline",), ("simulate",), ("diff", "HEAD^1..HEAD")):
-        code, _, err = run(tree, *arguments, "--no-cache")
+        code, _, err = run(tree, *arguments)
         assert (code, err) == (2, f"policylint: .policylint.yaml:{column}: '{path}' leads out of the repository\n")
 
 
 def test_a_configuration_of_the_user_may_name_what_it_likes(tree: Path, outside: Path, tmp_path: Path) -> None:
     (outside / "dump.yaml").write_text(GATEWAY)
     (tmp_path / "mine.yaml").write_text("snapshot: outside/dump.yaml\n")
-    assert run(tree, "lint", ".", "--config", str(tmp_path / "mine.yaml"), "--no-cache")[0] == 0
+    assert run(tree, "lint", ".", "--config", str(tmp_path / "mine.yaml"))[0] == 0
 
 
 def test_a_path_that_the_user_names_is_not_moved_by_a_link(tree: Path, outside: Path) -> None:
@@ -129,11 +129,11 @@ def test_a_path_that_the_user_names_is_not_moved_by_a_link(tree: Path, outside: 
     (tree / "clusters").symlink_to(outside)
     commit(tree, {})
     for path in ("clusters", "clusters/secret.yaml", "./clusters/"):
-        code, out, err = run(tree, "lint", path, "--no-cache")
+        code, out, err = run(tree, "lint", path)
         assert (code, out) == (2, "")
         assert "is a symbolic link out of the repository, and not followed" in err
-        assert SECRET not in run(tree, "diff", "HEAD^1..HEAD", path, "--no-cache")[1]
-    assert SECRET in run(tree, "simulate", str(outside), "--no-cache")[1], "the place itself may be named"
+        assert SECRET not in run(tree, "diff", "HEAD^1..HEAD", path)[1]
+    assert SECRET in run(tree, "simulate", str(outside))[1], "the place itself may be named"
 
 
 @pytest.mark.parametrize("target", ["OUT/new", "OUT/secret.yaml", ".git/hooks/pre-commit", "../outside/new"])
@@ -156,7 +156,7 @@ def test_nothing_is_written_through_a_link(
         link.parent.symlink_to(outside if "OUT" in target or ".." in target else tree / ".git")
     else:
         link.symlink_to(target.replace("OUT", str(outside)))
-    code, _, err = run(tree, *arguments, *(() if arguments[0] == "init" else ("--no-cache",)))
+    code, _, err = run(tree, *arguments)
     assert code == 2
     assert "a symbolic link out of the repository" in err
     assert {file: file.read_bytes() for file in outside.iterdir()} == before
@@ -171,5 +171,5 @@ def test_no_edit_leaves_the_repository(tree: Path, outside: Path, arguments: tup
     (tree / "policy.yaml").symlink_to(outside / "policy.yaml")
     (tree / "linked").symlink_to(outside)
     for path in (".", "policy.yaml", "linked"):
-        run(tree, "lint", path, *arguments, "--no-cache")
+        run(tree, "lint", path, *arguments)
     assert (outside / "policy.yaml").read_bytes() == before

@@ -1,4 +1,4 @@
-"""What is peculiar to each implementation, behind one protocol with a generic default."""
+"""The peculiarities of each implementation, behind one protocol with a generic default."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MODULES = {
 
 
 def implementation(name: str, settings: Mapping[str, Any] | None = None) -> Implementation:
-    """The behaviour of an implementation by its catalog name; the generic one for all that need no code.
+    """Return the behaviour of an implementation by its catalog name; the generic one for all that need no code.
 
     Args:
         settings: of its controller, where they are not the defaults.
@@ -32,10 +32,10 @@ def implementation(name: str, settings: Mapping[str, Any] | None = None) -> Impl
     if name not in _MODULES:
         return Implementation()
     module, attribute = _MODULES[name]
-    found: Implementation = getattr(import_module(module), attribute)()
+    behaviour: Implementation = getattr(import_module(module), attribute)()
     if settings:
-        found.settings = settings
-    return found
+        behaviour.settings = settings
+    return behaviour
 
 
 __all__ = ["Implementation", "implementation"]

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from policylint.implementations.generic import Implementation
-from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.implementations.generic import Attachments, Implementation
+from policylint.model import PolicyKind, Resource, ResourceKey
 from policylint.policy.results import Attachment, Refusal
 
 
 class Apisix(Implementation):
-    """HTTPRoutePolicy; the other kinds behave as the catalog says."""
+    """HTTPRoutePolicy; the other kinds follow their catalog entries."""
 
     name = "apisix"
 
-    def claims(
-        self, kind: PolicyKind, attached: dict[Node, list[Attachment]]
-    ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
-        """A rule has one priority: where policies of it, or of its route, name two, none of them is taken."""
+    def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
+        """Refuse all policies of a rule, or of its route, that differ in priority: a rule has only one."""
         kept, refused = super().claims(kind, attached)
         if kind.kind != "HTTPRoutePolicy":
             return kept, refused
@@ -29,17 +27,17 @@ class Apisix(Implementation):
             by_object[node.key] += attachments
         rivals: dict[ResourceKey, ResourceKey] = {}
         for attachments in by_object.values():
-            for section in {each.node.section for each in attachments}:
-                together = [each for each in attachments if each.node.section in ("", section)]
-                for each in together:
-                    other = next((one for one in together if _priority(one) != _priority(each)), None)
-                    if other is not None:
-                        rivals.setdefault(each.key, other.key)
-        for attachments in kept.values():  # the age of neither matters, so that there is no order to state
+            for section in {attachment.node.section for attachment in attachments}:
+                together = [each.policy for each in attachments if each.node.section in ("", section)]
+                for policy in together:
+                    rival = next((each for each in together if _priority(each) != _priority(policy)), None)
+                    if rival is not None:
+                        rivals.setdefault(policy.key, rival.key)
+        for node, attachments in kept.items():  # the age of neither matters, so that there is no order to state
             refused += [Refusal(each, rivals[each.key], True) for each in attachments if each.key in rivals]
-        staying = {node: [each for each in of if each.key not in rivals] for node, of in kept.items()}
-        return staying, refused
+            kept[node] = [each for each in attachments if each.key not in rivals]
+        return kept, refused
 
 
-def _priority(attachment: Attachment) -> object:
-    return attachment.policy.spec.get("priority") or 0
+def _priority(policy: Resource) -> object:
+    return policy.spec.get("priority") or 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from policylint.implementations.generic import Implementation
-from policylint.model import PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.implementations.generic import Implementation, controller_above
+from policylint.model import PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.policy.results import Ancestor, Declared, PolicyState
 from policylint.topology import Condition, Topology, whole
@@ -14,25 +17,24 @@ _CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "Cluster
 
 
 class GatewayApi(Implementation):
-    """BackendTLSPolicy, as the conformance suite tests it; the other core kinds are what their catalog entries say."""
+    """BackendTLSPolicy, as the conformance suite tests it; the other core kinds follow their catalog entries."""
 
     name = "gateway-api"
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """A policy none of whose CA references is valid is not accepted."""
+        """Refuse a policy that has CA references of which none is valid."""
         reading = super().validate(policy, kind, declared, world)
         if reading.code or kind.kind != "BackendTLSPolicy":
             return reading
-        faults = ca_faults(policy, world)
+        faults = _ca_faults(policy, world)
         if faults and all(faults):
+            reason = f"no CA certificate reference is valid: {faults[0]}"
             pointer = ("spec", "validation", "caCertificateRefs", 0)
-            return Reading(
-                code="no-valid-ca", reason=f"no CA certificate reference is valid: {faults[0]}", pointer=pointer
-            )
+            return Reading(code="no-valid-ca", reason=reason, pointer=pointer)
         return reading
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
-        """One ancestor per Gateway that routes to a backend the policy targets, with Accepted and ResolvedRefs."""
+        """Return one ancestor per Gateway that routes to a targeted backend, with Accepted and ResolvedRefs."""
         if state.kind.kind != "BackendTLSPolicy":
             return ()
         conditions = (_accepted(state), _resolved(state, topology.world))
@@ -42,27 +44,23 @@ class GatewayApi(Implementation):
             for node in target.nodes
             for gateway in gateways_above(topology, node.key)
         }
-        return tuple(Ancestor(whole(key), _controller(topology, key), conditions) for key in sorted(gateways))
+        return tuple(Ancestor(whole(key), controller_above(topology, key), conditions) for key in sorted(gateways))
 
 
-def ca_faults(policy: Resource, world: World) -> list[str]:
-    """Per entry of validation.caCertificateRefs the reason of the condition it spoils, "" for a valid one."""
-    validation = mapping(policy.spec.get("validation"))
-    return [_ca_fault(policy, world, mapping(each)) for each in sequence(validation.get("caCertificateRefs"))]
+def _ca_faults(policy: Resource, world: World) -> list[str]:
+    """Return for each entry of validation.caCertificateRefs the reason of ResolvedRefs=False, "" for a valid one."""
+    references = sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs"))
+    return [_ca_fault(policy, world, mapping(reference)) for reference in references]
 
 
-def _ca_fault(policy: Resource, world: World, reference: object) -> str:
-    body = mapping(reference)
-    group, kind = text(body.get("group")), text(body.get("kind"))
+def _ca_fault(policy: Resource, world: World, reference: Mapping[str, Any]) -> str:
+    group, kind = text(reference.get("group")), text(reference.get("kind"))
     if (group, kind) not in _CA_KINDS:
         return "InvalidKind"
     namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace
-    resolution: Resolution = world.resolve(ResourceKey(group, kind, namespace, text(body.get("name"))))
-    if resolution.missing:
-        return "InvalidCACertificateRef"
-    if kind in ("ConfigMap", "Secret") and authority_fault(resolution.resource):
-        return "InvalidCACertificateRef"
-    return ""
+    resolution = world.resolve(ResourceKey(group, kind, namespace, text(reference.get("name"))))
+    holds_none = kind != "ClusterTrustBundle" and bool(authority_fault(resolution.resource))
+    return "InvalidCACertificateRef" if resolution.missing or holds_none else ""
 
 
 def _accepted(state: PolicyState) -> Condition:
@@ -76,12 +74,7 @@ def _accepted(state: PolicyState) -> Condition:
 
 
 def _resolved(state: PolicyState, world: World) -> Condition:
-    fault = next((each for each in ca_faults(state.policy, world) if each), "")
+    fault = next(filter(None, _ca_faults(state.policy, world)), "")
     if fault:
         return Condition("ResolvedRefs", "False", fault, "a CA certificate reference does not resolve")
     return Condition("ResolvedRefs", "True", "ResolvedRefs")
-
-
-def _controller(topology: Topology, gateway: ResourceKey) -> str:
-    state = topology.gateway(gateway)
-    return "" if state is None else state.controller

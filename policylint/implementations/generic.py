@@ -1,4 +1,4 @@
-"""The protocol of implementations, and what every one does unless its own module says otherwise (GEP-713)."""
+"""The protocol of implementations, and its defaults (GEP-713), which each module may override."""
 
 from __future__ import annotations
 
@@ -6,40 +6,60 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
-from policylint.model import Node, PolicyKind, Resource, World
+from policylint.documents import Pointer
+from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import order, overlap, strategies, target_conditions, targets, verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
-from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.results import (
+    Ancestor,
+    Attachment,
+    Declared,
+    Effective,
+    Group,
+    PolicyState,
+    Refusal,
+    Target,
+    TargetProblem,
+)
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, ParentState, RouteState, Topology
+from policylint.topology.ancestry import foreign, gateways_above
 from policylint.topology.grants import Grants
+
+Attachments = dict[Node, list[Attachment]]
+"""The attachments of one kind, by node."""
 
 
 class Implementation:
-    """How one implementation judges its policies, stage by stage in this order; modules override what is peculiar.
+    """The evaluation of policies by one implementation, stage by stage in this order; modules override what differs.
 
     Attributes:
         name: the implementation's name in the catalog.
-        judges_core_kinds: whether it has its own way with Gateway API's policies (BackendTLSPolicy) where it is the
-            only
-            implementation with kinds in the environment.
+        judges_core_kinds: whether it evaluates Gateway API's policies (BackendTLSPolicy) in its own way where it is the
+            only implementation with kinds in the environment.
         is_mesh: whether it reports on routes whose parent is a Service.
+        ends_above: whether a path that ends above the level of the kind is a context too (see `Effects`).
         settings: of the controller, by the names of the catalog; what is not in it has its default.
+        topology, catalog: of the environment, from `begin` on.
     """
 
     name = "generic"
     judges_core_kinds = False
     is_mesh = False
+    ends_above = False
     settings: Mapping[str, Any] = {}
+    topology: Topology
+    catalog: Catalog
 
-    def begin(self, kind: PolicyKind, topology: Topology, catalog: Catalog) -> None:
-        """What an instance wants to know before anything else; it judges one kind of one environment. By default
-        nothing."""
+    def begin(self, kind: PolicyKind, topology: Topology, catalog: Catalog) -> None:  # noqa: ARG002
+        """Keep what later stages need; an instance evaluates one kind of one environment."""
+        self.topology = topology
+        self.catalog = catalog
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-        """The declared references, resolved to nodes."""
+        """Resolve the declared references to nodes."""
         return targets.targets(policy, kind, topology, grants)
 
     def validate(
@@ -49,30 +69,28 @@ class Implementation:
         declared: tuple[Declared, ...],
         world: World,  # noqa: ARG002
     ) -> Reading:
-        """What is refused beyond the pattern's own rules; by default a spec without any required field."""
-        if kind.required and not any(each.proper.get(name) for each in declared for name in kind.required):
+        """Return what is refused beyond the pattern's own rules; by default a spec without any required field."""
+        if kind.required and not any(spec.proper.get(name) for spec in declared for name in kind.required):
             names = " or ".join(f"`{name}`" for name in kind.required)
             return Reading(code="required", reason=f"{kind.kind} sets none of {names}", pointer=("spec",))
         return Reading()
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:  # noqa: ARG002
-        """What is refused for where the policy stands, once references and spec are valid; by default nothing."""
+        """Return what is refused because of the targets, once references and spec are valid; by default nothing."""
         return Reading()
 
-    def claims(
-        self, kind: PolicyKind, attached: dict[Node, list[Attachment]]
-    ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
-        """Who keeps a node where policies compete for it; by default the kind's conflict rule."""
+    def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
+        """Return the attachments that keep their nodes, by the kind's conflict rule, and those refused."""
         if kind.conflict == "overlapping-fields":
             return overlap.overlap_claims(kind, attached)
         return order.claims(kind, attached)
 
-    def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
-        """The effective policies of a kind; by default one per stack of policies over the topology's contexts."""
-        return Effects(topology, kind, kept, self.merge).groups()
+    def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
+        """Return the effective policies of a kind, by default one per stack of policies over all contexts."""
+        return Effects(topology, kind, kept, self.merge, ends_above=self.ends_above).groups()
 
     def merge(self, stack: Stack) -> Effective:
-        """The effective policy of a stack; by default the kind's merge strategy."""
+        """Return the effective policy of a stack; by default by the kind's merge strategy."""
         return strategies.merge(stack)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:  # noqa: ARG002
@@ -81,36 +99,71 @@ class Implementation:
             verdict.judge(state)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:  # noqa: ARG002
-        """The status.ancestors that the controller writes; the generic implementation writes none."""
+        """Return the status.ancestors that the controller writes; by default none."""
         return ()
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
-        """The conditions of kinds with one flat status; by default whether it is accepted, in the reasons that the
-        catalog lists, and nothing where it lists none that fits."""
+        """Return the conditions of kinds with one flat status.
+
+        By default whether the policy is accepted, for the reasons that the catalog lists; nothing where none fits.
+        """
         if state.kind.status != "conditions" or state.kind.origin != "catalog":
             return ()
         return tuple(_accepted(state))
 
     def stanza(self, state: PolicyState) -> Mapping[str, Any]:  # noqa: ARG002
-        """The status of controllers whose status has a shape of its own; by default none."""
+        """Return the status of controllers whose status has a shape of its own; by default an empty one."""
         return {}
 
     def target_conditions(self, states: list[PolicyState], topology: Topology) -> list[TargetCondition]:  # noqa: ARG002
-        """The conditions that the controller writes on what the policies of one kind target; by default one per object
-        and kind where the catalog names a `targetCondition`."""
+        """Return the conditions that the controller writes on the targets of all policies of one kind.
+
+        By default one per object and kind where the catalog names a `targetCondition`.
+        """
         return list(target_conditions.of_targets(states))
 
-    def route_conditions(
-        self,
-        route: RouteState,  # noqa: ARG002 - for modules that override this
-        parent: ParentState,
-        topology: Topology,  # noqa: ARG002
-    ) -> tuple[Condition, ...]:
-        """The conditions of one parentRef of a route of which the implementation's controller writes the status.
+    def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
+        """Return the conditions that the controller writes on one parentRef of a route; by default the topology's.
 
-        By default those that the spec asks for, as the topology has them.
+        `begin` is not called before it.
         """
         return parent.conditions
+
+    def is_foreign(self, key: ResourceKey) -> bool:
+        """Tell whether an object stands below Gateways, and all of them are served by other implementations."""
+        return foreign(self.topology, key, self.name, self.catalog)
+
+
+def walk(value: Any, pointer: Pointer = ()) -> Iterator[tuple[Pointer, Any]]:
+    """Yield a value and everything inside it, each before its content, with pointers that continue `pointer`."""
+    yield pointer, value
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from walk(inner, (*pointer, name))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from walk(inner, (*pointer, index))
+
+
+def controller_above(topology: Topology, key: ResourceKey) -> str:
+    """Return the controllerName of the first Gateway that leads to an object, "" where it is not known."""
+    gateways = (topology.gateway(gateway) for gateway in gateways_above(topology, key))
+    return next((gateway.controller for gateway in gateways if gateway is not None), "")
+
+
+def resolved_to(target: Target, *nodes: Node, reason: str = "", resource: Resource | None = None) -> Target:
+    """Return a target that resolves to some nodes, whatever was wrong with it."""
+    return target._replace(nodes=nodes, resolution=Resolution("found", reason, resource), problem="", detail="")
+
+
+def unresolved(target: Target, problem: TargetProblem, detail: str) -> Target:
+    """Return a target that resolves to nothing, and why."""
+    return target._replace(nodes=(), resolution=Resolution("missing", detail), problem=problem, detail=detail)
+
+
+def fault_of(state: PolicyState) -> str:
+    """Return why a policy is invalid or what is wrong with the first of its targets, "" where nothing is."""
+    return state.invalid or next((target.detail for target in state.targets if target.problem), "")
 
 
 _REFUSED = ("Conflicted", "Invalid", "TargetNotFound")
@@ -118,7 +171,7 @@ _REFUSED = ("Conflicted", "Invalid", "TargetNotFound")
 
 
 def _accepted(state: PolicyState) -> Iterator[Condition]:
-    """`Accepted`, or what the kind has instead (GKE: `Attached`)."""
+    """Yield `Accepted`, or what the kind has instead (GKE: `Attached`)."""
     if state.verdict == "Unknown":
         return
     for name in ("Accepted", "Attached"):
@@ -127,7 +180,6 @@ def _accepted(state: PolicyState) -> Iterator[Condition]:
             if name in reasons:
                 yield Condition(name, "True", name)
             continue
-        reason = next((each for each in (state.verdict, f"Not{name}") if each in reasons), "")
+        reason = next((word for word in (state.verdict, f"Not{name}") if word in reasons), "")
         if reason:
-            why = state.invalid or next((each.detail for each in state.targets if each.problem), "")
-            yield Condition(name, "False", reason, why)
+            yield Condition(name, "False", reason, fault_of(state))

@@ -1,4 +1,4 @@
-"""Kuadrant's own rules: what its CRDs refuse; the merging itself is the catalog's `units`.
+"""Kuadrant's own rules: the refusals of its CRDs; the merging itself is the catalog's `units`.
 
 Source: docs/design/semantics.md §5.
 
@@ -7,15 +7,16 @@ Statuses are those of internal/controller/*_status_updater.go and *_policy_disco
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.generic import Implementation
+from policylint.implementations.generic import Attachments, Implementation, fault_of
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
-from policylint.policy.results import Attachment, Declared, Group, Idle, PolicyState
+from policylint.policy.results import Declared, Group, Idle, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
 
@@ -27,7 +28,7 @@ _CERT_MANAGER = "cert-manager.io"
 _NO_CIDR = "address"
 """The fault that the controller reports with reason Unknown."""
 _PORTS = frozenset({80, 443, *range(1024, 49152)})
-"""Of health checks."""
+"""The ports that health checks may use."""
 _REFUSED = {"Conflicted": "Conflicted", "Invalid": "Invalid", "TargetNotFound": "TargetNotFound"}
 """Verdicts with which a policy is not accepted, and the reason that its condition gives."""
 
@@ -38,24 +39,25 @@ class Kuadrant(Implementation):
     name = "kuadrant"
 
     def __init__(self) -> None:
-        self._shadowed: dict[ResourceKey, set[ResourceKey]] = {}
+        self._shadowed: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
+        """Per policy the refused policies of its listeners, to which it loses them."""
 
-    def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
-        """DNSPolicy and TLSPolicy listener by listener, TLSPolicy on those with TLS; TokenRateLimitPolicy on rules of
-        HTTPRoutes alone (docs/design/semantics.md §5)."""
+    def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
+        """Group DNS and TLS policies by listener, token limits on HTTPRoutes alone (docs/design/semantics.md §5)."""
         if kind.kind == "TokenRateLimitPolicy":
             return Effects(topology, kind, kept, self.merge, idle=_to_grpc(topology)).groups()
         if kind.kind not in _BY_LISTENER:
             return super().groups(kind, kept, topology)
-        found = Effects(topology, kind, self._by_listener(kind, kept, topology), self.merge).groups()
-        return [_with_gateways(each) for each in found]
+        groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)
+        return [_with_gateways(group) for group in groups]
 
-    def _by_listener(
-        self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology
-    ) -> dict[Node, list[Attachment]]:
-        """What stands on every listener: a policy of its own takes it from the Gateway's, even one that is refused
-        (docs/design/semantics.md §6, trap 9)."""
-        found: dict[Node, list[Attachment]] = {}
+    def _by_listener(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> Attachments:
+        """Return the policies on every listener; a TLSPolicy acts on listeners with TLS only.
+
+        A policy of the listener's own takes it from the Gateway's, even if it is refused (docs/design/semantics.md §6,
+        trap 9).
+        """
+        by_listener: Attachments = {}
         claimed = _sections(kind, topology)
         for key in sorted({node.key for node in kept}):
             gateway = topology.gateway(key)
@@ -64,16 +66,16 @@ class Kuadrant(Implementation):
                 own = kept.get(listener.node, [])
                 if kind.kind == "TLSPolicy" and listener.protocol not in _WITH_TLS:
                     continue
-                refused = claimed.get((key, listener.name), set()) - {each.key for each in own}
+                refused = claimed.get((key, listener.name), set()) - {policy.key for policy in own}
                 if own or not refused:
-                    found[listener.node] = [*wide, *own]
+                    by_listener[listener.node] = [*wide, *own]
                     continue
-                for each in wide:
-                    self._shadowed.setdefault(each.key, set()).update(refused)
-        return found
+                for policy in wide:
+                    self._shadowed[policy.key].update(refused)
+        return by_listener
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
-        """As everywhere; who loses a listener to a policy that is refused is not whole any more."""
+        """Set the generic verdicts; a policy that loses a listener to a refused one is not fully enforced."""
         super().judge(states, topology)
         for state in states:
             by = self._shadowed.get(state.key)
@@ -81,19 +83,17 @@ class Kuadrant(Implementation):
                 state.verdict = "PartiallyEnforced" if state.groups else "Overridden"
                 state.by = tuple(sorted({*state.by, *by}))
             if state.verdict == "Accepted" and state.kind.kind == "TLSPolicy":
-                plain = [each for each in state.targets if each.nodes and _is_plain(each.nodes[0], topology)]
+                plain = [target for target in state.targets if target.nodes and _is_plain(target.nodes[0], topology)]
                 why = f"{plain[0].nodes[0]} has no TLS, and a TLSPolicy passes such listeners over" if plain else ""
                 state.idle = Idle(plain[0], why, "name a listener with protocol HTTPS or TLS") if plain else None
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """The CEL rules of the CRDs: no bare setting beside `defaults` or `overrides`, something to enforce at all,
-        and what DNSPolicy, TLSPolicy and OIDCPolicy ask of single fields; then what the validators of the controller
-        ask (internal/controller/*_validator.go).
+        """Return the first refusal of the CRDs' CEL rules, then of the validators (internal/controller/*_validator.go).
 
-        What is there but empty is there. AuthPolicy tests every bare field; the limit kinds test `limits` alone, so a
-        bare `when` next to defaults passes.
+        No bare setting may stand beside `defaults` or `overrides`, and an empty one counts as set. AuthPolicy tests
+        every bare field; the limit kinds test `limits` alone, so that a bare `when` next to defaults passes.
         """
-        wrapped = [each.prefix[1] for each in declared if len(each.prefix) > 1]
+        wrapped = [spec.prefix[1] for spec in declared if len(spec.prefix) > 1]
         if wrapped:
             tested = ("rules", "patterns", "when") if kind.kind == "AuthPolicy" else kind.merge.empty_without
             bare = next((name for name in tested if policy.spec.get(name) is not None), None)
@@ -101,7 +101,7 @@ class Kuadrant(Implementation):
                 reason = f"`{bare}` beside `{wrapped[0]}`: settings are either bare or wrapped"
                 return Reading(code="bare-and-wrapped", reason=reason, pointer=("spec", bare))
         if kind.kind == "AuthPolicy":
-            idle = next((each for each in declared if not _has_rules(mapping(each.proper.get("rules")))), None)
+            idle = next((spec for spec in declared if not _has_rules(mapping(spec.proper.get("rules")))), None)
             if idle is not None:
                 reason = f"`{'.'.join(map(str, (*idle.prefix, 'rules')))}` defines no rule"
                 return Reading(code="required", reason=reason, pointer=idle.prefix)
@@ -111,56 +111,57 @@ class Kuadrant(Implementation):
         if kind.kind == "TLSPolicy" and _no_issuer(policy, world):
             return Reading(code="no-issuer", reason="unable to find issuer", pointer=("spec", "issuerRef"))
         if kind.kind == "DNSPolicy":
-            for index, each in enumerate(sequence(policy.spec.get("excludeAddresses"))):
-                if isinstance(each, str) and "/" in each and not _is_cidr(each):
-                    reason = f"could not parse the CIDR from the excludeAddresses field invalid CIDR address: {each}"
+            for index, address in enumerate(sequence(policy.spec.get("excludeAddresses"))):
+                if isinstance(address, str) and "/" in address and not _is_cidr(address):
+                    reason = f"could not parse the CIDR from the excludeAddresses field invalid CIDR address: {address}"
                     return Reading(code=_NO_CIDR, reason=reason, pointer=("spec", "excludeAddresses", index))
         return super().validate(policy, kind, declared, world)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
-        """Accepted, and Enforced only where that is True; nothing where it is not known what the policy targets."""
+        """Return Accepted, and Enforced only where that is True; nothing where the targets are not known."""
         if state.kind.status != "conditions" or state.verdict == "Unknown":
             return ()
         kind = state.kind.kind
         if state.verdict in _REFUSED:
-            why = state.invalid or next((each.detail for each in state.targets if each.problem), "")
-            if state.verdict == "Conflicted":
-                why = f"{kind} is conflicted by {_paths(state.by)}"
+            why = f"{kind} is conflicted by {_paths(state.by)}" if state.verdict == "Conflicted" else fault_of(state)
             reason = "Unknown" if state.invalid_code == _NO_CIDR else _REFUSED[state.verdict]
             return (Condition("Accepted", "False", reason, why),)
         accepted = Condition("Accepted", "True", "Accepted", f"{kind} has been accepted")
         return (accepted, _enforced(state)) if "Enforced" in state.kind.conditions else (accepted,)
 
     def target_conditions(self, states: list[PolicyState], topology: Topology) -> list[TargetCondition]:
-        """`<Kind>Affected` says what is attached on the way, not what prevails: on Gateways what targets them, on
-        listeners that too, on routes what targets them, their listeners and Gateways (accepted policies only)."""
-        attached: dict[Node, set[ResourceKey]] = {}
+        """Return `<Kind>Affected` for every accepted policy on the way, whether it prevails or not.
+
+        Gateways have it for what targets them, listeners for that and their own, routes for their own, their listeners'
+        and their Gateways'.
+        """
+        attached: dict[Node, set[ResourceKey]] = defaultdict(set)
         for state in states:
             if state.verdict not in (*_REFUSED, "Unknown"):
                 for target in state.targets:
                     for node in target.nodes:
-                        attached.setdefault(node, set()).add(state.key)
+                        attached[node].add(state.key)
         if not attached:
             return []
         kind = states[0].kind
-        found: list[TargetCondition] = []
+        conditions: list[TargetCondition] = []
         for gateway in topology.gateways:
             key = gateway.gateway.key
-            for node in (whole(key), *(each.node for each in gateway.listeners)):
-                found += _written_on(kind, node, (whole(key), node), attached)
+            for node in (whole(key), *(listener.node for listener in gateway.listeners)):
+                conditions += _written_on(kind, node, (whole(key), node), attached)
         for route in topology.routes:
-            gateways = {each.gateway for each in route.parents if each.gateway is not None}
-            listeners = {each.node for parent in route.parents for each in parent.candidates}
+            gateways = {parent.gateway for parent in route.parents if parent.gateway is not None}
+            listeners = {candidate.node for parent in route.parents for candidate in parent.candidates}
             node = whole(route.route.key)
             path = (node, *listeners, *map(whole, gateways))
             for key in sorted(gateways):
-                target_conditions = _written_on(kind, node, path, attached)
-                found += [each._replace(controller=CONTROLLER, gateway=key) for each in target_conditions]
-        return found
+                for condition in _written_on(kind, node, path, attached):
+                    conditions.append(condition._replace(controller=CONTROLLER, gateway=key))
+        return conditions
 
 
 def _has_rules(rules: Mapping[str, Any]) -> bool:
-    """Whether an AuthPolicy's rules hold any: empty maps are none, and an empty answer to a refusal is one."""
+    """Tell whether an AuthPolicy's rules hold any: empty maps are none, an empty answer to a refusal is one."""
     response = mapping(rules.get("response"))
     success = mapping(response.get("success"))
     return (
@@ -171,7 +172,7 @@ def _has_rules(rules: Mapping[str, Any]) -> bool:
 
 
 def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
-    """The single fields that CRDs refuse, where they are and why."""
+    """Yield the single fields that the CRDs refuse, with the reason."""
     if kind == "DNSPolicy":
         if spec.get("delegate") is True and spec.get("providerRefs") is not None:
             yield ("spec", "providerRefs"), "delegate=true and providerRefs are mutually exclusive"
@@ -198,7 +199,7 @@ def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]
 
 
 def _no_issuer(policy: Resource, world: World) -> bool:
-    """Whether the issuer is missing where others of its kind are in sight; elsewhere another repository has them."""
+    """Tell whether the issuer is missing although others of its kind are in sight, not in another repository."""
     reference = mapping(policy.spec.get("issuerRef"))
     name, kind = text(reference.get("name")), text(reference.get("kind")) or "Issuer"
     if not name or not world.of_kind(_CERT_MANAGER, kind):
@@ -208,7 +209,7 @@ def _no_issuer(policy: Resource, world: World) -> bool:
 
 
 def _is_cidr(value: str) -> bool:
-    """As Go reads it: host bits are fine, a netmask instead of a length is not."""
+    """Tell whether Go reads a value as a CIDR: host bits are fine, a netmask instead of a length is not."""
     from ipaddress import ip_network
 
     try:
@@ -219,7 +220,7 @@ def _is_cidr(value: str) -> bool:
 
 
 def _to_grpc(topology: Topology) -> frozenset[tuple[Node, Node]]:
-    """Listeners, and whatever else is a parent, with the GRPCRoutes under them."""
+    """Return listeners and other parents, paired with the GRPCRoutes under them."""
     return frozenset(
         (candidate.node, whole(route.route.key))
         for route in topology.routes
@@ -230,23 +231,23 @@ def _to_grpc(topology: Topology) -> frozenset[tuple[Node, Node]]:
 
 
 def _sections(kind: PolicyKind, topology: Topology) -> dict[tuple[ResourceKey, str], set[ResourceKey]]:
-    """Per listener, by its Gateway and name, the policies that name it, refused ones among them."""
-    found: dict[tuple[ResourceKey, str], set[ResourceKey]] = {}
+    """Return for each listener, by Gateway and name, the policies that name it, refused ones included."""
+    naming: dict[tuple[ResourceKey, str], set[ResourceKey]] = defaultdict(set)
     for policy in topology.world.of_kind(kind.group, kind.kind):
         reference = mapping(policy.spec.get("targetRef"))
         section = text(reference.get("sectionName"))
         if section:
             gateway = ResourceKey(GATEWAY_GROUP, "Gateway", policy.key.namespace, text(reference.get("name")))
-            found.setdefault((gateway, section), set()).add(policy.key)
-    return found
+            naming[gateway, section].add(policy.key)
+    return naming
 
 
 def _with_gateways(group: Group) -> Group:
-    """The group with the Gateways that its policies target among its nodes."""
+    """Return the group with the Gateways that its policies target among its nodes."""
     nodes = dict(group.nodes)
-    for each in group.effective.stack:
-        if not each.node.section:
-            nodes[each.node] = nodes.get(each.node, frozenset()) | {each.key}
+    for attachment in group.effective.stack:
+        if not attachment.node.section:
+            nodes[attachment.node] = nodes.get(attachment.node, frozenset()) | {attachment.key}
     return group._replace(nodes=nodes)
 
 
@@ -258,7 +259,7 @@ def _is_plain(node: Node, topology: Topology) -> bool:
 def _written_on(
     kind: PolicyKind, node: Node, path: Iterable[Node], attached: dict[Node, set[ResourceKey]]
 ) -> Iterator[TargetCondition]:
-    keys = sorted({key for each in path for key in attached.get(each, ())})
+    keys = sorted({key for above in path for key in attached.get(above, ())})
     if keys:
         message = f"Object affected by {kind.kind} {_paths(keys)}"
         yield TargetCondition(node, Condition(kind.target_condition, "True", "Accepted", message), tuple(keys))
@@ -268,16 +269,13 @@ def _enforced(state: PolicyState) -> Condition:
     kind = state.kind.kind
     match state.verdict:
         case "Overridden":
-            message = f"{kind} is overridden by {_paths(state.by)}"
-            return Condition("Enforced", "False", "Overridden", message)
+            return Condition("Enforced", "False", "Overridden", f"{kind} is overridden by {_paths(state.by)}")
         case "Accepted":
-            message = f"{kind} is not in the path to any existing routes"
-            return Condition("Enforced", "False", "Unknown", message)
-        case "PartiallyEnforced":
-            return Condition("Enforced", "True", "Enforced", f"{kind} has been partially enforced")
-    return Condition("Enforced", "True", "Enforced", f"{kind} has been successfully enforced")
+            return Condition("Enforced", "False", "Unknown", f"{kind} is not in the path to any existing routes")
+    extent = "partially" if state.verdict == "PartiallyEnforced" else "successfully"
+    return Condition("Enforced", "True", "Enforced", f"{kind} has been {extent} enforced")
 
 
 def _paths(keys: Iterable[ResourceKey]) -> str:
-    """As Go prints a list of namespaced names."""
-    return f"[{' '.join(each.path for each in keys)}]"
+    """Return a list of namespaced names as Go prints it."""
+    return f"[{' '.join(key.path for key in keys)}]"

@@ -1,7 +1,7 @@
 """Linkerd: authorizations on one target are alternatives; of two rate limits on one Server the oldest counts (§4).
 
-Besides docs/design/implementations/kgateway-nginx-gloo.md: what the admission webhook refuses
-(policy-controller/src/admission.rs), and what a Namespace stands for (k8s/index/src/inbound/index.rs): every Server of
+Besides docs/design/implementations/kgateway-nginx-gloo.md: the refusals of the admission webhook
+(policy-controller/src/admission.rs), and the meaning of a Namespace (k8s/index/src/inbound/index.rs): every Server of
 the policy's own namespace.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 
 from policylint.documents import Pointer
-from policylint.implementations.generic import Implementation
-from policylint.model import PolicyKind, Resolution, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.implementations.generic import Implementation, resolved_to
+from policylint.model import PolicyKind, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.results import Declared, Effective, PolicyState, Target
@@ -27,7 +27,7 @@ _AUTHENTICATIONS = {
     ("", "ServiceAccount"): "identity",
     ("policy.linkerd.io", "NetworkAuthentication"): "network",
 }
-"""What an authorization may ask for, at most once of each sort."""
+"""The references of an authorization and their sorts, of which it takes one each."""
 
 
 class Linkerd(Implementation):
@@ -36,16 +36,16 @@ class Linkerd(Implementation):
     name = "linkerd"
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-        """The policy's namespace is there without a manifest, and means all Servers in it."""
-        found = super().targets(policy, kind, topology, grants)
-        return tuple(_of_namespace(each, policy, topology.world) for each in found)
+        """Resolve references; the policy's namespace needs no manifest, and stands for all Servers in it."""
+        targets = super().targets(policy, kind, topology, grants)
+        return tuple(_of_namespace(target, policy, topology.world) for target in targets)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """The webhook takes one identity and one network in an authorization, and nothing else."""
+        """Refuse what the webhook refuses: an authorization takes at most one identity and one network."""
         if kind.kind == _AUTHORIZATION:
             seen: Counter[str] = Counter()
-            for index, each in enumerate(map(mapping, sequence(policy.spec.get(_REFERENCES)))):
-                group, name = text(each.get("group")), text(each.get("kind"))
+            for index, reference in enumerate(map(mapping, sequence(policy.spec.get(_REFERENCES)))):
+                group, name = text(reference.get("group")), text(reference.get("kind"))
                 if is_symbolic(group) or is_symbolic(name):
                     continue
                 sort = _AUTHENTICATIONS.get(("" if group == "core" else group, name), "")
@@ -56,17 +56,17 @@ class Linkerd(Implementation):
         return super().validate(policy, kind, declared, world)
 
     def merge(self, stack: Stack) -> Effective:
-        """A request passes if it meets one of the policies: their requirements stand side by side, a list of each."""
+        """Return the requirements of all policies side by side, one list each: a request has to meet one of them."""
         if stack.kind.kind != _AUTHORIZATION or len(stack.attachments) == 1:
             return super().merge(stack)
-        alternatives = [list(sequence(each.policy.spec.get(_REFERENCES))) for each in stack.attachments]
+        alternatives = [list(sequence(attachment.policy.spec.get(_REFERENCES))) for attachment in stack.attachments]
         owners: dict[Pointer, ResourceKey] = {
-            (_REFERENCES, index): each.key for index, each in enumerate(stack.attachments)
+            (_REFERENCES, index): attachment.key for index, attachment in enumerate(stack.attachments)
         }
         return Effective({_REFERENCES: alternatives}, owners, (), stack.attachments)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
-        """What the policy controller writes on a rate limit (policy-controller/k8s/status/src/index.rs)."""
+        """Return the condition that is written on a rate limit (policy-controller/k8s/status/src/index.rs)."""
         if state.kind.status != "conditions" or state.invalid_code:
             return ()
         if state.refused:
@@ -85,7 +85,6 @@ def _of_namespace(target: Target, policy: Resource, world: World) -> Target:
     if same_namespace(target.key.name, home) is False:
         detail = f"{_AUTHORIZATION} may only target its own namespace {home}"
         return target._replace(nodes=(), problem="other-namespace", detail=detail)
-    servers = [whole(each.key) for each in world.of_kind(*_SERVER) if each.key.namespace == home]
-    nodes = tuple(servers) or (whole(ResourceKey("", "Namespace", "", target.key.name)),)
-    found = Resolution("found", "the policy is in it")
-    return target._replace(nodes=nodes, resolution=found, problem="", detail="")
+    servers = [whole(server.key) for server in world.of_kind(*_SERVER) if server.key.namespace == home]
+    nodes = servers or [whole(ResourceKey("", "Namespace", "", target.key.name))]
+    return resolved_to(target, *nodes, reason="the policy is in it")

@@ -1,4 +1,4 @@
-"""What agentgateway reads in the Secrets and ConfigMaps that a policy names: by place, under which keys.
+"""The Secrets and ConfigMaps that agentgateway reads: the keys that each place of a policy asks for.
 
 Source: docs/design/implementations/kgateway-nginx-gloo.md §4;
 controller/pkg/agentgateway/plugins/{traffic_plugin,backend_policies}.go, pkg/wellknown.
@@ -33,29 +33,26 @@ _DEFAULTS: Mapping[tuple[str, str], str] = {
     ("privateKeyJwt", "certificateRef"): "certificate",
     ("basicAuthentication", "secretRef"): ".htaccess",
 }
-"""Where a reference stands -> the key that is read where the reference names none."""
-_API_KEYS = "apiKeyAuthentication"
+"""By the holder and name of a reference the key that is read where it names none."""
 
 
 def secret_faults(secret: Resource, reference: Mapping[str, Any], pointer: Pointer, world: World) -> Iterator[str]:
-    """What a Secret lacks of what is read at one place of a policy."""
+    """Yield what a Secret lacks of what is read at one place of a policy."""
     held = contents(secret, world)
     if held is None:
         return
-    place = [step for step in pointer if isinstance(step, str)]
-    holder, name = place[-2], place[-1]
-    if holder == _API_KEYS:
+    holder, name = [step for step in pointer if isinstance(step, str)][-2:]
+    if holder == "apiKeyAuthentication":
         yield from api_key_faults(secret, held)
         return
     if name == "mtlsCertificateRef":
         if held.get("tls.crt") or held.get("tls.key") or not held.get("ca.crt"):
-            lacking = [each for each in ("tls.crt", "tls.key") if not _is_pem(held.get(each, ""))]
-            yield from (f"{secret.key} has no PEM in {each}" for each in lacking)
+            lacking = [entry for entry in ("tls.crt", "tls.key") if not _is_pem(held.get(entry, ""))]
+            yield from (f"{secret.key} has no PEM in {entry}" for entry in lacking)
         return
     default = _DEFAULTS.get((holder, name), "")
-    wanted = _BLOCKS.get(holder) or [each for each in [text(reference.get("key")) or default] if each]
-    for entry in wanted:
-        if not held.get(entry):
+    for entry in _BLOCKS.get(holder) or (text(reference.get("key")) or default,):
+        if entry and not held.get(entry):
             yield f"{secret.key} has no key {entry!r}"
 
 
@@ -64,7 +61,7 @@ def _is_pem(value: str) -> bool:
 
 
 def authority_faults(holder: Resource, world: World) -> Iterator[str]:
-    """What a ConfigMap or Secret lacks as a CA bundle."""
+    """Yield what a ConfigMap or Secret lacks as a CA bundle."""
     held = contents(holder, world)
     if held is None:
         return
@@ -75,8 +72,10 @@ def authority_faults(holder: Resource, world: World) -> Iterator[str]:
 
 
 def api_key_faults(holder: Resource, held: Mapping[str, str]) -> Iterator[str]:
-    """Entries that are no API keys: a key or JSON with either `key` or `keyHash`; ConfigMaps are not confidential and
-    hold hashes only."""
+    """Yield the faults of entries that are no API keys: a key, or JSON with either `key` or `keyHash`.
+
+    ConfigMaps are not confidential, and hold hashes only.
+    """
     for name, value in sorted(held.items()):
         if not hidden(value) and (fault := _api_key(value.strip(), holder.key.kind == "ConfigMap")):
             yield f"{holder.key}: {name} {fault}"
@@ -85,13 +84,13 @@ def api_key_faults(holder: Resource, held: Mapping[str, str]) -> Iterator[str]:
 def _api_key(value: str, hashes_only: bool) -> str:
     if not value:
         return "is empty"
-    found: Any = {"key": value}
+    fields: Any = {"key": value}
     if value.startswith("{"):
         try:
-            found = json.loads(value)
+            fields = json.loads(value)
         except ValueError:
             return "is no JSON"
-    key, hashed = found.get("key"), found.get("keyHash")
+    key, hashed = fields.get("key"), fields.get("keyHash")
     if hashes_only and not hashed:
         return "is no hash, and a ConfigMap is not confidential"
     if bool(key) == bool(hashed):

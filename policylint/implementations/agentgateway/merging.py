@@ -23,29 +23,29 @@ _ADDING: Pointer = ("traffic", "authorization")
 
 
 def merged(stack: Stack) -> Effective:
-    """The effective policy of a stack that runs from the least to the most specific attachment."""
+    """Return the effective policy of a stack that runs from the least to the most specific attachment."""
     folding = Folding()
     for block in BLOCKS:
         setting: dict[Pointer, list[tuple[Attachment, Any]]] = {}
-        for each in _order(block, stack.attachments):
-            for field, value in _fields(block, each.declared[0].proper):
-                setting.setdefault(field, []).append((each, value))
+        for attachment in _order(block, stack.attachments):
+            for field, value in _fields(block, attachment.declared[0].proper):
+                setting.setdefault(field, []).append((attachment, value))
         for field in sorted(setting, key=str):
-            _settle(folding, field, setting[field])
+            _offer(folding, field, setting[field])
     return folding.effective(stack.attachments)
 
 
-def locks(attachment: Attachment) -> bool:
-    """Whether a policy locks the fields of its `traffic` for all that is more specific."""
+def _locks(attachment: Attachment) -> bool:
+    """Tell whether a policy locks the fields of its `traffic` for all that is more specific."""
     return mapping(attachment.policy.spec.get("strategy")).get("inheritance") == "Override"
 
 
 def _order(block: str, attachments: tuple[Attachment, ...]) -> list[Attachment]:
-    """From the least to the most specific, of one node the oldest last; for traffic a Service is below routes."""
+    """Sort from the least to the most specific, of one node the oldest last; for traffic a Service is below routes."""
     nodes: dict[object, list[Attachment]] = {}
-    for each in attachments:
-        nodes.setdefault(each.node, []).append(each)
-    ordered = [each for of_node in nodes.values() for each in reversed(of_node)]
+    for attachment in attachments:
+        nodes.setdefault(attachment.node, []).append(attachment)
+    ordered = [attachment for of_node in nodes.values() for attachment in reversed(of_node)]
     if block == "traffic":
         ordered.sort(key=_rank)
     return ordered
@@ -64,21 +64,21 @@ def _fields(block: str, proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, An
             yield (block, name), value
 
 
-def _settle(folding: Folding, field: Pointer, setting: list[tuple[Attachment, Any]]) -> None:
+def _offer(folding: Folding, field: Pointer, setting: list[tuple[Attachment, Any]]) -> None:
     """Offer a field from its strongest policy on; `setting` runs from the least specific."""
-    lock = next((index for index, (each, _) in enumerate(setting) if field[0] == "traffic" and locks(each)), None)
+    lock = next((index for index, (each, _) in enumerate(setting) if field[0] == "traffic" and _locks(each)), None)
     if field == _ADDING:
         adding = setting if lock is None else setting[: lock + 1]
-        for each, value in adding:
+        for attachment, value in adding:
             if len(adding) == 1:
-                folding.offer(each, field, value)
+                folding.offer(attachment, field, value)
             else:
-                folding.join(each, field, [value])
-        for each, value in setting[len(adding) :]:
-            folding.lose(each, field, value, folding.holders(field))
+                folding.join(attachment, field, [value])
+        for attachment, value in setting[len(adding) :]:
+            folding.lose(attachment, field, value, folding.holders(field))
         return
     strongest = list(reversed(setting))
     if lock is not None:
         strongest.insert(0, strongest.pop(len(setting) - 1 - lock))
-    for each, value in strongest:
-        folding.offer(each, field, value)
+    for attachment, value in strongest:
+        folding.offer(attachment, field, value)

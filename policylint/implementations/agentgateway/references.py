@@ -1,4 +1,4 @@
-"""What an AgentgatewayPolicy refers to beside its targets: backends, Secrets, ConfigMaps and key sets.
+"""The references of an AgentgatewayPolicy besides its targets: backends, Secrets, ConfigMaps and key sets.
 
 Source: docs/design/implementations/kgateway-nginx-gloo.md §4.
 """
@@ -10,14 +10,15 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.agentgateway.credentials import api_key_faults, authority_faults, secret_faults
-from policylint.implementations.agentgateway.expressions import invalid_expressions, unreported
+from policylint.implementations.agentgateway.expressions import invalid_expressions, is_unreported
+from policylint.implementations.agentgateway.merging import BLOCKS
+from policylint.implementations.generic import walk
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.selectors import matches
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target
 from policylint.topology.secret_data import contents
 
-BLOCKS = ("frontend", "traffic", "backend")
 _SECRETS = frozenset({"certificateRef", "clientSecretRef", "mtlsCertificateRef", "secretRef", "signingKeyRef"})
 GRANTS = "route-and-policy"
 """The controller's BackendRefGrantMode with which policies too need a ReferenceGrant for backends elsewhere."""
@@ -31,19 +32,21 @@ _BACKENDS = frozenset(
 )
 
 
-def faults(policy: Resource, world: World, granted: bool = False) -> list[tuple[Pointer, str]]:
-    """All that makes a policy only partly valid: expressions that do not parse, references that do not resolve.
+def faults(policy: Resource, world: World, granted: bool = False) -> list[str]:
+    """Return why a policy is only partly valid: expressions that do not parse, references that do not resolve.
 
     Args:
         granted: whether backends of other namespaces need a ReferenceGrant.
     """
-    found: list[tuple[Pointer, str]] = []
-    reader = _References(policy, world, granted)
+    messages: list[str] = []
+    references = _References(policy, world, granted)
     for block in BLOCKS:
         if block in policy.spec:
-            found += invalid_expressions(policy.spec[block], ("spec", block))
-            found += reader.below(policy.spec[block], ("spec", block))
-    return found
+            messages += invalid_expressions(policy.spec[block], ("spec", block))
+            for pointer, value in walk(policy.spec[block], ("spec", block)):
+                if not is_unreported(pointer):
+                    messages += references.faults(pointer, value)
+    return messages
 
 
 class _References:
@@ -53,30 +56,26 @@ class _References:
         self.granted = granted
         self.namespace = policy.key.namespace
 
-    def below(self, value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
-        for index, each in enumerate(sequence(value)):
-            yield from self.below(each, (*pointer, index))
-        for name, inner in mapping(value).items():
-            here = (*pointer, name)
-            if unreported(name, pointer):
-                continue
-            if name == "backendRef" and isinstance(inner, dict):
-                yield from ((here, fault) for fault in self._backend(inner))
-            elif name in _SECRETS:
-                for each in inner if isinstance(inner, list) else [inner]:
-                    yield from ((here, fault) for fault in self._secret(mapping(each), here))
-            elif name == "caCertificateRefs":
-                for each in map(mapping, sequence(inner)):
-                    yield from ((here, fault) for fault in self._authority(each))
-            elif name in ("secretSelector", "configMapSelector") and isinstance(inner, dict):
-                yield from ((here, fault) for fault in self._selected(name, inner))
-            else:
-                if name in ("jwks", "remote") and {"jwksPath", "url"}.intersection(mapping(inner)):
-                    yield here, "its key set is not fetched yet"
-                if name == "jwtAuthentication" and "mcp" in mapping(inner):
-                    providers = len(sequence(mapping(inner).get("providers")))
-                    yield from [(here, f"mcp needs exactly one provider, not {providers}")] if providers != 1 else []
-                yield from self.below(inner, here)
+    def faults(self, pointer: Pointer, value: Any) -> Iterator[str]:
+        """Yield the faults of one field, apart from those of the fields inside it."""
+        body = mapping(value)
+        match pointer[-1]:
+            case "backendRef" if isinstance(value, dict):
+                yield from self._backend(value)
+            case name if name in _SECRETS:
+                for reference in value if isinstance(value, list) else [value]:
+                    yield from self._secret(mapping(reference), pointer)
+            case "caCertificateRefs":
+                for reference in map(mapping, sequence(value)):
+                    yield from self._authority(reference)
+            case "secretSelector" if isinstance(value, dict):
+                yield from self._selected("Secret", value)
+            case "configMapSelector" if isinstance(value, dict):
+                yield from self._selected("ConfigMap", value)
+            case "jwks" | "remote" if {"jwksPath", "url"}.intersection(body):
+                yield "its key set is not fetched yet"
+            case "jwtAuthentication" if "mcp" in body and len(sequence(body.get("providers"))) != 1:
+                yield f"mcp needs exactly one provider, not {len(sequence(body.get('providers')))}"
 
     def _backend(self, reference: Mapping[str, Any]) -> Iterator[str]:
         key, _, port = backend_target(reference, self.namespace)
@@ -108,9 +107,8 @@ class _References:
         elif resolution.resource is not None:
             yield from authority_faults(resolution.resource, self.world)
 
-    def _selected(self, name: str, selector: Mapping[str, Any]) -> Iterator[str]:
-        """API keys by label; that none is there is no fault."""
-        kind = "Secret" if name == "secretSelector" else "ConfigMap"
-        for each in self.world.in_namespace("", kind, self.namespace):
-            if matches(selector, each.labels):
-                yield from api_key_faults(each, contents(each, self.world) or {})
+    def _selected(self, kind: str, selector: Mapping[str, Any]) -> Iterator[str]:
+        """Check API keys by label; that none is there is no fault."""
+        for holder in self.world.in_namespace("", kind, self.namespace):
+            if matches(selector, holder.labels):
+                yield from api_key_faults(holder, contents(holder, self.world) or {})

@@ -1,4 +1,4 @@
-"""Which backends Envoy Gateway connects to, and on whose behalf: where a BackendTLSPolicy is used.
+"""The backends that Envoy Gateway connects to, and on whose behalf: where a BackendTLSPolicy is used.
 
 Source: docs/design/implementations/envoy-gateway.md §7.
 """
@@ -6,9 +6,12 @@ Source: docs/design/implementations/envoy-gateway.md §7.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from policylint.implementations.envoy_gateway.managed import CONTROLLER, GROUP, Fleet, Scope, order, parent_scope
+from policylint.implementations.generic import walk
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState
@@ -36,7 +39,7 @@ class Use(NamedTuple):
 
 
 def uses(fleet: Fleet) -> Iterator[Use]:
-    """Every use of a backend, in the controller's order."""
+    """Yield every use of a backend, in the controller's order."""
     yield from _of_routes(fleet)
     yield from _of_policies(fleet)
     yield from _of_proxies(fleet)
@@ -46,8 +49,8 @@ def _of_routes(fleet: Fleet) -> Iterator[Use]:
     for kind in ROUTE_ORDER:
         keys = [key for key in fleet.routes if key.kind == kind]
         states = [state for key in keys if (state := fleet.topology.route(key)) is not None]
-        for state in sorted(states, key=lambda each: order(each.route)):
-            backends = [each for each in state.backends if _usable(state.route, each)]
+        for state in sorted(states, key=lambda state: order(state.route)):
+            backends = [backend for backend in state.backends if _usable(state.route, backend)]
             for parent in fleet.routes[state.route.key]:
                 for backend in backends:
                     port = _port(fleet, backend.wanted, backend.port)
@@ -55,15 +58,13 @@ def _of_routes(fleet: Fleet) -> Iterator[Use]:
 
 
 def _usable(route: Resource, backend: BackendState) -> bool:
-    """Whether a backendRef leads to a connection: there, granted, its port there, and of some weight."""
+    """Tell whether a backendRef leads to a connection: there, granted, its port there, and of some weight."""
     if backend.role not in ROLES or (backend.wanted.group, backend.wanted.kind) not in KINDS:
         return False
     if backend.reason or backend.port_found is False or backend.granted is False:
         return False
-    value: Any = route.body
-    for step in backend.pointer:
-        value = value[step]
-    return bool(mapping(value).get("weight") != 0)
+    reference: Any = reduce(getitem, backend.pointer, route.body)  # type: ignore[arg-type]
+    return bool(mapping(reference).get("weight") != 0)
 
 
 def _port(fleet: Fleet, key: ResourceKey, number: int | None) -> str:
@@ -72,12 +73,12 @@ def _port(fleet: Fleet, key: ResourceKey, number: int | None) -> str:
     if (key.group, key.kind) == (GROUP, "Backend"):
         return str(number)
     service = fleet.world.get(key)
-    found = ports(service) if service is not None else []
-    return next((each.name for each in found if each.number == number), "")
+    of_service = ports(service) if service is not None else []
+    return next((port.name for port in of_service if port.number == number), "")
 
 
 def _of_policies(fleet: Fleet) -> Iterator[Use]:
-    """Authorisers, issuers and processors that SecurityPolicies and EnvoyExtensionPolicies in use call."""
+    """Yield authorisers, issuers and processors that SecurityPolicies and EnvoyExtensionPolicies in use call."""
     for kind in ("SecurityPolicy", "EnvoyExtensionPolicy"):
         for policy in sorted(fleet.world.of_kind(GROUP, kind), key=order):
             holder = _served(fleet, policy)
@@ -86,10 +87,10 @@ def _of_policies(fleet: Fleet) -> Iterator[Use]:
 
 
 def _served(fleet: Fleet, policy: Resource) -> ResourceKey | None:
-    """A Gateway or ListenerSet that a policy reaches; None where it reaches none, by selectors any will do."""
+    """Return a Gateway or ListenerSet that a policy reaches, None without one; for selectors any will do."""
     named = [mapping(policy.spec.get("targetRef")), *map(mapping, sequence(policy.spec.get("targetRefs")))]
-    for each in named:
-        key = ResourceKey(GATEWAY_GROUP, text(each.get("kind")), policy.key.namespace, text(each.get("name")))
+    for reference in named:
+        key = ResourceKey(GATEWAY_GROUP, text(reference.get("kind")), policy.key.namespace, text(reference.get("name")))
         if key.kind in ROUTE_KINDS and key in fleet.routes:
             return fleet.routes[key][0].wanted
         if key in fleet.gateways or key in fleet.listener_sets:
@@ -98,20 +99,15 @@ def _served(fleet: Fleet, policy: Resource) -> ResourceKey | None:
 
 
 def _of_proxies(fleet: Fleet) -> Iterator[Use]:
-    """Collectors of telemetry that the EnvoyProxy of a class or Gateway in use names."""
+    """Yield collectors of telemetry that the EnvoyProxy of a class or Gateway in use names."""
     named: dict[ResourceKey, str] = {}
     for state in fleet.gateways.values():
-        found = fleet.world.get(state.class_key)
-        for reference, namespace in (
-            (mapping(found.spec.get("parametersRef")) if found is not None else {}, ""),
-            (
-                mapping(mapping(state.gateway.spec.get("infrastructure")).get("parametersRef")),
-                state.gateway.key.namespace,
-            ),
-        ):
+        gateway_class, gateway = fleet.world.get(state.class_key), state.gateway
+        of_class = mapping(gateway_class.spec.get("parametersRef")) if gateway_class is not None else {}
+        own = mapping(mapping(gateway.spec.get("infrastructure")).get("parametersRef"))
+        for reference, namespace in ((of_class, text(of_class.get("namespace"))), (own, gateway.key.namespace)):
             if text(reference.get("kind")) == "EnvoyProxy":
-                place = namespace or text(reference.get("namespace"))
-                named[ResourceKey(GROUP, "EnvoyProxy", place, text(reference.get("name")))] = state.controller
+                named[ResourceKey(GROUP, "EnvoyProxy", namespace, text(reference.get("name")))] = state.controller
     for key, controller in sorted(named.items()):
         proxy = fleet.world.get(key)
         if proxy is not None:
@@ -119,22 +115,8 @@ def _of_proxies(fleet: Fleet) -> Iterator[Use]:
 
 
 def _of_spec(fleet: Fleet, holder: Resource, controller: str) -> Iterator[Use]:
-    for reference in _references(holder.spec):
-        wanted, _, port = backend_target(reference, holder.key.namespace)
-        if wanted.name and (wanted.group, wanted.kind) in KINDS and not fleet.world.resolve(wanted).missing:
-            yield Use(wanted, _port(fleet, wanted, port), Scope(holder.key), controller)
-
-
-def _references(value: Any) -> Iterator[dict[str, Any]]:
-    """Every `backendRef` and entry of `backendRefs` below a value."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name == "backendRef" and isinstance(inner, dict):
-                yield inner
-            elif name == "backendRefs":
-                yield from (each for each in sequence(inner) if isinstance(each, dict))
-            else:
-                yield from _references(inner)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _references(each)
+    for pointer, reference in walk(holder.spec):
+        if isinstance(reference, dict) and (pointer[-1:] == ("backendRef",) or pointer[-2:-1] == ("backendRefs",)):
+            backend, _, port = backend_target(reference, holder.key.namespace)
+            if backend.name and (backend.group, backend.kind) in KINDS and not fleet.world.resolve(backend).missing:
+                yield Use(backend, _port(fleet, backend, port), Scope(holder.key), controller)

@@ -1,4 +1,4 @@
-"""Whether the input shows a whole cluster as it runs, so that what is not in it is not there.
+"""Inputs that show a whole cluster as it runs, so that what is not in them is not there.
 
 Source: docs/design/implementations/envoy-gateway.md §2.
 """
@@ -11,22 +11,24 @@ _SERVICE_NAME = "kubernetes.io/service-name"
 
 
 def is_dump(world: World) -> bool:
-    """Whether objects are there that clusters make and nobody commits.
+    """Tell whether objects are there that clusters make and nobody commits.
 
     That is the Namespace `default`, and an EndpointSlice of a Service with a selector: those Kubernetes writes, people
     write only those of Services without. Together they say that Namespaces and what lives in them were listed.
     """
     if world.get(ResourceKey("", "Namespace", "", "default")) is None:
         return False
-    for each in world.of_kind("discovery.k8s.io", "EndpointSlice"):
-        service = world.get(ResourceKey("", "Service", each.key.namespace, text(each.labels.get(_SERVICE_NAME))))
+    for endpoints in world.of_kind("discovery.k8s.io", "EndpointSlice"):
+        service = world.get(
+            ResourceKey("", "Service", endpoints.key.namespace, text(endpoints.labels.get(_SERVICE_NAME)))
+        )
         if service is not None and mapping(service.spec.get("selector")):
             return True
     return False
 
 
 def lacks_namespace(world: World, namespace: str) -> bool:
-    """Whether a Namespace is known not to be there: the controller lets no route in whose Namespace it cannot read.
+    """Tell whether a Namespace is known to be missing: without reading it the controller lets no route in.
 
     Trees in Git mostly leave Namespaces out, as tools make them: there nothing is known.
     """

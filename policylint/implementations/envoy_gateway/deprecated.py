@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from policylint.model import Resource, mapping
 from policylint.topology import Condition
@@ -26,18 +25,18 @@ _ONLY_TRUE = frozenset({"tls.clientValidation.optional"})
 
 
 def warning(policy: Resource, *, http3: bool = False) -> Condition | None:
-    """The Warning that a policy gets wherever it is accepted or Invalid; None when there is nothing to warn of.
+    """Return the Warning of a policy wherever it is accepted or Invalid; None when there is nothing to warn of.
 
     `http3`: a listener it acts on serves TLS, so that client validation over HTTP/3 would be asked for.
     """
     fields = sorted({"targetRef": "targetRefs", **dict(_REPLACED.get(policy.key.kind, ()))}.items())
     messages = [f"spec.{old} is deprecated, use spec.{new} instead" for old, new in fields if _set(policy, old)]
     reason = "DeprecatedField"
-    found = ["; ".join(messages)] if messages else []
-    if http3 and set(_unsupported(policy)):
-        reason = "Warnings" if found else "UnsupportedHTTP3ClientValidation"
-        found.append("client certificates are not validated on HTTP/3 connections")
-    return Condition("Warning", "True", reason, "; ".join(found)) if found else None
+    client_validation = mapping(policy.spec.get("tls")).get("clientValidation")
+    if http3 and policy.spec.get("http3") is not None and client_validation is not None:
+        reason = "Warnings" if messages else "UnsupportedHTTP3ClientValidation"
+        messages.append("client certificates are not validated on HTTP/3 connections")
+    return Condition("Warning", "True", reason, "; ".join(messages)) if messages else None
 
 
 def _set(policy: Resource, path: str) -> bool:
@@ -45,9 +44,3 @@ def _set(policy: Resource, path: str) -> bool:
     for step in path.split("."):
         value = mapping(value).get(step)
     return value is True if path in _ONLY_TRUE else value is not None
-
-
-def _unsupported(policy: Resource) -> Iterator[str]:
-    spec: Mapping[str, Any] = policy.spec
-    if spec.get("http3") is not None and mapping(spec.get("tls")).get("clientValidation") is not None:
-        yield "http3"

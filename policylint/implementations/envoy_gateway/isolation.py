@@ -1,4 +1,4 @@
-"""Which listener has which hostname: one that another listener on the port names is that one's alone.
+"""Hostname isolation: a hostname that a listener names belongs to it alone among those on its port.
 
 Source: docs/design/implementations/envoy-gateway.md §2.
 
@@ -26,41 +26,42 @@ class Isolation:
         self._topology = topology
         sharing: dict[tuple[object, int | None], list[ListenerState]] = defaultdict(list)
         for gateway in topology.gateways:
-            for listener in gateway.listeners:
+            admitted = (
+                listener
+                for listener_set in (topology.listener_sets if gateway.attached_listener_sets else ())
+                if listener_set.parent == gateway.gateway.key and listener_set.allowed is not False
+                for listener in listener_set.listeners
+            )
+            for listener in (*gateway.listeners, *admitted):
                 sharing[listener.gateway, listener.port].append(listener)
-            if gateway.attached_listener_sets:
-                for each in topology.listener_sets:
-                    if each.parent == gateway.gateway.key and each.allowed is not False:
-                        for listener in each.listeners:
-                            sharing[listener.gateway, listener.port].append(listener)
         self._others: dict[Node, frozenset[str]] = {}
+        """Per listener the hostnames of the others on its port."""
         for (gateway_key, _), listeners in sharing.items():
-            if gateway_key is None:
-                continue
-            for listener in listeners:
-                self._others[listener.node] = frozenset(
-                    other.hostname for other in listeners if other.node != listener.node and other.hostname
-                )
+            for listener in listeners if gateway_key is not None else ():
+                others = (each.hostname for each in listeners if each.node != listener.node)
+                self._others[listener.node] = frozenset(filter(None, others))
 
     def leaves(self, candidate: Candidate) -> bool:
-        """Whether a listener has a hostname of the route that is not another listener's own."""
+        """Tell whether a listener has a hostname of the route that is not another listener's own."""
         if candidate.unknown or candidate.node not in self._others:
             return True
         return not self._others[candidate.node].issuperset(candidate.hostnames)
 
     def idle(self) -> Carriers:
-        """Listeners and routes attached to them through which no request comes: all that they have in common is
-        another listener's, or the route's Namespace is known not to be there."""
+        """Return pairs of a listener and an attached route between which no request passes.
+
+        All hostnames that they have in common are another listener's, or the route's Namespace is known to be missing.
+        """
         contested = any(self._others.values())
-        found: set[tuple[Node, Node]] = set()
+        carriers: set[tuple[Node, Node]] = set()
         for route in self._topology.routes:
             shut_out = lacks_namespace(self.world, route.route.key.namespace)
             if not shut_out and (not contested or EVERY in route.hostnames):
                 continue
             for parent in route.parents:
-                found.update(
-                    (each.node, whole(route.route.key))
-                    for each in parent.candidates
-                    if not each.failure and (shut_out or not self.leaves(each))
+                carriers.update(
+                    (candidate.node, whole(route.route.key))
+                    for candidate in parent.candidates
+                    if not candidate.failure and (shut_out or not self.leaves(candidate))
                 )
-        return frozenset(found)
+        return frozenset(carriers)

@@ -1,4 +1,4 @@
-"""What a stack of policies comes to: replacement, or a merge with the nearest policy above the route.
+"""Merging a stack of policies: replacement, or a merge with the nearest policy above the route.
 
 Source: docs/design/implementations/envoy-gateway.md §5.
 """
@@ -70,7 +70,7 @@ def _merged(
 
 
 def _on_layer_4(attachment: Attachment, topology: Topology) -> bool:
-    """Whether what a policy acts on is a connection: there a field that it leaves out comes from the broader one."""
+    """Tell whether a policy acts on a connection: there the broader one gives the fields that it leaves out."""
     if attachment.node.key.kind in ROUTE_KINDS:
         return attachment.node.key.kind in L4_ROUTES
     listener = topology.listener(attachment.node)

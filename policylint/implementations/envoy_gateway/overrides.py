@@ -1,4 +1,4 @@
-"""Which narrower policies override a broader one, as the controller writes it down.
+"""Narrower policies that override a broader one, as the controller writes it down.
 
 Source: docs/design/implementations/envoy-gateway.md §4 and §5.
 """
@@ -14,9 +14,9 @@ from policylint.topology import Condition
 
 
 class Overrides:
-    """Edges from broader to narrower scopes, recorded while policies are processed.
+    """The edges from broader to narrower scopes, recorded while policies are processed.
 
-    Nobody asks whether a broader policy is there to be overridden; a route's policy counts even when it is refused.
+    It does not matter whether a broader policy is there to be overridden; a route's policy counts even when refused.
     """
 
     def __init__(self, fleet: Fleet) -> None:
@@ -28,16 +28,16 @@ class Overrides:
         self._known_sets: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
 
     def by_route(self, parent: Scope, route: ResourceKey) -> None:
-        """A policy on a route, or on a rule of it, seen from a parentRef as it is spelled."""
+        """Record a policy on a route, or on a rule of it, seen from a parentRef as it is spelled."""
         self._routes[parent].add(route.path)
         self._know(parent.key)
 
     def merged(self, parent: Scope, route: ResourceKey) -> None:
-        """The policy that holds `parent` was merged into that of a route."""
+        """Record that the policy that holds `parent` was merged into that of a route."""
         self._merged[parent].add(route.path)
 
     def by_scope(self, scope: Scope) -> None:
-        """A policy on a ListenerSet or on a listener."""
+        """Record a policy on a ListenerSet or on a listener."""
         if scope.section:
             self._listeners[scope.key].add(scope.path)
             self._know(scope.key)
@@ -52,7 +52,7 @@ class Overrides:
             self._known_sets[gateway].add(key)
 
     def merging(self, scope: Scope, kinds: str) -> Condition | None:
-        """Merged, on the policy that others merged into theirs; only of its own scope."""
+        """Return Merged, for the policy of a scope that others merged into theirs; None for any other."""
         routes = self._merged.get(scope)
         if not routes:
             return None
@@ -60,15 +60,15 @@ class Overrides:
         return Condition("Merged", "True", "Merged", message)
 
     def overridden(self, scope: Scope, kinds: str) -> Condition | None:
-        """Overridden, on a policy of a Gateway, ListenerSet or listener; without what was merged into others."""
+        """Return Overridden, for a policy of a Gateway, ListenerSet or listener, apart from what merged it."""
         below: set[ResourceKey] = set() if scope.section else self._known_sets.get(scope.key, set())
         listeners = set() if scope.section else self._listeners.get(scope.key, set())
-        of_sets = {path for each in below for path in self._listeners.get(each, ())}
-        sets = set() if scope.section else {each.path for each in self._sets.get(scope.key, ())}
+        of_sets = {path for key in below for path in self._listeners.get(key, ())}
+        sets = set() if scope.section else {key.path for key in self._sets.get(scope.key, ())}
         routes = set(self._routes.get(Scope(scope.key), ())) | self._routes.get(scope, set())
         if not scope.section:
             above = {scope.key, *below}
-            routes.update(*(found for place, found in self._routes.items() if place.key in above))
+            routes.update(*(paths for parent, paths in self._routes.items() if parent.key in above))
         routes -= self._merged.get(scope, set())
         on_gateway = self._fleet.gateway_of(scope.key) == scope.key
         parts = [
@@ -77,7 +77,7 @@ class Overrides:
             ("listenerset listeners", of_sets),
             ("routes", routes),
         ]
-        named = [f"these {what}: {_listed(paths)}" for what, paths in parts if paths]
+        named = [f"these {sort}: {_listed(paths)}" for sort, paths in parts if paths]
         if not named:
             return None
         return overridden(kinds, " and ".join(named))

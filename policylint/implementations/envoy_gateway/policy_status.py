@@ -19,18 +19,17 @@ AGGREGATED = Condition(
 ACCEPTED = Condition("Accepted", "True", "Accepted", "Policy has been accepted.")
 
 
-class Book:
-    """Conditions per ancestor, in the order in which the controller sets them."""
+class PolicyStatus:
+    """The conditions per ancestor, in the order in which the controller sets them."""
 
     def __init__(self) -> None:
         self.entries: dict[Node, dict[str, Condition]] = {}
         self.controllers: dict[Node, str] = {}
 
     def set(self, ancestor: Node, controller: str, condition: Condition) -> None:
-        """One condition; it replaces an earlier one of its type.
+        """Set one condition; it replaces an earlier one of its type.
 
-        With one entry too many for comfort (17) the last of them goes at once, and may come back later without what
-        it had (§8).
+        With more than 17 entries the last of them goes at once, and may come back later without what it had (§8).
         """
         known = ancestor in self.entries
         self.entries.setdefault(ancestor, {})[condition.type] = condition
@@ -40,20 +39,20 @@ class Book:
                 del self.entries[node]
 
     def accept(self, ancestor: Node, controller: str) -> None:
-        """Accepted=True, unless a verdict is there already."""
+        """Set Accepted=True, unless a verdict is there already."""
         if "Accepted" not in self.entries.get(ancestor, {}):
             self.set(ancestor, controller, ACCEPTED)
 
     def ancestors(self) -> tuple[Ancestor, ...]:
-        """The finished list: at most 16, the last of them saying that there are more."""
+        """Return the finished list: at most 16, the last of them saying that there are more."""
         nodes = list(self.entries)
         if len(nodes) > MOST_ANCESTORS:
             nodes = self._sorted()[:MOST_ANCESTORS]
             self.entries[nodes[-1]][AGGREGATED.type] = AGGREGATED
-        return tuple(Ancestor(each, self.controllers[each], tuple(self.entries[each].values())) for each in nodes)
+        return tuple(Ancestor(node, self.controllers[node], tuple(self.entries[node].values())) for node in nodes)
 
     def _sorted(self) -> list[Node]:
-        """Refused ones first, then overridden ones, then the rest, each by namespace and name."""
+        """Sort refused ones first, then overridden ones, then the rest, each by namespace and name."""
         return sorted(self.entries, key=self._rank)
 
     def _rank(self, node: Node) -> tuple[int, str, str, str]:

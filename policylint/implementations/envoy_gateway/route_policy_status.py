@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from policylint.implementations.envoy_gateway.claims import Claim, Ledger, conflicted, no_section, of_states
+from policylint.implementations.envoy_gateway.claims import ClaimLedger, TargetClaim, of_states
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
-from policylint.implementations.envoy_gateway.deprecated import warning
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, parent_scope
 from policylint.implementations.envoy_gateway.overrides import Overrides, overridden
-from policylint.implementations.envoy_gateway.policy_status import Book
+from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.model import Node, ResourceKey
 from policylint.policy.results import PolicyState
 from policylint.topology import Condition, ParentState
@@ -27,29 +26,29 @@ PLURALS: Mapping[str, str] = {
 MERGE_TYPES = ("StrategicMerge", "JSONMerge")
 
 
-def books(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, Book]:
-    """What the controller writes on every policy of one kind."""
+def statuses(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, PolicyStatus]:
+    """Return the statuses of all policies of one kind, by policy."""
     return _Passes(fleet, states).run() if states else {}
 
 
 class _Passes:
-    """All policies in order, pass by pass: rules, routes, then listeners and their holders from the narrow end."""
+    """The passes over all policies in order: rules, routes, then listeners and their holders from the narrow end."""
 
     def __init__(self, fleet: Fleet, states: list[PolicyState]) -> None:
         self.fleet = fleet
-        self.ledger = Ledger(fleet, of_states(states))
+        self.ledger = ClaimLedger(fleet, of_states(states))
         self.overrides = Overrides(fleet)
         self.rules: dict[ResourceKey, set[str]] = defaultdict(set)
         """Per route the rules that a policy has taken."""
         self.kind = states[0].kind.kind
         self.kinds = PLURALS[self.kind]
-        self.bases: dict[Scope, Claim] = {}
+        self.bases: dict[Scope, TargetClaim] = {}
         """The first policy per scope that is no route's: what route policies merge with, even when it is refused."""
         for claim in self.ledger.claims:
             if not claim.on_route:
                 self.bases.setdefault(claim.scope, claim)
 
-    def run(self) -> Mapping[ResourceKey, Book]:
+    def run(self) -> Mapping[ResourceKey, PolicyStatus]:
         for sections in (True, False):
             for claim in self.ledger.of_sections("Route", sections=sections):
                 self._route(claim)
@@ -57,15 +56,15 @@ class _Passes:
             for sections in (True, False):
                 for claim in self.ledger.of_sections(kind, sections=sections):
                     self._holder(claim)
-        return self.ledger.books
+        return self.ledger.statuses
 
-    def _route(self, claim: Claim) -> None:
-        """A policy on a route or on one of its rules; a route that is not ours gives no status at all (§8)."""
+    def _route(self, claim: TargetClaim) -> None:
+        """Process a policy on a route or on one of its rules; a route that is not ours gives no status (§8)."""
         parents = self.fleet.routes.get(claim.scope.key, ())
-        ancestors = [parent_scope(each) for each in parents]
-        for each in ancestors:
-            self.overrides.by_route(each, claim.scope.key)
-        if not self._won(claim, ancestors):
+        ancestors = [parent_scope(parent) for parent in parents]
+        for ancestor in ancestors:
+            self.overrides.by_route(ancestor, claim.scope.key)
+        if not ancestors or not self.ledger.take(claim, ancestors):
             return
         shut_out = lacks_namespace(self.fleet.world, claim.scope.key.namespace)
         if claim.policy.spec.get("mergeType") in MERGE_TYPES and not shut_out:
@@ -79,43 +78,22 @@ class _Passes:
         elif rules:
             kinds = "backendTrafficPolicy" if self.kind == "BackendTrafficPolicy" else self.kinds
             self.ledger.say(claim, ancestors, overridden(kinds, f"these route rules: [{' '.join(sorted(rules))}]"))
-        self._settle(claim, ancestors)
+        self.ledger.accept(claim, ancestors)
 
-    def _holder(self, claim: Claim) -> None:
-        """A policy on a Gateway, a ListenerSet, or a listener of either."""
+    def _holder(self, claim: TargetClaim) -> None:
+        """Process a policy on a Gateway, a ListenerSet, or a listener of either."""
         key = claim.scope.key
         if key not in self.fleet.gateways and key not in self.fleet.listener_sets:
             return
-        if not self._won(claim, [claim.scope]):
+        if not self.ledger.take(claim, [claim.scope]):
             return
         self.overrides.by_scope(claim.scope)
-        for condition in (
-            self.overrides.merging(claim.scope, self.kinds),
-            self.overrides.overridden(claim.scope, self.kinds),
-        ):
-            if condition is not None:
-                self.ledger.say(claim, [claim.scope], condition)
-        self._settle(claim, [claim.scope])
+        self.ledger.say(claim, [claim.scope], self.overrides.merging(claim.scope, self.kinds))
+        self.ledger.say(claim, [claim.scope], self.overrides.overridden(claim.scope, self.kinds))
+        self.ledger.accept(claim, [claim.scope])
 
-    def _won(self, claim: Claim, ancestors: list[Scope]) -> bool:
-        if not ancestors:
-            return False
-        if claim.node is None:
-            self.ledger.say(claim, ancestors, no_section(claim))
-            return False
-        if not self.ledger.take(claim):
-            self.ledger.say(claim, ancestors, conflicted(claim))
-            return False
-        return True
-
-    def _settle(self, claim: Claim, ancestors: list[Scope]) -> None:
-        self.ledger.accept(claim, ancestors)
-        found = warning(claim.policy)
-        if found is not None:
-            self.ledger.say(claim, ancestors, found)
-
-    def _merges(self, parents: tuple[ParentState, ...]) -> Iterator[tuple[Scope, Claim]]:
-        """Per listener that the route may use the nearest policy that is no route's (§5); hostnames do not count."""
+    def _merges(self, parents: tuple[ParentState, ...]) -> Iterator[tuple[Scope, TargetClaim]]:
+        """Yield each listener that the route may use with the nearest policy above it (§5); hostnames do not count."""
         for parent in parents:
             for candidate in parent.candidates:
                 if candidate.failure != "NotAllowedByListeners":
@@ -123,7 +101,7 @@ class _Passes:
                     if base is not None:
                         yield Scope(candidate.node.key, candidate.node.section), base
 
-    def _base(self, listener: Node) -> Claim | None:
+    def _base(self, listener: Node) -> TargetClaim | None:
         key = listener.key
         scopes = [Scope(key, listener.section), Scope(key), Scope(self.fleet.gateway_of(key))]
-        return next((self.bases[each] for each in scopes if each in self.bases), None)
+        return next((self.bases[scope] for scope in scopes if scope in self.bases), None)

@@ -1,6 +1,8 @@
-"""Route parent status where Envoy Gateway says more than the spec: hostnames that another listener owns, Namespaces
-that are not there, ports that a Service has not (internal/gatewayapi/validate.go), all reasons at once
-(internal/gatewayapi/status/error.go), and routes of layer 4 with other than one rule (internal/gatewayapi/route.go).
+"""The parent status of routes, where Envoy Gateway says more than the spec.
+
+Hostnames that another listener owns, missing Namespaces and ports (internal/gatewayapi/validate.go), all reasons at
+once (internal/gatewayapi/status/error.go), and routes of layer 4 with other than one rule
+(internal/gatewayapi/route.go).
 
 Source: docs/design/implementations/envoy-gateway.md §2.
 """
@@ -39,8 +41,11 @@ OF_ONE_RULE = ("TCPRoute", "UDPRoute")
 def conditions(
     route: RouteState, parent: ParentState, isolation: Isolation, settings: Mapping[str, Any]
 ) -> tuple[Condition, ...]:
-    """The conditions of a parentRef: Accepted by the hostnames that its listeners leave to it and by its Namespace,
-    ResolvedRefs by all backendRefs that fail, their ports and the features that are off included."""
+    """Return the conditions of a parentRef.
+
+    Accepted hangs on the hostnames that its listeners leave to the route and on its Namespace, ResolvedRefs on all
+    backendRefs that fail, their ports and the features that are off included.
+    """
     if route.route.key.kind in OF_ONE_RULE and len(sequence(route.route.spec.get("rules"))) != 1:
         return (ONE_RULE,)
     replaced: dict[str, Condition] = {}
@@ -54,28 +59,28 @@ def conditions(
         replaced["Accepted"] = NOT_ALLOWED
     if not replaced:
         return parent.conditions
-    return tuple(replaced.get(each.type, each) for each in parent.conditions)
+    return tuple(replaced.get(condition.type, condition) for condition in parent.conditions)
 
 
 def _carried(parent: ParentState, isolation: Isolation) -> bool:
-    """Whether any listener has a hostname of the route that is not another listener's own on the same port."""
-    return any(not each.failure and isolation.leaves(each) for each in parent.candidates)
+    """Tell whether any listener has a hostname of the route that is not another listener's own on the same port."""
+    return any(not candidate.failure and isolation.leaves(candidate) for candidate in parent.candidates)
 
 
 def _fault(route: Resource, backends: tuple[BackendState, ...], settings: Mapping[str, Any]) -> Condition | None:
-    """What all backendRefs that fail come to: their reasons once each and sorted, and their messages."""
+    """Combine all backendRefs that fail: their reasons once each and sorted, and their messages."""
     protocol = "UDP" if route.key.kind == "UDPRoute" else "TCP"
-    found = [fault for each in backends if (fault := _of_backend(each, protocol, settings)) is not None]
-    if not found:
+    faults = [fault for backend in backends if (fault := _of_backend(backend, protocol, settings)) is not None]
+    if not faults:
         return None
-    reasons = ",".join(sorted({each.reason for each in found}))
-    return Condition("ResolvedRefs", "False", reasons, "; ".join(each.message for each in found))
+    reasons = ",".join(sorted({fault.reason for fault in faults}))
+    return Condition("ResolvedRefs", "False", reasons, "; ".join(fault.message for fault in faults))
 
 
 def _of_backend(backend: BackendState, protocol: str, settings: Mapping[str, Any]) -> Condition | None:
-    off = backend_off(backend, settings)
-    if off is not None:
-        return off
+    disabled = backend_off(backend, settings)
+    if disabled is not None:
+        return disabled
     reason, message = backend.reason, backend.message
     # Whether a port is named is looked at before the object is; which ports it has, afterwards.
     if reason in ("", "BackendNotFound") and (backend.wanted.group, backend.wanted.kind) in WITH_PORTS:
@@ -89,7 +94,7 @@ def _of_backend(backend: BackendState, protocol: str, settings: Mapping[str, Any
 
 
 def _speaks(backend: BackendState, protocol: str) -> bool:
-    """Whether the port of a backend takes the protocol of the route: UDPRoutes need UDP, all others TCP."""
-    found = backend.resolution.resource
-    mine = [each for each in ports(found) if each.number == backend.port] if found is not None else []
-    return not mine or any(each.protocol == protocol for each in mine)
+    """Tell whether the port of a backend takes the protocol of the route: UDPRoutes need UDP, all others TCP."""
+    service = backend.resolution.resource
+    of_number = [port for port in ports(service) if port.number == backend.port] if service is not None else []
+    return not of_number or any(port.protocol == protocol for port in of_number)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic import resolved_to, unresolved
 from policylint.model import (
     GATEWAY_GROUP,
     PolicyKind,
@@ -29,28 +30,30 @@ from policylint.topology.grants import Grants
 
 
 def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-    """What the selectors choose, then the references by name; one that names what is there already adds nothing, and
-    `targetRef` hides `targetRefs`."""
-    selectors = [each.path for each in kind.references if each.form == "selectors"]
-    found = [
+    """Resolve the selectors, then the references by name, without those that are there already.
+
+    `targetRef` hides `targetRefs`.
+    """
+    selectors = [reference.path for reference in kind.references if reference.form == "selectors"]
+    resolved_targets = [
         _select(policy, kind, topology.world, grants, mapping(entry), ("spec", path, index))
         for path in selectors
         for index, entry in enumerate(sequence(policy.spec.get(path)))
     ]
     hidden = "refs" if policy.spec.get("targetRef") is not None else ""
     references = tuple(each for each in kind.references if each.form not in ("selectors", hidden))
-    seen = {node for each in found for node in each.nodes}
+    seen = {node for each in resolved_targets for node in each.nodes}
     for target in by_name(policy, kind._replace(references=references), topology, grants):
         resolved = _in_listener_sets(target, topology) if kind.kind == "ClientTrafficPolicy" else target
         if resolved.nodes and seen.issuperset(resolved.nodes):
             continue
         seen.update(resolved.nodes)
-        found.append(resolved)
-    return tuple(found)
+        resolved_targets.append(resolved)
+    return tuple(resolved_targets)
 
 
 def _in_listener_sets(target: Target, topology: Topology) -> Target:
-    """A ClientTrafficPolicy's section of a Gateway may be a listener of one of its ListenerSets (§6)."""
+    """Resolve a ClientTrafficPolicy's section of a Gateway to a listener of one of its ListenerSets (§6)."""
     if target.problem != "section-not-found" or target.key.kind != "Gateway":
         return target
     nodes = tuple(
@@ -59,13 +62,13 @@ def _in_listener_sets(target: Target, topology: Topology) -> Target:
         for listener in listener_set.listeners
         if listener.gateway == target.key and listener.name == target.section
     )
-    return target._replace(nodes=nodes, problem="", detail="", resolution=Resolution("found")) if nodes else target
+    return resolved_to(target, *nodes) if nodes else target
 
 
 def _select(
     policy: Resource, kind: PolicyKind, world: World, grants: Grants, entry: Mapping[str, Any], pointer: Pointer
 ) -> Target:
-    """Every object of the kind with these labels in the namespaces that count, the oldest first.
+    """Resolve a selector to the objects with these labels in the namespaces that count, the oldest first.
 
     One of another namespace needs a ReferenceGrant there; without one it is left out, and nothing is said of it.
     """
@@ -74,36 +77,34 @@ def _select(
     everywhere = text(rule.get("from")) in ("All", "Selector")
     target = Target(pointer, ResourceKey(group, name, "" if everywhere else policy.key.namespace, ""), selector=entry)
     if kind.may_target(group, name) is None:
-        detail = f"{kind.kind} cannot target {name or 'an unnamed kind'}"
-        return target._replace(resolution=Resolution("missing", detail), problem="kind-not-allowed", detail=detail)
+        return unresolved(target, "kind-not-allowed", f"{kind.kind} cannot target {name or 'an unnamed kind'}")
     chosen: list[Resource] = []
     refused: list[Resource] = []
     unknown = ""
-    for each in world.of_kind(group, name):
-        if not matches(entry, each.labels):
+    for resource in world.of_kind(group, name):
+        if not matches(entry, resource.labels):
             continue
-        inside = _in_namespaces(policy, rule, world, each.key.namespace)
+        inside = _in_namespaces(policy, rule, world, resource.key.namespace)
         if inside is None:
-            unknown = f"no Namespace {each.key.namespace} is in the tree, so its labels are not known"
+            unknown = f"no Namespace {resource.key.namespace} is in the tree, so its labels are not known"
         elif inside:
-            (refused if grants.allows(policy.key, each.key) is False else chosen).append(each)
+            (refused if grants.allows(policy.key, resource.key) is False else chosen).append(resource)
     if chosen:
         chosen.sort(key=age)
-        return target._replace(nodes=tuple(whole(each.key) for each in chosen))
+        return target._replace(nodes=tuple(whole(resource.key) for resource in chosen))
     unknown = unknown or world.unseen.reason(target.key)
     if unknown and not refused:
         return target._replace(resolution=Resolution("unknown", unknown))
     if refused:
         namespace = refused[0].key.namespace
         detail = f"no ReferenceGrant in namespace {namespace} lets {kind.kind} select {refused[0].key}"
-        missing = Resolution("missing", detail)
-        return target._replace(key=refused[0].key, resolution=missing, problem="not-granted", detail=detail)
-    detail = f"no {name}{'' if everywhere else f' in namespace {policy.key.namespace}'} has these labels"
-    return target._replace(resolution=Resolution("missing", detail), problem="no-match", detail=detail)
+        return unresolved(target._replace(key=refused[0].key), "not-granted", detail)
+    namespaces = "" if everywhere else f" in namespace {policy.key.namespace}"
+    return unresolved(target, "no-match", f"no {name}{namespaces} has these labels")
 
 
 def _in_namespaces(policy: Resource, rule: Mapping[str, Any], world: World, namespace: str) -> bool | None:
-    """Whether `namespaces` (Same by default) covers a namespace; None where its labels are not known."""
+    """Tell whether `namespaces` (Same by default) covers a namespace; None where its labels are not known."""
     match text(rule.get("from")):
         case "All":
             return True

@@ -9,19 +9,18 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from policylint.implementations.generic import Implementation
+from policylint.implementations.generic import Attachments, Implementation
 from policylint.implementations.gloo.merging import FIRST_ONLY, merged, options
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, text
 from policylint.policy import verdict
-from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
-from policylint.policy.results import Attachment, Effective, Group, Idle, PolicyState
+from policylint.policy.results import Effective, Group, Idle, PolicyState
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.routes import extension_refs, rules
 
-GROUP = "gateway.solo.io"
-NAMESPACE = "gloo-system"
-"""Where Gloo is installed by default."""
+_GROUP = "gateway.solo.io"
+_NAMESPACE = "gloo-system"
+"""The namespace of a default installation."""
 _SILENT = ("Accepted", "Conflicted", "Invalid", "TargetNotFound", "Unknown")
 _WARNED = {
     "ListenerOption": "not attached to Gateway due to higher priority ListenerOption",
@@ -36,59 +35,63 @@ class Gloo(Implementation):
     name = "gloo"
 
     def __init__(self) -> None:
-        self._topology: Topology | None = None
-        self._broken: tuple[Topology, dict[Node, ResourceKey]] | None = None
+        self._broken: dict[Node, ResourceKey] | None = None
 
-    def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
-        """Per route rule or listener."""
-        self._topology = topology
+    def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
+        """Return one group per stack over route rules or listeners."""
         if kind.kind == "RouteOption":
-            return Effects(topology, kind, self._readable(kept, topology), self.merge).groups()
-        found = Effects(topology, kind, kept, self.merge).groups()
-        return [*found, *self._not_let_in(kind, kept, topology)]
+            return super().groups(kind, self._readable(kept, topology), topology)
+        return [*super().groups(kind, kept, topology), *self._not_let_in(kind, kept, topology)]
 
-    def _readable(self, kept: dict[Node, list[Attachment]], topology: Topology) -> dict[Node, list[Attachment]]:
-        """What stands where the controller can read the options: a rule of which one filter names a RouteOption that
-        is not there gets none of its route's (GetRouteOptionForRouteRule in plugins/routeoptions/query)."""
+    def _readable(self, kept: Attachments, topology: Topology) -> Attachments:
+        """Return the attachments of the rules whose options the controller can read.
+
+        A rule with a filter that names a missing RouteOption gets none of its route's either
+        (GetRouteOptionForRouteRule in plugins/routeoptions/query).
+        """
         broken = self._unread(topology)
-        found = dict(kept)
+        readable = dict(kept)
         for key in sorted({node.key for node in broken}):
             state = topology.route(key)
-            wide = found.pop(whole(key), [])
+            wide = readable.pop(whole(key), [])
             for rule in rules(state.route) if state is not None else ():
-                own = found.pop(rule.node, [])
+                own = readable.pop(rule.node, [])
                 if rule.node not in broken and (wide or own):
-                    found[rule.node] = [*wide, *own]
-        return found
+                    readable[rule.node] = [*wide, *own]
+        return readable
 
-    def _not_let_in(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> Iterator[Group]:
-        """Listeners of ListenerSets that their Gateway does not let in: the options of a listener are looked up by
-        what the ListenerSet names, whatever allowedListeners says (plugins/virtualhostoptions)."""
+    def _not_let_in(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> Iterator[Group]:
+        """Yield the groups of ListenerSets that their Gateway does not let in.
+
+        The options of a listener are looked up by what the ListenerSet names, whatever allowedListeners says
+        (plugins/virtualhostoptions).
+        """
         for state in topology.listener_sets:
             if state.allowed is not False or not state.resolution.found:
                 continue
             for listener in state.listeners:
                 path = (whole(state.parent), whole(state.listener_set.key), listener.node)
-                attachments = tuple(each for node in path for each in kept.get(node, ()))
+                attachments = tuple(attachment for node in path for attachment in kept.get(node, ()))
                 if attachments:
                     effective = self.merge(Stack(kind, attachments))
-                    keys = frozenset(each.key for each in attachments)
+                    keys = frozenset(attachment.key for attachment in attachments)
                     yield Group(kind, effective, partial(iter, (path,)), dict.fromkeys(path[1:], keys))
 
     def merge(self, stack: Stack) -> Effective:
-        """Field by field; of ListenerOptions and HttpListenerOptions the first alone."""
+        """Merge field by field; of ListenerOptions and HttpListenerOptions take the first alone."""
         return merged(stack, self._route)
 
     def _route(self, key: ResourceKey) -> Resource | None:
-        state = self._topology.route(key) if self._topology is not None else None
+        state = self.topology.route(key)
         return None if state is None else state.route
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
-        """What the controller never looks at, in another namespace, has no target; what adds nothing is overridden."""
+        """Set verdicts: a target in another namespace is not found, a policy that adds nothing is overridden."""
         broken = self._unread(topology)
         for state in states:
             verdict.judge(state)
-            if state.verdict == "Invalid" and not state.invalid_code and _elsewhere(state):
+            elsewhere = all(target.problem in ("", "other-namespace") for target in state.targets)
+            if state.verdict == "Invalid" and not state.invalid_code and elsewhere:
                 state.verdict = "TargetNotFound"
             elif state.verdict == "Enforced" and _adds_nothing(state):
                 state.verdict = "Overridden"
@@ -97,46 +100,45 @@ class Gloo(Implementation):
                 _passed_over(state, broken)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
-        """The topology's, and BackendNotFound for a filter that names a RouteOption that is not there."""
-        found = super().route_conditions(route, parent, topology)
+        """Return the topology's conditions, and BackendNotFound for a filter that names a missing RouteOption."""
+        conditions = super().route_conditions(route, parent, topology)
         gone = [
             f"'{key.kind} {key.path}'" for node, key in self._unread(topology).items() if node.key == route.route.key
         ]
         if not gone:
-            return found
+            return conditions
         message = f"extensionRef {', '.join(gone)} not found"
         unresolved = Condition("ResolvedRefs", "False", "BackendNotFound", message)
-        return tuple(unresolved if each.type == "ResolvedRefs" else each for each in found)
+        return tuple(unresolved if condition.type == "ResolvedRefs" else condition for condition in conditions)
 
     def _unread(self, topology: Topology) -> dict[Node, ResourceKey]:
-        """The rules with a filter that names a RouteOption that is not there, and the first that it names."""
-        if self._broken is None or self._broken[0] is not topology:
-            found: dict[Node, ResourceKey] = {}
+        """Return the rules with a filter that names a missing RouteOption, each with the first such name."""
+        if self._broken is None:
+            self._broken = {}
             for state in topology.routes:
-                for node, _, wanted in extension_refs(state.route):
-                    option = (wanted.group, wanted.kind) == (GROUP, "RouteOption")
-                    if option and topology.world.resolve_inner(wanted).missing:
-                        found.setdefault(node, wanted)
-            self._broken = topology, found
-        return self._broken[1]
+                for rule, _, option in extension_refs(state.route):
+                    is_option = (option.group, option.kind) == (_GROUP, "RouteOption")
+                    if is_option and topology.world.resolve_inner(option).missing:
+                        self._broken.setdefault(rule, option)
+        return self._broken
 
     def stanza(self, state: PolicyState) -> Mapping[str, Any]:
-        """solo-kit's status, by the namespace of the controller: Accepted, or Warning for what adds nothing.
+        """Return solo-kit's status, by the namespace of the controller: Accepted, or Warning for what adds nothing.
 
-        Nothing is written of what reaches no listener and no route, nor of RouteOptions and HttpListenerOptions that
-        add nothing (§3).
+        A policy that reaches no listener and no route has none, nor have RouteOptions and HttpListenerOptions that add
+        nothing (§3).
         """
         kind = state.kind.kind
         if state.verdict in _SILENT or (state.verdict == "Overridden" and kind not in _WARNED):
             return {}
-        report: dict[str, Any] = {"state": "Accepted"}
+        report = {"state": "Accepted"}
         if state.verdict == "Overridden":
             report = {"state": "Warning", "reason": _WARNED[kind]}
-        return {"statuses": {text(self.settings.get("namespace"), NAMESPACE): report}}
+        return {"statuses": {text(self.settings.get("namespace"), _NAMESPACE): report}}
 
 
 def _passed_over(state: PolicyState, broken: Mapping[Node, ResourceKey]) -> None:
-    """A policy of a rule, or of a route with a rule, whose filters name an option that is not there."""
+    """Lower the verdict of a policy of a rule, or of a route with a rule, whose filters name a missing option."""
     for target in state.targets:
         for node in target.nodes:
             gone = next((rule for rule in broken if rule == node or (rule.key == node.key and not node.section)), None)
@@ -149,13 +151,9 @@ def _passed_over(state: PolicyState, broken: Mapping[Node, ResourceKey]) -> None
                 state.idle = Idle(target, why, "take the filter away, or write the option that it names")
 
 
-def _elsewhere(state: PolicyState) -> bool:
-    return all(target.problem in ("", "other-namespace") for target in state.targets)
-
-
 def _adds_nothing(state: PolicyState) -> bool:
-    """Whether a policy sets no field at all where others do, or is not the first where the first alone counts."""
-    if any(True for each in state.declared for _ in options(each.proper)):
+    """Tell whether a policy sets no field though others do, or is not the first where the first alone counts."""
+    if any(True for spec in state.declared for _ in options(spec.proper)):
         return False
     others = any(group.effective.sources for group in state.groups)
     return others or (state.kind.kind in FIRST_ONLY and any(len(group.effective.stack) > 1 for group in state.groups))

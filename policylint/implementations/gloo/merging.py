@@ -9,6 +9,7 @@ scalars of options are wrapped or members of a oneof (isEmptyValue in pkg/utils/
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -35,22 +36,20 @@ _ONEOF = {
     "jwtStaged": "jwtConfig",
     "jwtProvidersStaged": "jwtConfig",
 }
-"""Of RouteOptions and VirtualHostOptions, the Go fields in which several fields are kept."""
+"""Fields of RouteOptions and VirtualHostOptions that share one Go field, and its name."""
 _MAPS = ("envoyMetadata",)
 """Fields that are maps, not messages."""
-Owner = Callable[[ResourceKey], Resource | None]
+_Routes = Callable[[ResourceKey], Resource | None]
 _Setting = tuple[Attachment, Pointer, Any]
 """A policy, a field that it sets, and the value."""
 
 
 def options(policy: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
-    """The fields that a spec proper sets."""
+    """Yield the fields that a spec proper sets, with their values."""
     for name, value in policy.items():
-        if name != "options":
-            if not _unset(name, value):
-                yield (name,), value
-            continue
-        yield from ((("options", field), each) for field, each in mapping(value).items() if not _unset(field, each))
+        inside = mapping(value) if name == "options" else {name: value}
+        prefix = ("options",) if name == "options" else ()
+        yield from (((*prefix, field), inner) for field, inner in inside.items() if not _unset(field, inner))
 
 
 def _unset(name: str, value: Any) -> bool:
@@ -62,9 +61,9 @@ def _go_field(field: Pointer) -> str:
     return _ONEOF.get(name, name)
 
 
-def merged(stack: Stack, route: Owner) -> Effective:
-    """Return the effective options of a path."""
-    ranked = by_listener(stack.attachments)
+def merged(stack: Stack, route: _Routes) -> Effective:
+    """Return the effective options of a path; `route` finds a route by its key."""
+    ranked = _by_listener(stack.attachments)
     if stack.kind.kind == "RouteOption":
         folding = _first_come(_delegated(stack.attachments, route))
     elif stack.kind.kind in FIRST_ONLY:
@@ -86,7 +85,7 @@ def _settings(attachments: Iterable[Attachment]) -> Iterator[_Setting]:
 
 
 def _first_come(settings: Iterable[_Setting]) -> Folding:
-    """Of a Go field the first policy has all that it sets, and the others have nothing."""
+    """Give each Go field to the first policy that sets it, with all that it sets there."""
     folding = Folding()
     owners: dict[str, ResourceKey] = {}
     for attachment, field, value in settings:
@@ -98,27 +97,30 @@ def _first_come(settings: Iterable[_Setting]) -> Folding:
     return folding
 
 
-def by_listener(attachments: Iterable[Attachment]) -> list[Attachment]:
-    """ListenerSet with section, ListenerSet, Gateway with section, Gateway; inside each by age.
+def _node_rank(attachment: Attachment) -> tuple[bool, bool]:
+    return attachment.node.key.kind == "Gateway", not attachment.node.section
+
+
+def _by_listener(attachments: Iterable[Attachment]) -> list[Attachment]:
+    """Rank ListenerSet with section, ListenerSet, Gateway with section, Gateway; within each by age.
 
     A policy that is there twice counts where it comes first.
     """
-    found: list[Attachment] = []
-    for each in sorted(attachments, key=lambda each: (each.node.key.kind == "Gateway", not each.node.section)):
-        if all(each.key != other.key for other in found):
-            found.append(each)
-    return found
+    ranked: dict[ResourceKey, Attachment] = {}
+    for attachment in sorted(attachments, key=_node_rank):
+        ranked.setdefault(attachment.key, attachment)
+    return list(ranked.values())
 
 
-def _delegated(attachments: Iterable[Attachment], route: Owner) -> Iterator[_Setting]:
-    """From the last route of a chain up: each parent prevails, but in the fields that it leaves to its children."""
+def _delegated(attachments: Iterable[Attachment], route: _Routes) -> Iterator[_Setting]:
+    """Yield settings from the last route of a chain up: parents prevail but in the fields they leave to children."""
     routes: dict[ResourceKey, list[Attachment]] = {}
     for attachment in attachments:
         routes.setdefault(attachment.node.key, []).append(attachment)
     ranked: dict[str, list[_Setting]] = {}
     for key in reversed(routes):
         own: dict[str, list[_Setting]] = {}
-        for setting in _settings(of_route(routes[key])):
+        for setting in _settings(_of_route(routes[key])):
             own.setdefault(_go_field(setting[1]), []).append(setting)
         allowed = _allowed(route(key))
         for name, added in own.items():
@@ -128,16 +130,16 @@ def _delegated(attachments: Iterable[Attachment], route: Owner) -> Iterator[_Set
         yield from ranked[name]
 
 
-def of_route(attachments: Iterable[Attachment]) -> list[Attachment]:
-    """Those that the rule's filters name, in their order, then those that target the route, by age."""
-    everything = list(attachments)
-    filters = [each for each in everything if each.target.filter is not None]
-    filters.sort(key=lambda each: each.target.filter or 0)
-    return [*filters, *(each for each in everything if each.target.filter is None)]
+def _of_route(attachments: Iterable[Attachment]) -> list[Attachment]:
+    """Return the policies that the rule's filters name, in their order, then those that target the route, by age."""
+    last = sys.maxsize
+    return sorted(
+        attachments, key=lambda attachment: last if attachment.target.filter is None else attachment.target.filter
+    )
 
 
 def _allowed(route: Resource | None) -> Callable[[str], bool]:
-    """Which fields a parent lets its children set anew, by its annotation: `*`, or Go names without regard to case."""
-    said = route.annotations.get(OVERRIDES) if route is not None else None
-    names = {each.strip().lower() for each in said.split(",")} if isinstance(said, str) else set()
+    """Return a test for fields that a parent lets its children set anew: `*`, or Go names in any case."""
+    allowed = route.annotations.get(OVERRIDES) if route is not None else None
+    names = {name.strip().lower() for name in allowed.split(",")} if isinstance(allowed, str) else set()
     return lambda field: "*" in names or field.lower() in names

@@ -5,10 +5,9 @@ Source: docs/design/implementations/istio.md.
 A policy reaches proxies: sidecars and ztunnels of workloads, Gateways that istiod deploys, and waypoints, which act
 once per Service behind them. What each module knows:
 
-* `words`: labels, classes, controllers; `mesh` and `waypoints`: which proxies there are, and what is behind them;
-* `targets`, `validation`: what a policy names, and what the API server refuses; `contexts`: which policies reach what;
-* `additive`, `inheriting`, `telemetry`: what they come to there, told by `provenance`;
-  `annotation`: what workloads set themselves;
+* `labels`: labels, classes, controllers; `mesh` and `waypoints`: proxies, their own settings, the Services behind them;
+* `targets`, `validation`: the references of a policy, and refusals of the API server; `contexts`: policies by proxy;
+* `additive`, `inheriting`, `telemetry`: their merges, by way of `provenance`;
 * `conditions`, `ztunnel`, `backends`, `routes`: the statuses that istiod writes.
 """
 
@@ -18,27 +17,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from policylint.implementations.generic import Implementation
-from policylint.implementations.istio import additive, backends, conditions, inheriting, routes
+from policylint.implementations.generic import Attachments, Implementation
+from policylint.implementations.istio import additive, backends, conditions, inheriting, labels, routes
 from policylint.implementations.istio import targets as naming
-from policylint.implementations.istio.contexts import Contexts
-from policylint.implementations.istio.labels import (
-    AUTHORIZATION,
-    BACKEND_TRAFFIC,
-    ENVOY_FILTER,
-    PEER_AUTHENTICATION,
-    PROXY_CONFIG,
-    REQUEST_AUTHENTICATION,
-    ROOT_NAMESPACE,
-    TELEMETRY,
-    TRAFFIC_EXTENSION,
-    WASM,
-)
+from policylint.implementations.istio.contexts import ProxyContexts
 from policylint.implementations.istio.mesh import Mesh
 from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
-from policylint.model import Node, PolicyKind, Resource, World, mapping, text
+from policylint.model import PolicyKind, Resource, World, mapping, text
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
@@ -48,8 +35,10 @@ from policylint.topology.grants import Grants
 
 
 class Istio(Implementation):
-    """AuthorizationPolicy, RequestAuthentication, PeerAuthentication, Telemetry, WasmPlugin, TrafficExtension,
-    EnvoyFilter, ProxyConfig, and Gateway API's policies on backends where Istio is the only implementation.
+    """The kinds of Istio, and Gateway API's policies on backends where Istio is the only implementation.
+
+    The kinds are AuthorizationPolicy, RequestAuthentication, PeerAuthentication, Telemetry, WasmPlugin,
+    TrafficExtension, EnvoyFilter and ProxyConfig.
     """
 
     name = "istio"
@@ -57,28 +46,25 @@ class Istio(Implementation):
     is_mesh = True
 
     def __init__(self) -> None:
-        self._known: tuple[World, Mesh] | None = None
+        self._known: Mesh | None = None
 
     @property
     def root_namespace(self) -> str:
-        """meshConfig.rootNamespace."""
-        return text(self.settings.get("rootNamespace"), ROOT_NAMESPACE)
+        """Return meshConfig.rootNamespace."""
+        return text(self.settings.get("rootNamespace"), labels.ROOT_NAMESPACE)
 
     @property
     def _open_gateways(self) -> bool:
-        """Whether Gateways take policies that do not name them."""
+        """Tell whether Gateways take policies that do not name them."""
         return self.settings.get("selectorBasedGatewayPolicy") is not False
 
     @property
     def _providers(self) -> Mapping[str, Any]:
-        """meshConfig.defaultProviders."""
+        """Return meshConfig.defaultProviders."""
         return mapping(self.settings.get("defaultProviders", DEFAULT_PROVIDERS))
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-        """targetRefs; without any the selected workloads, else the namespace.
-
-        Source: docs/design/implementations/istio.md §0.
-        """
+        """Resolve targetRefs; without any the selected workloads, else the namespace (§0)."""
         if kind.implementation != self.name:
             return backends.targets(kind, topology, super().targets(policy, kind, topology, grants))
         named = super().targets(policy, kind, topology, grants)
@@ -88,40 +74,35 @@ class Istio(Implementation):
         return (*map(naming.made_by_istiod, named), *implied)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """What Istio's webhook and CRDs refuse; for BackendTLSPolicy what its controller does."""
+        """Return the refusals of Istio's webhook and CRDs; for BackendTLSPolicy those of its controller."""
         if kind.implementation != self.name:
             reading = super().validate(policy, kind, declared, world)
             return reading if reading.code else backends.validate(policy, kind, world)
         fault = next(faults(policy, kind), None)
         return fault if fault is not None else super().validate(policy, kind, declared, world)
 
-    def claims(
-        self, kind: PolicyKind, attached: dict[Node, list[Attachment]]
-    ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
-        """As the catalog says; XBackendTrafficPolicies of one Service add up.
+    def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
+        """Apply the catalog's conflict rule; XBackendTrafficPolicies of one Service add up (§8)."""
+        return super().claims(kind._replace(conflict="none") if kind.kind == labels.BACKEND_TRAFFIC else kind, attached)
 
-        Source: docs/design/implementations/istio.md §8.
-        """
-        return super().claims(kind._replace(conflict="none") if kind.kind == BACKEND_TRAFFIC else kind, attached)
-
-    def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
-        """One context per workload, Gateway, or Service behind a waypoint."""
+    def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
+        """Return groups over one context per workload, Gateway, or Service behind a waypoint."""
         if kind.implementation != self.name:
             return super().groups(kind, kept, topology)
-        contexts = Contexts(self._mesh(topology.world), kind, kept, self.root_namespace, self._open_gateways)
+        contexts = ProxyContexts(self._mesh(topology.world), kind, kept, self.root_namespace, self._open_gateways)
         return contexts.groups(partial(compose, providers=self._providers))
 
     def merge(self, stack: Stack) -> Effective:
-        """What policies come to together, in the order given."""
+        """Return the effective policy of a stack, in the order given."""
         if stack.kind.implementation != self.name:
-            return backends.traffic(stack) if stack.kind.kind == BACKEND_TRAFFIC else super().merge(stack)
+            return backends.traffic(stack) if stack.kind.kind == labels.BACKEND_TRAFFIC else super().merge(stack)
         attachments = stack.attachments
-        if stack.kind.kind == AUTHORIZATION:  # order means nothing among them
+        if stack.kind.kind == labels.AUTHORIZATION:  # order means nothing among them
             attachments = tuple(by_age(attachments))
         return compose(stack.kind, attachments, (), self._providers)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
-        """The generic verdicts; a policy whose selector Istio ignores is accepted and in no context."""
+        """Set the generic verdicts; a policy whose selector Istio ignores is accepted and in no context."""
         super().judge(states, topology)
         for state in states:
             resolved = all(target.resolution.found and not target.problem for target in state.targets)
@@ -131,28 +112,24 @@ class Istio(Implementation):
                 state.idle = idle(state, self._mesh(topology.world), topology.world, self.root_namespace)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
-        """BackendTLSPolicy: targets and Gateways; AuthorizationPolicy: what was found for each targetRef.
-
-        Source: docs/design/implementations/istio.md §1, §8.
-        """
+        """Return targets and Gateways of a BackendTLSPolicy (§8), or a result per targetRef (§1)."""
         if state.kind.implementation != self.name:
             return backends.ancestors(state, topology)
         return conditions.waypoint_ancestors(state, self._mesh(topology.world), topology.world, self.root_namespace)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:
-        """The one condition that istiod writes on an AuthorizationPolicy: WaypointAccepted or ZtunnelAccepted."""
+        """Return WaypointAccepted or ZtunnelAccepted, the one condition of an AuthorizationPolicy."""
         if state.kind.implementation != self.name:
             return ()
         return conditions.flat(state, self._mesh(topology.world), topology.world, self.root_namespace)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
-        """The topology's, with Istio's own order of faults and its Hostname backends."""
+        """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
         return routes.conditions(route, parent, topology)
 
     def _mesh(self, world: World) -> Mesh:
-        if self._known is None or self._known[0] is not world:
-            self._known = (world, Mesh(world))
-        return self._known[1]
+        self._known = self._known or Mesh(world)
+        return self._known
 
 
 def compose(
@@ -161,18 +138,18 @@ def compose(
     modes: tuple[str, ...],
     providers: Mapping[str, Any] = DEFAULT_PROVIDERS,
 ) -> Effective:
-    """The effective policy of a stack, by its kind."""
-    if kind.kind == PROXY_CONFIG:
+    """Return the effective policy of a stack, by its kind."""
+    if kind.kind == labels.PROXY_CONFIG:
         return inheriting.proxy_config(attachments, kind)
-    if kind.kind == TELEMETRY:
+    if kind.kind == labels.TELEMETRY:
         return telemetry(attachments, modes or BOTH, providers)
     return _COMPOSERS.get(kind.kind, additive.authorization)(attachments)
 
 
 _COMPOSERS: dict[str, Callable[[tuple[Attachment, ...]], Effective]] = {
-    ENVOY_FILTER: additive.envoy_filters,
-    PEER_AUTHENTICATION: inheriting.peer_authentication,
-    REQUEST_AUTHENTICATION: additive.request_authentication,
-    TRAFFIC_EXTENSION: additive.extensions,
-    WASM: additive.extensions,
+    labels.ENVOY_FILTER: additive.envoy_filters,
+    labels.PEER_AUTHENTICATION: inheriting.peer_authentication,
+    labels.REQUEST_AUTHENTICATION: additive.request_authentication,
+    labels.TRAFFIC_EXTENSION: additive.extensions,
+    labels.WASM: additive.extensions,
 }

@@ -14,28 +14,25 @@ _ACTIONS = ("CUSTOM", "DENY", "ALLOW", "AUDIT")
 _PHASES = ("AUTHN", "AUTHZ", "STATS", "UNSPECIFIED_PHASE")
 """In the order in which a request passes them (docs/design/implementations/istio.md §5)."""
 _LOWEST = -(2**31)
-"""What istiod takes an unset priority for (push_context.go sortByPriority); the API text says 0."""
+"""The priority of those that set none (push_context.go sortByPriority); the API text says 0."""
 
 Stack = tuple[Attachment, ...]
 
 
 def authorization(stack: Stack) -> Effective:
-    """Nothing overrides: by action, root namespace first, then by age. Order inside an action means nothing."""
+    """List all policies by action, root namespace first, then by age, which means nothing inside an action."""
     fields: dict[str, list[Attachment]] = {action: [] for action in _ACTIONS}
-    for each in stack:
-        fields.setdefault(text(each.policy.spec.get("action")) or "ALLOW", []).append(each)
+    for attachment in stack:
+        fields.setdefault(text(attachment.policy.spec.get("action")) or "ALLOW", []).append(attachment)
     return listing(fields, stack)
 
 
 def request_authentication(stack: Stack) -> Effective:
-    """The rules of all policies, by issuer; two rules for one issuer both stay.
-
-    Source: docs/design/implementations/istio.md §2.
-    """
+    """List the rules of all policies, by issuer; two for one issuer stay (docs/design/implementations/istio.md §2)."""
     rules = [
-        (rule, each.key)
-        for each in stack
-        for rule in sequence(each.policy.spec.get("jwtRules"))
+        (rule, attachment.key)
+        for attachment in stack
+        for rule in sequence(attachment.policy.spec.get("jwtRules"))
         if isinstance(rule, dict)
     ]
     rules.sort(key=lambda pair: text(pair[0].get("issuer")))
@@ -45,19 +42,16 @@ def request_authentication(stack: Stack) -> Effective:
 
 
 def extensions(stack: Stack) -> Effective:
-    """WasmPlugin and TrafficExtension: by phase, inside it by falling priority, then as Istio found them."""
+    """List WasmPlugins and TrafficExtensions by phase, then by falling priority, then as Istio found them."""
     fields: dict[str, list[Attachment]] = {phase: [] for phase in _PHASES}
-    for each in sorted(stack, key=lambda each: -_priority(each, _LOWEST)):
-        phase = text(each.policy.spec.get("phase")) or _PHASES[-1]
-        fields.setdefault(phase, []).append(each)
+    for attachment in sorted(stack, key=lambda each: -_priority(each, _LOWEST)):
+        phase = text(attachment.policy.spec.get("phase")) or _PHASES[-1]
+        fields.setdefault(phase, []).append(attachment)
     return listing(fields, stack)
 
 
 def envoy_filters(stack: Stack) -> Effective:
-    """All patches apply: by rising priority, the root namespace first, then by age.
-
-    Source: docs/design/implementations/istio.md §6.
-    """
+    """List patches by rising priority, root namespace first, then age (docs/design/implementations/istio.md §6)."""
     return listing({"order": sorted(stack, key=lambda each: _priority(each, 0))}, stack)
 
 

@@ -11,32 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.documents import Pointer
-from policylint.implementations.istio.labels import (
-    BACKEND_TLS,
-    BACKEND_TRAFFIC,
-    GATEWAY_CONTROLLER,
-    IGNORE_ATTACHMENT,
-    MESH_CONTROLLER,
-    SERVICE,
-    SERVICE_ENTRY,
-)
-from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.implementations.generic import resolved_to, unresolved
+from policylint.implementations.istio import labels
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Ancestor, Effective, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 
-_KINDS = {BACKEND_TLS: (SERVICE, SERVICE_ENTRY), BACKEND_TRAFFIC: (SERVICE,)}
-"""What the policies may target with Istio."""
+_KINDS = {labels.BACKEND_TLS: (labels.SERVICE, labels.SERVICE_ENTRY), labels.BACKEND_TRAFFIC: (labels.SERVICE,)}
+"""The kinds that the policies may target with Istio."""
 _ACCEPTED = Condition("Accepted", "True", "Accepted")
 _RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
 
 
 def targets(kind: PolicyKind, topology: Topology, resolved: tuple[Target, ...]) -> tuple[Target, ...]:
-    """Targets as the catalog has them, with the ports of a ServiceEntry as sections, and no other kinds."""
+    """Return the targets that Istio serves, with the ports of a ServiceEntry as sections."""
     if kind.kind not in _KINDS:
         return resolved
-    return tuple(_target(each, kind, topology.world) for each in resolved)
+    return tuple(_target(target, kind, topology.world) for target in resolved)
 
 
 def _target(target: Target, kind: PolicyKind, world: World) -> Target:
@@ -47,23 +40,20 @@ def _target(target: Target, kind: PolicyKind, world: World) -> Target:
         detail = f"Istio does not serve {kind.kind} for {key.kind}"
         return target._replace(nodes=(), problem="kind-not-allowed", detail=detail)
     entry = world.get(key)
-    if (key.group, key.kind) != SERVICE_ENTRY or entry is None or not target.section:
+    if (key.group, key.kind) != labels.SERVICE_ENTRY or entry is None or not target.section:
         return target
-    ports = {text(mapping(each).get("name")) for each in sequence(entry.spec.get("ports"))}
+    ports = {text(mapping(port).get("name")) for port in sequence(entry.spec.get("ports"))}
     if target.section in ports:
-        node = Node(key, target.section, key.kind)
-        return target._replace(nodes=(node,), resolution=Resolution("found", resource=entry), problem="", detail="")
-    detail = f"{key} has no port named {target.section!r}"
-    missing = Resolution("missing", detail)
-    return target._replace(nodes=(), resolution=missing, problem="section-not-found", detail=detail)
+        return resolved_to(target, Node(key, target.section, key.kind), resource=entry)
+    return unresolved(target, "section-not-found", f"{key} has no port named {target.section!r}")
 
 
 def validate(policy: Resource, kind: PolicyKind, world: World) -> Reading:
-    """What Istio does not translate: ignored by annotation, or without a usable CA (traffic is blocked then)."""
-    if kind.kind != BACKEND_TLS:
+    """Refuse what Istio does not translate: ignored by annotation, or without a usable CA (traffic is blocked then)."""
+    if kind.kind != labels.BACKEND_TLS:
         return Reading()
-    if ignored(policy):
-        pointer: Pointer = ("metadata", "annotations", IGNORE_ATTACHMENT)
+    if _ignored(policy):
+        pointer: Pointer = ("metadata", "annotations", labels.IGNORE_ATTACHMENT)
         return Reading(code="ignored", reason="an annotation tells Istio to ignore the policy", pointer=pointer)
     place: Pointer = ("spec", "validation", "wellKnownCACertificates")
     known = mapping(policy.spec.get("validation")).get("wellKnownCACertificates")
@@ -76,13 +66,13 @@ def validate(policy: Resource, kind: PolicyKind, world: World) -> Reading:
     return Reading()
 
 
-def ignored(policy: Resource) -> bool:
-    """Whether `istio.io/ignore-policy-attachment` takes a policy out."""
-    return text(policy.annotations.get(IGNORE_ATTACHMENT)) == "true"
+def _ignored(policy: Resource) -> bool:
+    """Tell whether `istio.io/ignore-policy-attachment` takes a policy out."""
+    return text(policy.annotations.get(labels.IGNORE_ATTACHMENT)) == "true"
 
 
 def _authority_fault(policy: Resource, world: World) -> str:
-    """The reason of ResolvedRefs, "" when it holds; only the first of several CA references is looked at."""
+    """Return the reason of ResolvedRefs, "" when it holds; of several CA references only the first counts."""
     references = sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs"))
     if not references:
         return ""
@@ -93,14 +83,14 @@ def _authority_fault(policy: Resource, world: World) -> str:
     resolution = world.resolve_inner(ResourceKey("", "ConfigMap", policy.key.namespace, text(first.get("name"))))
     if resolution.missing:
         return "InvalidCACertificateRef"
-    found = resolution.resource
-    if found is not None and not any(mapping(found.body.get("data")).get(name) for name in ("cacert", "ca.crt")):
+    holder = resolution.resource
+    if holder is not None and not any(mapping(holder.body.get("data")).get(name) for name in ("cacert", "ca.crt")):
         return "InvalidCACertificateRef"
     return ""
 
 
 def ancestors(state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
-    """One per targetRef, in their order, then one per Gateway that routes to one of them, sixteen at most.
+    """Return one per targetRef, in their order, then one per Gateway that routes to one of them, at most sixteen.
 
     For XBackendTrafficPolicy the targets alone, with Accepted alone.
 
@@ -109,19 +99,19 @@ def ancestors(state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
     """
     if state.kind.kind not in _KINDS:
         return ()
-    tls = state.kind.kind == BACKEND_TLS
+    tls = state.kind.kind == labels.BACKEND_TLS
     accepted, resolved = _of_policy(state, topology.world)
-    found = []
+    entries = []
     for target in state.targets:
         fault = _of_target(state, target)
-        if fault is not None and not ignored(state.policy):
+        if fault is not None and not _ignored(state.policy):
             accepted = fault
         node = Node(target.key, target.section, target.key.kind)
-        found.append(Ancestor(node, MESH_CONTROLLER, (accepted, resolved) if tls else (accepted,)))
+        entries.append(Ancestor(node, labels.MESH_CONTROLLER, (accepted, resolved) if tls else (accepted,)))
     keys = {target.key for target in state.targets if not target.problem} if tls else set()
     for gateway in sorted(set(_gateways(topology, keys))):
-        found.append(Ancestor(whole(gateway), GATEWAY_CONTROLLER, (accepted, resolved)))
-    return tuple(found[:16])
+        entries.append(Ancestor(whole(gateway), labels.GATEWAY_CONTROLLER, (accepted, resolved)))
+    return tuple(entries[:16])
 
 
 def _of_policy(state: PolicyState, world: World) -> tuple[Condition, Condition]:
@@ -129,18 +119,17 @@ def _of_policy(state: PolicyState, world: World) -> tuple[Condition, Condition]:
     message = "the CA certificate reference is not valid"
     resolved = Condition("ResolvedRefs", "False", fault, message) if fault else _RESOLVED
     match state.invalid_code:
-        case "ignored":
-            return Condition("Accepted", "False", "IgnoredByIstio", state.invalid), _RESOLVED
-        case "no-valid-ca":
-            return Condition("Accepted", "False", "NoValidCACertificate", state.invalid), resolved
         case "":
             return _ACCEPTED, resolved
-        case _:
-            return Condition("Accepted", "False", "Invalid", state.invalid), resolved
+        case "ignored":
+            return Condition("Accepted", "False", "IgnoredByIstio", state.invalid), _RESOLVED
+        case code:
+            reason = "NoValidCACertificate" if code == "no-valid-ca" else "Invalid"
+            return Condition("Accepted", "False", reason, state.invalid), resolved
 
 
 def _of_target(state: PolicyState, target: Target) -> Condition | None:
-    """What is wrong with one target: it is not there, or an older policy has it."""
+    """Return the fault of one target: it is not there, or an older policy has it. None without one."""
     if target.problem:
         return Condition("Accepted", "False", "TargetNotFound", f"targetRefs invalid: {target.detail}")
     for refusal in state.refused:
@@ -151,21 +140,21 @@ def _of_target(state: PolicyState, target: Target) -> Condition | None:
 
 
 def _gateways(topology: Topology, backends: set[ResourceKey]) -> Iterator[ResourceKey]:
-    """The Gateways that routes to one of the backends name, whether they take the route, and a grant allows it, or not.
+    """Yield the Gateways that routes to one of the backends name, whether or not route and grant are accepted.
 
-    Mirrors do not count, and not what other controllers serve (extractAncestorBackends).
+    Mirrors do not count, nor what other controllers serve (extractAncestorBackends).
     """
     for route in topology.routes:
-        if any(each.role == "backend" and each.wanted in backends for each in route.backends):
+        if any(backend.role == "backend" and backend.wanted in backends for backend in route.backends):
             for parent in route.parents:
                 if parent.gateway is not None and (not parent.controller or parent.controller.startswith("istio.io/")):
                     yield parent.gateway
 
 
 def traffic(stack: Stack) -> Effective:
-    """XBackendTrafficPolicies of one Service: each setting of the oldest that has it; nobody is told of a conflict."""
+    """Return each setting of the oldest XBackendTrafficPolicy of a Service that has it; no conflict is reported."""
     folding = Folding()
-    for each in stack.attachments:
-        for name, value in each.declared[0].proper.items():
-            folding.offer(each, (name,), value)
+    for attachment in stack.attachments:
+        for name, value in attachment.declared[0].proper.items():
+            folding.offer(attachment, (name,), value)
     return folding.effective(stack.attachments)

@@ -1,4 +1,4 @@
-"""Which policies reach which proxy: one context per workload, Gateway, or Service behind a waypoint.
+"""The policies that reach each proxy: one context per workload, Gateway, or Service behind a waypoint.
 
 Source: docs/design/implementations/istio.md §0.
 """
@@ -6,45 +6,33 @@ Source: docs/design/implementations/istio.md §0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
-from policylint.implementations.istio import ztunnel
-from policylint.implementations.istio.annotation import is_own
-from policylint.implementations.istio.labels import (
-    AUTHORIZATION,
-    GATEWAY_CLASS,
-    PEER_AUTHENTICATION,
-    PROXY_CONFIG,
-    REQUEST_AUTHENTICATION,
-    TELEMETRY,
-    TRAFFIC_EXTENSION,
-    WASM,
-    WAYPOINT_CLASS,
-    is_dry_run,
-    is_wide,
-    namespace_node,
-)
-from policylint.implementations.istio.mesh import Mesh, Proxy
+from policylint.implementations.istio import labels, ztunnel
+from policylint.implementations.istio.mesh import Mesh, Proxy, is_own
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.order import age
 from policylint.policy.results import Attachment, Effective, Group
 from policylint.topology import whole
 
-_PER_SERVICE = frozenset({AUTHORIZATION, REQUEST_AUTHENTICATION, TELEMETRY, TRAFFIC_EXTENSION, WASM})
-_AT_ZTUNNEL = frozenset({AUTHORIZATION, PEER_AUTHENTICATION})
-_WIDE_AT_WAYPOINTS = frozenset({PROXY_CONFIG, TELEMETRY})
+_PER_SERVICE = frozenset(
+    {labels.AUTHORIZATION, labels.REQUEST_AUTHENTICATION, labels.TELEMETRY, labels.TRAFFIC_EXTENSION, labels.WASM}
+)
+_AT_ZTUNNEL = frozenset({labels.AUTHORIZATION, labels.PEER_AUTHENTICATION})
+_WIDE_AT_WAYPOINTS = frozenset({labels.PROXY_CONFIG, labels.TELEMETRY})
 """Kinds whose policies for a namespace or the mesh reach waypoints too (§4); the others leave those to ztunnel."""
-_OWN_NAMESPACE_FIRST = frozenset({REQUEST_AUTHENTICATION, TRAFFIC_EXTENSION, WASM})
+_OWN_NAMESPACE_FIRST = frozenset({labels.REQUEST_AUTHENTICATION, labels.TRAFFIC_EXTENSION, labels.WASM})
 """Kinds that look into the proxy's namespace before the root one (§2, §5)."""
 
 Compose = Callable[[PolicyKind, tuple[Attachment, ...], tuple[str, ...]], Effective]
-"""From the policies of a context, in the order in which Istio looks at them, and its modes to their result."""
+"""A merge: of a kind, the policies of a context in the order in which Istio looks at them, and its modes."""
 
 _Stack = tuple[tuple[tuple[ResourceKey, str], ...], tuple[str, ...]]
-"""What contexts with one result have in common: the policies, on what they stand, and the modes."""
+"""The key of contexts with one result: their policies with the kinds of their nodes, and the modes."""
 
 
-class Place(NamedTuple):
+class ProxyContext(NamedTuple):
     """One context: a proxy, for a waypoint with one of the services behind it."""
 
     proxy: Proxy
@@ -56,7 +44,7 @@ class Place(NamedTuple):
 
     @property
     def namespaces(self) -> tuple[str, ...]:
-        """The proxy's namespace, and the service's where it is another one."""
+        """Return the proxy's namespace, and the service's where it is another one."""
         own = self.proxy.namespace
         if self.service is None or self.service.key.namespace == own:
             return (own,)
@@ -64,27 +52,27 @@ class Place(NamedTuple):
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """On which side of requests the proxy stands (Gateways are CLIENT, waypoints SERVER: telemetry.go)."""
+        """Return the proxy's sides of requests: Gateways are CLIENT, waypoints SERVER, others both (telemetry.go)."""
         if self.proxy.waypoint:
             return ("SERVER",)
         return ("CLIENT",) if self.proxy.gateway else ("CLIENT", "SERVER")
 
 
-def places(mesh: Mesh, kind: PolicyKind) -> Iterator[Place]:
-    """The contexts of a kind. PeerAuthentication is of no use to Gateways: they have listeners of their own."""
+def proxy_contexts(mesh: Mesh, kind: PolicyKind) -> Iterator[ProxyContext]:
+    """Yield the contexts of a kind; PeerAuthentication has none at Gateways, which have listeners of their own."""
     for proxy in mesh.proxies:
         if proxy.ambient and kind.kind not in _AT_ZTUNNEL:
             continue
-        if proxy.gateway and kind.kind == PEER_AUTHENTICATION:
+        if proxy.gateway and kind.kind == labels.PEER_AUTHENTICATION:
             continue
         if proxy.services and kind.kind in _PER_SERVICE:
-            yield from (Place(proxy, each) for each in proxy.services)
+            yield from (ProxyContext(proxy, service) for service in proxy.services)
         else:
-            yield Place(proxy)
+            yield ProxyContext(proxy)
 
 
-class Contexts:
-    """Groups the contexts of one kind by the policies that reach them.
+class ProxyContexts:
+    """The contexts of one kind, grouped by the policies that reach them.
 
     Args:
         kept: attachments by node: workloads and Gateways, Services and ServiceEntries, the waypoints' GatewayClass, and
@@ -94,12 +82,7 @@ class Contexts:
     """
 
     def __init__(
-        self,
-        mesh: Mesh,
-        kind: PolicyKind,
-        kept: Mapping[Node, list[Attachment]],
-        root: str,
-        open_gateways: bool = True,
+        self, mesh: Mesh, kind: PolicyKind, kept: Mapping[Node, list[Attachment]], root: str, open_gateways: bool
     ) -> None:
         self.open_gateways = open_gateways
         self.mesh = mesh
@@ -108,88 +91,77 @@ class Contexts:
         self.root = root
 
     def groups(self, compose: Compose) -> list[Group]:
-        """One group per stack of policies, sorted by its first context."""
-        stacks: dict[_Stack, list[Place]] = {}
-        attachments: dict[_Stack, tuple[Attachment, ...]] = {}
-        per_mode = self.kind.kind == TELEMETRY
-        for place in places(self.mesh, self.kind):
-            stack = tuple(self._stack(place))
-            if stack and self.kind.kind == PROXY_CONFIG and place.proxy.own is not None:
-                stack = (*stack, place.proxy.own)
+        """Return one group per stack of policies, sorted by its first context."""
+        stacks: dict[_Stack, tuple[tuple[Attachment, ...], list[ProxyContext]]] = {}
+        per_mode = self.kind.kind == labels.TELEMETRY
+        for context in proxy_contexts(self.mesh, self.kind):
+            stack = tuple(self._stack(context))
+            if stack and self.kind.kind == labels.PROXY_CONFIG and context.proxy.own is not None:
+                stack = (*stack, context.proxy.own)
             if stack:
-                key = (tuple((each.key, each.node.key.kind) for each in stack), place.modes if per_mode else ())
-                stacks.setdefault(key, []).append(place)
-                attachments.setdefault(key, stack)
-        found = [
-            self._group(compose(self.kind, attachments[key], key[1]), attachments[key], of_stack)
-            for key, of_stack in stacks.items()
+                key = (tuple((each.key, each.node.key.kind) for each in stack), context.modes if per_mode else ())
+                stacks.setdefault(key, (stack, []))[1].append(context)
+        groups = [
+            self._group(compose(self.kind, stack, modes), stack, contexts)
+            for (_, modes), (stack, contexts) in stacks.items()
         ]
-        return sorted(found, key=lambda group: next(group.contexts()))
+        return sorted(groups, key=lambda group: next(group.contexts()))
 
-    def _stack(self, place: Place) -> Iterator[Attachment]:
-        """The policies that reach a context, each once, in the order in which Istio looks at them."""
-        found = {each.key: each for each in self._reaching(place) if self._acts(each, place)}
-        return iter(sorted(found.values(), key=lambda each: (self._rank(each, place), *age(each.policy))))
+    def _stack(self, context: ProxyContext) -> Iterator[Attachment]:
+        """Return the policies that reach a context, each once, in the order in which Istio looks at them."""
+        reaching = {each.key: each for each in self._reaching(context) if self._acts(each, context)}
+        return iter(sorted(reaching.values(), key=lambda each: (self._rank(each, context), *age(each.policy))))
 
-    def _reaching(self, place: Place) -> Iterator[Attachment]:
-        """Attachments from the least to the most specific node; a policy that comes twice is the latter's."""
-        proxy = place.proxy
+    def _reaching(self, context: ProxyContext) -> Iterator[Attachment]:
+        """Yield attachments from the least to the most specific node; a policy that comes twice is the latter's."""
+        proxy = context.proxy
         closed = proxy.waypoint or (bool(proxy.gateway) and not self.open_gateways)
         if not proxy.assumed and (not closed or self.kind.kind in _WIDE_AT_WAYPOINTS):
-            for namespace in dict.fromkeys((self.root, *place.namespaces)):
-                yield from self.kept.get(namespace_node(namespace), ())
+            for namespace in dict.fromkeys((self.root, *context.namespaces)):
+                yield from self.kept.get(labels.namespace_node(namespace), ())
         if proxy.waypoint:
-            waypoints = whole(ResourceKey(*GATEWAY_CLASS, "", WAYPOINT_CLASS))
+            waypoints = whole(ResourceKey(*labels.GATEWAY_CLASS, "", labels.WAYPOINT_CLASS))
             yield from (each for each in self.kept.get(waypoints, ()) if each.key.namespace == self.root)
         for node in dict.fromkeys((proxy.gateway_node, proxy.node)):
             yield from self.kept.get(node, ())
-        if place.service is not None:
-            yield from self.kept.get(whole(place.service.key), ())
+        if context.service is not None:
+            yield from self.kept.get(whole(context.service.key), ())
 
-    def _acts(self, attachment: Attachment, place: Place) -> bool:
-        """What of the attached policies takes part after all."""
+    def _acts(self, attachment: Attachment, context: ProxyContext) -> bool:
+        """Tell whether an attached policy takes part after all."""
         policy = attachment.policy
-        if self.kind.kind == AUTHORIZATION:
-            if place.proxy.ambient:
-                return ztunnel.read(policy).enforced
-            return not is_dry_run(policy)
-        if self.kind.kind == PEER_AUTHENTICATION:
-            return policy.key.namespace != self.root or is_wide(policy)
-        if self.kind.kind == TELEMETRY and not is_wide(policy):
+        if self.kind.kind == labels.AUTHORIZATION:
+            if context.proxy.ambient:
+                return ztunnel.support(policy).enforced
+            return not labels.is_dry_run(policy)
+        if self.kind.kind == labels.PEER_AUTHENTICATION:
+            return policy.key.namespace != self.root or labels.is_wide(policy)
+        if self.kind.kind == labels.TELEMETRY and not labels.is_wide(policy):
             # Only those of the service's namespace, or the proxy's without a service, are looked at (§4, «Gaps»).
-            return policy.key.namespace == place.namespaces[-1]
+            return policy.key.namespace == context.namespaces[-1]
         return True
 
-    def _rank(self, attachment: Attachment, place: Place) -> tuple[int, int]:
-        """Wide before attached where the kind inherits, then by namespace in the kind's order."""
+    def _rank(self, attachment: Attachment, context: ProxyContext) -> tuple[int, int]:
+        """Rank wide before attached where the kind inherits, then by namespace in the kind's order."""
         namespace = attachment.key.namespace
-        order = (self.root, *place.namespaces)
+        order = (self.root, *context.namespaces)
         if self.kind.kind in _OWN_NAMESPACE_FIRST:
-            order = (place.proxy.namespace, self.root, *place.namespaces)
+            order = (context.proxy.namespace, self.root, *context.namespaces)
         by_namespace = order.index(namespace) if namespace in order else len(order)
-        if self.kind.kind in (PEER_AUTHENTICATION, PROXY_CONFIG, TELEMETRY):
-            return (int(not is_wide(attachment.policy)), by_namespace)
+        if self.kind.kind in (labels.PEER_AUTHENTICATION, labels.PROXY_CONFIG, labels.TELEMETRY):
+            return (int(not labels.is_wide(attachment.policy)), by_namespace)
         return (0, by_namespace)
 
-    def _group(self, effective: Effective, stack: tuple[Attachment, ...], of_stack: list[Place]) -> Group:
-        stack = tuple(each for each in stack if not is_own(each))
-        everybody = frozenset(each.key for each in stack)
-        above_services = frozenset(each.key for each in stack if each.node.key.kind not in ("Service", "ServiceEntry"))
+    def _group(self, effective: Effective, stack: tuple[Attachment, ...], contexts: list[ProxyContext]) -> Group:
+        policies = [attachment for attachment in stack if not is_own(attachment)]
+        everybody = frozenset(policy.key for policy in policies)
+        above = frozenset(policy.key for policy in policies if policy.node.key.kind not in ("Service", "ServiceEntry"))
         nodes: dict[Node, frozenset[ResourceKey]] = {}
-        for each in stack:
-            if each.node.key.kind in ("Namespace", "GatewayClass"):
-                nodes[each.node] = nodes.get(each.node, frozenset()) | {each.key}
-        for place in of_stack:
-            nodes[place.path[0]] = everybody if place.service is None else above_services
-            nodes[place.path[-1]] = everybody
-        return Group(self.kind, effective, _Paths(tuple(sorted(place.path for place in of_stack))), nodes)
-
-
-class _Paths:
-    """The contexts of a group."""
-
-    def __init__(self, paths: tuple[tuple[Node, ...], ...]) -> None:
-        self.paths = paths
-
-    def __call__(self) -> Iterator[tuple[Node, ...]]:
-        return iter(self.paths)
+        for policy in policies:
+            if policy.node.key.kind in ("Namespace", "GatewayClass"):
+                nodes[policy.node] = nodes.get(policy.node, frozenset()) | {policy.key}
+        for context in contexts:
+            nodes[context.path[0]] = everybody if context.service is None else above
+            nodes[context.path[-1]] = everybody
+        paths = tuple(sorted(context.path for context in contexts))
+        return Group(self.kind, effective, partial(iter, paths), nodes)

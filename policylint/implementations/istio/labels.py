@@ -1,4 +1,4 @@
-"""Names that Istio gives to things: labels, classes, controllers, kinds.
+"""Istio's names: labels, classes, controllers, kinds.
 
 Source: istio/api labels.yaml; docs/design/implementations/istio.md §0.
 """
@@ -55,27 +55,31 @@ BACKEND_TRAFFIC = "XBackendTrafficPolicy"
 
 
 def namespace_node(namespace: str) -> Node:
-    """What a policy without selector and targetRefs stands on: its namespace, or with the root namespace the mesh."""
+    """Return the node of a policy without selector and targetRefs: its namespace; the root namespace is the mesh."""
     return whole(ResourceKey("", "Namespace", "", namespace))
 
 
+def selector_path(policy: Resource) -> tuple[str, str]:
+    """Return the fields below `spec` in which a policy writes the labels of its workloads."""
+    return ("workloadSelector", "labels") if policy.key.kind == ENVOY_FILTER else ("selector", "matchLabels")
+
+
 def match_labels(policy: Resource) -> dict[str, object]:
-    """The labels that a policy selects workloads by; EnvoyFilter writes them elsewhere. Empty for all workloads."""
-    if policy.key.kind == ENVOY_FILTER:
-        return dict(mapping(mapping(policy.spec.get("workloadSelector")).get("labels")))
-    return dict(mapping(mapping(policy.spec.get("selector")).get("matchLabels")))
+    """Return the labels that a policy selects workloads by; empty for all workloads."""
+    selector, field = selector_path(policy)
+    return dict(mapping(mapping(policy.spec.get(selector)).get(field)))
 
 
 def is_dry_run(policy: Resource) -> bool:
-    """Whether a policy is only tried: its annotation holds what Go's ParseBool takes for true."""
+    """Tell whether a policy is only tried: its annotation holds what Go's ParseBool takes for true."""
     return text(policy.annotations.get(DRY_RUN)) in _TRUE
 
 
 def has_references(policy: Resource) -> bool:
-    """Whether a policy names targets."""
+    """Tell whether a policy names targets."""
     return bool(sequence(policy.spec.get("targetRefs"))) or bool(mapping(policy.spec.get("targetRef")))
 
 
 def is_wide(policy: Resource) -> bool:
-    """Whether a policy covers its whole namespace, or the mesh."""
+    """Tell whether a policy covers its whole namespace, or the mesh."""
     return not has_references(policy) and not match_labels(policy)

@@ -9,25 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.documents import Pointer
-from policylint.implementations.istio.annotation import own_settings
-from policylint.implementations.istio.labels import (
-    DATAPLANE_MODE,
-    GATEWAY,
-    GATEWAY_CLASS,
-    GATEWAY_CLASS_NAME,
-    GATEWAY_NAME,
-    INJECT,
-    INJECTION,
-    MANAGED,
-    MESH_CONTROLLER,
-    OWN_CLASSES,
-    REVISION,
-)
+from policylint.documents import Pointer, read
+from policylint.implementations.istio import labels
 from policylint.implementations.istio.waypoints import Waypoints
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
-from policylint.policy.results import Attachment
+from policylint.policy.results import Attachment, Declared, Target
 from policylint.topology import whole
 
 _TEMPLATES = (
@@ -45,6 +32,9 @@ _TEMPLATES = (
 )
 _OWNERS = frozenset({kind for _, kind in _TEMPLATES} | {"Gateway"})
 
+_CONFIG_FIELDS = {"concurrency": "concurrency", "image": "image", "proxyMetadata": "environmentVariables"}
+"""Fields of the mesh's ProxyConfig that the resource has too, under the names it gives them."""
+
 
 class Proxy(NamedTuple):
     """One proxy, or the ztunnel of one workload.
@@ -55,9 +45,9 @@ class Proxy(NamedTuple):
         gateway: name of the Gateway it is deployed for, "" for sidecars.
         waypoint: whether it is one.
         ambient: the workload has no sidecar, its node's ztunnel enforces what can be enforced there.
-        assumed: nobody in the tree says whose class the Gateway is of: only policies that name it count.
-        services: what is bound to a waypoint.
-        own: what the workload sets itself, None without anything.
+        assumed: the class of the Gateway is not in the tree: only policies that name it count.
+        services: the Services and ServiceEntries bound to a waypoint.
+        own: the workload's own settings, None without any.
     """
 
     node: Node
@@ -75,18 +65,18 @@ class Proxy(NamedTuple):
 
     @property
     def gateway_node(self) -> Node:
-        """The Gateway it is deployed for; itself where there is none."""
+        """Return the Gateway it is deployed for; itself where there is none."""
         if not self.gateway:
             return self.node
-        return whole(ResourceKey(*GATEWAY, self.namespace, self.gateway))
+        return whole(ResourceKey(*labels.GATEWAY, self.namespace, self.gateway))
 
 
 class Mesh:
-    """Every proxy of a world.
+    """The proxies of a world.
 
     Attributes:
         proxies: by kind, namespace and name: workloads first, then Gateways.
-        waypoints: which objects are bound to which waypoint.
+        waypoints: the waypoints and the objects bound to them.
         inhabited: the namespaces in which workloads were seen, in the mesh or not.
         ambient: whether anything in the world says that ambient mode is in use.
     """
@@ -94,47 +84,47 @@ class Mesh:
     __slots__ = ("ambient", "by_namespace", "inhabited", "proxies", "waypoints")
 
     def __init__(self, world: World) -> None:
-        classes = {each.key.name: text(each.spec.get("controllerName")) for each in world.of_kind(*GATEWAY_CLASS)}
-        gateways = [(each, _controller(each, classes)) for each in world.of_kind(*GATEWAY)]
-        self.waypoints = Waypoints(world, {each.key: each for each, name in gateways if name == MESH_CONTROLLER})
+        classes = world.of_kind(*labels.GATEWAY_CLASS)
+        names = {gateway_class.key.name: text(gateway_class.spec.get("controllerName")) for gateway_class in classes}
+        gateways = [(gateway, _controller(gateway, names)) for gateway in world.of_kind(*labels.GATEWAY)]
+        self.waypoints = Waypoints(world, {each.key: each for each, name in gateways if name == labels.MESH_CONTROLLER})
         workloads = list(_workloads(world))
-        self.inhabited = frozenset(each.key.namespace for each in workloads)
-        self.proxies = [proxy for each in workloads for proxy in _sidecar(each, world)]
+        self.inhabited = frozenset(workload.key.namespace for workload in workloads)
+        self.proxies = [proxy for workload in workloads for proxy in _sidecar(workload, world)]
         for gateway, controller in gateways:
             if controller.startswith("istio.io/") or not controller:
                 self.proxies += _gateway(gateway, controller, self.waypoints)
         self.by_namespace: dict[str, list[Proxy]] = {}
-        for each in self.proxies:
-            self.by_namespace.setdefault(each.namespace, []).append(each)
-        self.ambient = bool(self.waypoints.bound) or any(
-            text(each.labels.get(DATAPLANE_MODE)) == "ambient" for each in world.of_kind("", "Namespace")
-        )
+        for proxy in self.proxies:
+            self.by_namespace.setdefault(proxy.namespace, []).append(proxy)
+        modes = (namespace.labels.get(labels.DATAPLANE_MODE) for namespace in world.of_kind("", "Namespace"))
+        self.ambient = bool(self.waypoints.bound) or "ambient" in map(text, modes)
 
 
 def _controller(gateway: Resource, classes: Mapping[str, str]) -> str:
-    """The controllerName of a Gateway's class; "" where nobody says it, "?" for a class that is not Istio's."""
+    """Return the controllerName of a Gateway's class; "" where it is not known, "?" for a class that is not Istio's."""
     name = text(gateway.spec.get("gatewayClassName"))
-    known = classes.get(name) or OWN_CLASSES.get(name, "")
+    known = classes.get(name) or labels.OWN_CLASSES.get(name, "")
     if known or not classes or is_symbolic(name):
         return known
     return "?"
 
 
 def _gateway(gateway: Resource, controller: str, waypoints: Waypoints) -> Iterator[Proxy]:
-    """The Deployment that istiod makes for a Gateway, unless `addresses` points to one that is there already."""
+    """Yield the Deployment that istiod makes for a Gateway, unless `addresses` points to an existing one."""
     if not _is_managed(gateway):
         return
-    waypoint = controller == MESH_CONTROLLER
+    waypoint = controller == labels.MESH_CONTROLLER
     infrastructure = mapping(gateway.spec.get("infrastructure"))
-    labels = {
+    pod_labels = {
         **(mapping(infrastructure.get("labels")) if infrastructure else gateway.labels),
-        GATEWAY_NAME: gateway.key.name,
-        GATEWAY_CLASS_NAME: text(gateway.spec.get("gatewayClassName")),
-        MANAGED: (controller or "istio.io/gateway-controller").replace("/", "-"),
+        labels.GATEWAY_NAME: gateway.key.name,
+        labels.GATEWAY_CLASS_NAME: text(gateway.spec.get("gatewayClassName")),
+        labels.MANAGED: (controller or "istio.io/gateway-controller").replace("/", "-"),
     }
     yield Proxy(
         whole(gateway.key),
-        labels,
+        pod_labels,
         gateway=gateway.key.name,
         waypoint=waypoint,
         assumed=not controller,
@@ -143,7 +133,7 @@ def _gateway(gateway: Resource, controller: str, waypoints: Waypoints) -> Iterat
 
 
 def _is_managed(gateway: Resource) -> bool:
-    """IsManaged (gateway/conversion.go): no address, or one that is only the IP the Service shall get."""
+    """Tell whether a Gateway has no address, or only the IP for its Service (IsManaged, gateway/conversion.go)."""
     addresses = sequence(gateway.spec.get("addresses"))
     if len(addresses) > 1:
         return False
@@ -151,16 +141,16 @@ def _is_managed(gateway: Resource) -> bool:
 
 
 def _workloads(world: World) -> Iterator[Resource]:
-    """What makes pods; Pods, ReplicaSets and Jobs that something else made stand for nothing new."""
+    """Yield the makers of pods; Pods, ReplicaSets and Jobs that something else made add nothing."""
     for kind in _TEMPLATES:
-        for each in world.of_kind(*kind):
-            owners = sequence(each.metadata.get("ownerReferences"))
+        for workload in world.of_kind(*kind):
+            owners = sequence(workload.metadata.get("ownerReferences"))
             if not any(mapping(owner).get("kind") in _OWNERS for owner in owners):
-                yield each
+                yield workload
 
 
 def pod_place(workload: Resource) -> Pointer:
-    """Where the pods that a workload makes are described."""
+    """Return the pointer to the description of the pods that a workload makes."""
     match workload.key.kind:
         case "Pod":
             return ()
@@ -171,7 +161,7 @@ def pod_place(workload: Resource) -> Pointer:
 
 
 def _pod(workload: Resource) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Metadata and spec of the pods, or of the machines that WorkloadEntry and WorkloadGroup stand for."""
+    """Return metadata and spec of the pods, or of the machines that WorkloadEntry and WorkloadGroup stand for."""
     if workload.key.kind == "WorkloadEntry":
         return {"labels": {**mapping(workload.spec.get("labels")), **workload.labels}}, {}
     body: Mapping[str, Any] = workload.body
@@ -184,24 +174,48 @@ def _pod(workload: Resource) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
 
 def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
-    """The sidecar, the gateway or the ztunnel of a workload; nothing where labels keep it out of the mesh.
+    """Yield the sidecar, the gateway or the ztunnel of a workload; nothing where labels keep it out of the mesh.
 
-    A workload that no label speaks of is taken to be in the mesh: revisions and webhooks may put it there.
+    Without any such label it is taken to be in the mesh: revisions and webhooks may put it there.
     """
     metadata, spec = _pod(workload)
-    labels = mapping(metadata.get("labels"))
+    pod_labels = mapping(metadata.get("labels"))
     node = whole(workload.key)
-    if GATEWAY_NAME in labels:
-        waypoint = text(labels.get(MANAGED)) == MESH_CONTROLLER.replace("/", "-")
-        yield Proxy(node, labels, gateway=text(labels[GATEWAY_NAME]), waypoint=waypoint)
+    if labels.GATEWAY_NAME in pod_labels:
+        waypoint = text(pod_labels.get(labels.MANAGED)) == labels.MESH_CONTROLLER.replace("/", "-")
+        yield Proxy(node, pod_labels, gateway=text(pod_labels[labels.GATEWAY_NAME]), waypoint=waypoint)
         return
     around = world.namespace_labels(workload.key.namespace) or {}
-    inject = text(labels.get(INJECT)) or text(mapping(metadata.get("annotations")).get(INJECT))
-    mode = text(labels.get(DATAPLANE_MODE)) or text(around.get(DATAPLANE_MODE))
+    inject = text(pod_labels.get(labels.INJECT)) or text(mapping(metadata.get("annotations")).get(labels.INJECT))
+    mode = text(pod_labels.get(labels.DATAPLANE_MODE)) or text(around.get(labels.DATAPLANE_MODE))
     refused = inject == "false" or spec.get("hostNetwork") is True
-    asked = inject == "true" or REVISION in labels or around.get(INJECTION) == "enabled"
-    asked = asked or (REVISION in around and INJECTION not in around)
-    if mode == "ambient" and (refused or not asked):
-        yield Proxy(node, labels, ambient=True)
-    elif not refused and (asked or around.get(INJECTION) != "disabled"):
-        yield Proxy(node, labels, own=own_settings(workload, metadata, (*pod_place(workload), "metadata")))
+    enrolled = inject == "true" or labels.REVISION in pod_labels or around.get(labels.INJECTION) == "enabled"
+    enrolled = enrolled or (labels.REVISION in around and labels.INJECTION not in around)
+    if mode == "ambient" and (refused or not enrolled):
+        yield Proxy(node, pod_labels, ambient=True)
+    elif not refused and (enrolled or around.get(labels.INJECTION) != "disabled"):
+        yield Proxy(node, pod_labels, own=_own_settings(workload, metadata, (*pod_place(workload), "metadata")))
+
+
+def _own_settings(workload: Resource, metadata: Mapping[str, Any], place: Pointer) -> Attachment | None:
+    """Return a workload's settings as if they were a policy on it; None without any that a ProxyConfig has.
+
+    They are an annotation of its pods, whose metadata is at `place`, and stand between the ProxyConfig of the namespace
+    and the one that selects the workload (docs/design/implementations/istio.md §7).
+    """
+    written = mapping(metadata.get("annotations")).get(labels.PROXY_ANNOTATION)
+    if not isinstance(written, str):
+        return None
+    documents = read(written.encode(), workload.document.file).documents
+    config = mapping(documents[0].value) if documents else {}
+    proper = {name: config[field] for field, name in _CONFIG_FIELDS.items() if config.get(field) is not None}
+    if not proper:
+        return None
+    prefix = (*place, "annotations", labels.PROXY_ANNOTATION)
+    target = Target(prefix, workload.key)
+    return Attachment(workload, whole(workload.key), target, (Declared(proper, prefix, "defaults", "patch"),))
+
+
+def is_own(attachment: Attachment) -> bool:
+    """Tell whether an attachment is a workload's own settings, not a policy."""
+    return attachment.key == attachment.node.key

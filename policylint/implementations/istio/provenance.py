@@ -1,4 +1,4 @@
-"""Effective specs whose shape is Istio's own, with the story of every setting: who owns it, who lost it to whom."""
+"""Effective specs of Istio's own shape, with the provenance of every setting: who owns it, who lost it to whom."""
 
 from __future__ import annotations
 
@@ -15,65 +15,63 @@ Slot = tuple[str, ...]
 """A place in the effective spec; the policies write the same thing at places of their own."""
 
 
-class Ledger:
-    """Settings written one after the other; the last one in a slot stands."""
+class ProvenanceLedger:
+    """Settings written one after the other; the last one in a slot stands.
 
-    def __init__(self) -> None:
+    Args:
+        younger: policies that do not count, each with the older one that does.
+    """
+
+    def __init__(self, younger: Iterable[tuple[Attachment, Attachment]]) -> None:
         self._standing: dict[Slot, tuple[Any, Attachment, Pointer]] = {}
         self._history: list[tuple[Slot, Attachment, Pointer]] = []
         self._removed: dict[Slot, Attachment] = {}
         self._dropped: list[Lost] = []
+        for attachment, older in younger:
+            for declared in attachment.declared[:1]:
+                for unit in units.leaves(declared.proper):
+                    location = attachment.policy.location(*declared.prefix, *unit.pointer)
+                    self._dropped.append(Lost(unit.pointer, attachment.key, (older.key,), location, replaced=True))
 
     def put(self, slot: Slot, value: Any, attachment: Attachment, pointer: Pointer) -> None:
-        """A policy sets a slot; `pointer` is where it does so, below its spec proper."""
+        """Let a policy set a slot; `pointer` is where it does so, below its spec proper."""
         self._standing[slot] = (value, attachment, pointer)
         self._history.append((slot, attachment, pointer))
         self._removed.pop(slot, None)
 
     def clear(self, prefix: Slot, attachment: Attachment) -> None:
-        """A policy takes away what stands at or below a slot and puts nothing there."""
-        for slot in [each for each in self._standing if each[: len(prefix)] == prefix]:
+        """Let a policy take away what stands at or below a slot and put nothing there."""
+        for slot in [slot for slot in self._standing if slot[: len(prefix)] == prefix]:
             del self._standing[slot]
             self._removed[slot] = attachment
 
     def keep_only(self, prefix: Slot, name: str) -> None:
-        """What stands in one slot makes all beside it void."""
+        """Let what stands in one slot void all beside it."""
         _, attachment, _ = kept = self._standing[(*prefix, name)]
         self.clear(prefix, attachment)
         self._standing[(*prefix, name)] = kept
-
-    def drop(self, attachment: Attachment, by: Attachment) -> None:
-        """All that a policy sets has no effect, because of another one."""
-        for declared in attachment.declared[:1]:
-            for unit in units.leaves(declared.proper):
-                location = attachment.policy.location(*declared.prefix, *unit.pointer)
-                self._dropped.append(Lost(unit.pointer, attachment.key, (by.key,), location, replaced=True))
 
     def __contains__(self, slot: Slot) -> bool:
         return slot in self._standing
 
     def get(self, slot: Slot) -> Any:
-        """What stands in a slot, None without anything."""
+        """Return what stands in a slot, None without anything."""
         return self._standing[slot][0] if slot in self._standing else None
 
-    def owner(self, slot: Slot) -> ResourceKey | None:
-        """Whose value stands in a slot."""
-        return self._standing[slot][1].key if slot in self._standing else None
-
     def below(self, prefix: Slot) -> dict[Slot, Any]:
-        """What stands below a slot, by the rest of its place."""
+        """Return what stands below a slot, by the rest of its place."""
         size = len(prefix)
         return {slot[size:]: value for slot, (value, _, _) in self._standing.items() if slot[:size] == prefix}
 
     def owners_below(self, prefix: Slot) -> dict[Slot, ResourceKey]:
-        """Who owns what stands below a slot."""
+        """Return the owners of what stands below a slot."""
         size = len(prefix)
-        return {slot[size:]: each.key for slot, (_, each, _) in self._standing.items() if slot[:size] == prefix}
+        return {slot[size:]: owner.key for slot, (_, owner, _) in self._standing.items() if slot[:size] == prefix}
 
     def lost(self) -> tuple[Lost, ...]:
-        """Every setting that stands in no slot any more; what a policy replaces of its own is not lost."""
-        survivors = {(each.key, pointer) for _, each, pointer in self._standing.values()}
-        found: dict[tuple[ResourceKey, Pointer], Lost] = {}
+        """Return every setting that stands nowhere any more; what a policy replaces of its own is not lost."""
+        survivors = {(owner.key, pointer) for _, owner, pointer in self._standing.values()}
+        losses: dict[tuple[ResourceKey, Pointer], Lost] = {}
         for slot, attachment, pointer in self._history:
             winner = self._standing[slot][1] if slot in self._standing else self._removed.get(slot)
             if winner is None or winner.key == attachment.key or (attachment.key, pointer) in survivors:
@@ -81,17 +79,17 @@ class Ledger:
             prefix = attachment.declared[0].prefix if attachment.declared else ()
             location = attachment.policy.location(*prefix, *pointer)
             lost = Lost(pointer, attachment.key, (winner.key,), location, slot in self._standing)
-            found.setdefault((attachment.key, pointer), lost)
-        return sorted_lost((*self._dropped, *found.values()))
+            losses.setdefault((attachment.key, pointer), lost)
+        return sorted_lost((*self._dropped, *losses.values()))
 
 
 def sorted_lost(lost: Iterable[Lost]) -> tuple[Lost, ...]:
-    """In the order in which reports print them."""
-    return tuple(sorted(lost, key=lambda each: (each.policy, [str(step) for step in each.pointer])))
+    """Sort as reports print them."""
+    return tuple(sorted(lost, key=lambda leaf: (leaf.policy, [str(step) for step in leaf.pointer])))
 
 
 def nested(slots: dict[Slot, Any]) -> dict[str, Any]:
-    """A spec from its leaves."""
+    """Return a spec from its leaves."""
     spec: dict[str, Any] = {}
     for slot, value in slots.items():
         units.place(spec, slot, value)
@@ -99,28 +97,28 @@ def nested(slots: dict[Slot, Any]) -> dict[str, Any]:
 
 
 def singletons(stack: tuple[Attachment, ...]) -> tuple[list[Attachment], list[tuple[Attachment, Attachment]]]:
-    """Of several policies for one namespace (or the mesh) only the first counts: those that count, and the rest with
-    who is before them.
+    """Return the policies that count, and the rest, each with the one before it.
 
-    Policies with a selector or targetRefs all count here.
+    Of several policies for one namespace (or the mesh) only the first counts; those with a selector or targetRefs all
+    do.
     """
     first: dict[str, Attachment] = {}
     counting: list[Attachment] = []
     dropped: list[tuple[Attachment, Attachment]] = []
-    for each in stack:
-        if not is_wide(each.policy):
-            counting.append(each)
-        elif each.key.namespace in first:
-            dropped.append((each, first[each.key.namespace]))
+    for attachment in stack:
+        if not is_wide(attachment.policy):
+            counting.append(attachment)
+        elif attachment.key.namespace in first:
+            dropped.append((attachment, first[attachment.key.namespace]))
         else:
-            first[each.key.namespace] = each
-            counting.append(each)
+            first[attachment.key.namespace] = attachment
+            counting.append(attachment)
     return counting, dropped
 
 
 def listing(fields: dict[str, list[Attachment]], stack: tuple[Attachment, ...]) -> Effective:
-    """Kinds whose policies all act: per field the policies in order, each owning its place in the list."""
-    spec = {name: [str(each.key) for each in inside] for name, inside in fields.items() if inside}
+    """Return the effect of kinds whose policies all act: per field the policies in order, each owning its place."""
+    spec = {name: [str(policy.key) for policy in inside] for name, inside in fields.items() if inside}
     owners: dict[Pointer, ResourceKey] = {
         (name, index): each.key for name, inside in fields.items() for index, each in enumerate(inside)
     }

@@ -17,33 +17,33 @@ _NO_HOSTNAME = "NoMatchingListenerHostname"
 
 
 def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
-    """The topology's conditions with Istio's reasons: which listener refused, and what became of the backends."""
+    """Return the topology's conditions with Istio's reasons: the listener that refused, and the backends."""
     return tuple(
         _accepted(each, route, parent, topology) if each.type == "Accepted" else _resolved(each, route, topology)
         for each in parent.conditions
     )
 
 
-def _accepted(said: Condition, route: RouteState, parent: ParentState, topology: Topology) -> Condition:
-    """Istio asks a listener for the hostname first, then for namespace and kind (referenceAllowed).
+def _accepted(condition: Condition, route: RouteState, parent: ParentState, topology: Topology) -> Condition:
+    """Return Accepted: Istio asks a listener for the hostname, then for namespace and kind (referenceAllowed).
 
-    Of what the listeners say, that one does not allow the route is told before hostnames (createRouteStatus). Of a
-    Service or ServiceEntry it asks only that it is there, whatever port the route names.
+    It reports a listener that does not allow the route before hostnames (createRouteStatus). A Service or ServiceEntry
+    only has to be there, whatever port the route names.
     """
-    if parent.mesh and parent.resolution.found and said.reason == "NoMatchingParent":
+    if parent.mesh and parent.resolution.found and condition.reason == "NoMatchingParent":
         return Condition("Accepted", "True", "Accepted")
-    if said.status != "False" or said.reason not in (_NOT_ALLOWED, _NO_HOSTNAME):
-        return said
+    if condition.status != "False" or condition.reason not in (_NOT_ALLOWED, _NO_HOSTNAME):
+        return condition
     refusing = [each for each in parent.candidates if each.failure == _NOT_ALLOWED and _shares(each, route, topology)]
     if refusing:
         return Condition("Accepted", "False", _NOT_ALLOWED, refusing[0].message)
-    if said.reason == _NO_HOSTNAME:
-        return said
+    if condition.reason == _NO_HOSTNAME:
+        return condition
     return Condition("Accepted", "False", _NO_HOSTNAME, f"no listener of {parent.text} serves a hostname of the route")
 
 
 def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool:
-    """Whether a listener and a route have a host in common, or may have."""
+    """Tell whether a listener and a route have a host in common, or may have."""
     listener = topology.listener(candidate.node)
     if listener is None or route.route.key.kind not in HOSTNAME_KINDS:
         return True
@@ -51,44 +51,44 @@ def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool
     return any(map(is_symbolic, (listener.hostname, *names))) or bool(narrowed(listener.hostname, names))
 
 
-def _resolved(said: Condition, route: RouteState, topology: Topology) -> Condition:
-    """ResolvedRefs: hosts are looked up, an unknown kind comes first, and before it a filter that Istio has not."""
-    if said.type != "ResolvedRefs":
-        return said
+def _resolved(condition: Condition, route: RouteState, topology: Topology) -> Condition:
+    """Return ResolvedRefs: an ExtensionRef filter comes first, then an unknown kind; hosts are looked up."""
+    if condition.type != "ResolvedRefs":
+        return condition
     if _extends(route):
         return Condition("ResolvedRefs", "False", "InvalidFilter", "Istio supports no filter of type ExtensionRef")
-    faults = (_fault(each, topology.world) for each in route.backends)
+    faults = (_fault(backend, topology.world) for backend in route.backends)
     failing = [(reason, message) for reason, message in faults if reason]
     if not failing:
-        return said
-    reason, message = next((each for each in failing if each[0] == "InvalidKind"), failing[0])
+        return condition
+    reason, message = next((fault for fault in failing if fault[0] == "InvalidKind"), failing[0])
     return Condition("ResolvedRefs", "False", reason, message)
 
 
 def _extends(route: RouteState) -> bool:
-    """Whether a rule has an ExtensionRef; no part of the route is served then (convertHTTPRoute)."""
+    """Tell whether a rule has an ExtensionRef; no part of the route is served then (convertHTTPRoute)."""
     rules = map(mapping, sequence(route.route.spec.get("rules")))
-    filters = [each for rule in rules for each in sequence(rule.get("filters"))]
-    return any(mapping(each).get("type") == "ExtensionRef" for each in filters)
+    filters = (mapping(each) for rule in rules for each in sequence(rule.get("filters")))
+    return any(route_filter.get("type") == "ExtensionRef" for route_filter in filters)
 
 
 def _fault(backend: BackendState, world: World) -> tuple[str, str]:
-    wanted = backend.wanted
-    if backend.reason or (wanted.group, wanted.kind) != _HOSTNAME or is_symbolic(wanted.name):
+    key = backend.wanted
+    if backend.reason or (key.group, key.kind) != _HOSTNAME or is_symbolic(key.name):
         return backend.reason, backend.message
-    if _is_known(wanted.name, world) or world.unseen.reason(ResourceKey(*SERVICE_ENTRY, wanted.namespace, "")):
+    if _is_known(key.name, world) or world.unseen.reason(ResourceKey(*SERVICE_ENTRY, key.namespace, "")):
         return "", ""
-    return "BackendNotFound", f"backend({wanted.name}) not found"
+    return "BackendNotFound", f"backend({key.name}) not found"
 
 
 def _is_known(host: str, world: World) -> bool:
-    """Whether a Service or ServiceEntry has this host; the cluster's domain is stated nowhere, so any will do."""
+    """Tell whether a Service or ServiceEntry has this host, with any cluster domain, as none is stated anywhere."""
     name, _, rest = host.partition(".")
     namespace, _, domain = rest.partition(".")
     if domain.startswith("svc") and world.get(ResourceKey(*SERVICE, namespace, name)) is not None:
         return True
     return any(
-        host == each or (isinstance(each, str) and each.startswith("*.") and host.endswith(each[1:]))
+        host == known or (isinstance(known, str) and known.startswith("*.") and host.endswith(known[1:]))
         for entry in world.of_kind(*SERVICE_ENTRY)
-        for each in sequence(entry.spec.get("hosts"))
+        for known in sequence(entry.spec.get("hosts"))
     )

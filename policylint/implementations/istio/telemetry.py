@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.istio.provenance import Ledger, Slot, nested, singletons
+from policylint.implementations.istio.provenance import ProvenanceLedger, Slot, nested, singletons
 from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.policy.results import Attachment, Effective
 
@@ -43,25 +43,22 @@ BOTH = ("CLIENT", "SERVER")
 def telemetry(
     stack: tuple[Attachment, ...], modes: tuple[str, ...] = BOTH, providers: Mapping[str, Any] = DEFAULT_PROVIDERS
 ) -> Effective:
-    """What a stack comes to for a proxy that stands on these sides of requests, in a mesh with these default
-    providers."""
+    """Return the effect of a stack on a proxy on these sides of requests, with the mesh's default providers."""
     counting, younger = singletons(stack)
-    ledger = Ledger()
-    for each, older in younger:
-        ledger.drop(each, older)
+    ledger = ProvenanceLedger(younger)
     _tracing(ledger, counting, modes)
     _logging(ledger, counting, modes, _names(providers.get("accessLogging")))
     _metrics(ledger, counting, modes, _names(providers.get("metrics")))
     return _finished(ledger, stack, modes)
 
 
-def _finished(ledger: Ledger, stack: tuple[Attachment, ...], modes: tuple[str, ...]) -> Effective:
-    """The spec: one field per kind of data, by side where the sides differ."""
+def _finished(ledger: ProvenanceLedger, stack: tuple[Attachment, ...], modes: tuple[str, ...]) -> Effective:
+    """Return the spec: one field per kind of data, by side where the sides differ."""
     leaves: dict[Slot, Any] = {}
     owners: dict[Pointer, ResourceKey] = {}
     for field in ("tracing", "accessLogging", "metrics"):
         sides = {mode: _compressed(ledger.below((mode, field))) for mode in modes}
-        alike = all(each == sides[modes[0]] for each in sides.values())
+        alike = all(side == sides[modes[0]] for side in sides.values())
         for mode in modes[:1] if alike else modes:
             prefix = (field,) if alike else (field, mode)
             side = sides[mode]
@@ -72,16 +69,13 @@ def _finished(ledger: Ledger, stack: tuple[Attachment, ...], modes: tuple[str, .
 
 
 def _compressed(side: Mapping[Slot, Any]) -> dict[Slot, Any]:
-    """Settings that all metrics of a provider have are written once, for ALL_METRICS."""
-    found: dict[Slot, Any] = {}
+    """Write settings that all metrics of a provider have once, for ALL_METRICS."""
+    compressed: dict[Slot, Any] = {}
     for slot, value in side.items():
-        if len(slot) < 3 or slot[1] not in _METRICS:
-            found[slot] = value
-        elif all(side.get((slot[0], name, *slot[2:])) == value for name in _METRICS):
-            found[(slot[0], _ALL, *slot[2:])] = value
-        else:
-            found[slot] = value
-    return found
+        is_metric = len(slot) > 2 and slot[1] in _METRICS
+        everywhere = is_metric and all(side.get((slot[0], name, *slot[2:])) == value for name in _METRICS)
+        compressed[(slot[0], _ALL, *slot[2:]) if everywhere else slot] = value
+    return compressed
 
 
 def _whole(slot: Slot) -> Slot:
@@ -90,8 +84,8 @@ def _whole(slot: Slot) -> Slot:
 
 def _entries(stack: list[Attachment], field: str) -> Iterator[tuple[Attachment, int, Mapping[str, Any]]]:
     for attachment in stack:
-        for index, each in enumerate(sequence(attachment.policy.spec.get(field))):
-            yield attachment, index, mapping(each)
+        for index, entry in enumerate(sequence(attachment.policy.spec.get(field))):
+            yield attachment, index, mapping(entry)
 
 
 def _names(value: object) -> list[str]:
@@ -103,13 +97,13 @@ def _providers(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _sides(match: object, modes: tuple[str, ...]) -> list[str]:
-    """The sides that an entry is for; CLIENT_AND_SERVER, as nothing at all, is both."""
+    """Return the sides that an entry is for; CLIENT_AND_SERVER, like none at all, is both."""
     mode = text(mapping(match).get("mode"))
-    return [each for each in modes if mode not in BOTH or each == mode]
+    return [side for side in modes if mode not in BOTH or side == mode]
 
 
-def _tracing(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) -> None:
-    """Field by field; of several providers the first; customTags as a whole."""
+def _tracing(ledger: ProvenanceLedger, stack: list[Attachment], modes: tuple[str, ...]) -> None:
+    """Merge field by field; of several providers the first counts; customTags as a whole."""
     for attachment, index, entry in _entries(stack, "tracing"):
         names = _providers(entry)
         for mode in _sides(entry.get("match"), modes):
@@ -120,9 +114,8 @@ def _tracing(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...]) ->
                     ledger.put((mode, "tracing", field), entry[field], attachment, ("tracing", index, field))
 
 
-def _logging(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], default: list[str]) -> None:
-    """Per provider the last matching entry as a whole; the providers of a side are those of the lowest level that
-    names any for it.
+def _logging(ledger: ProvenanceLedger, stack: list[Attachment], modes: tuple[str, ...], default: list[str]) -> None:
+    """Take per provider the last matching entry as a whole; the lowest level that names providers chooses them.
 
     An entry that names none is about those of the entry before, the first about the mesh's own; with none at all it is
     ignored (IST0157).
@@ -149,8 +142,8 @@ def _logging(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], de
         _keep_only(ledger, "accessLogging", scope, by, (mode,))
 
 
-def _metrics(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], default: list[str]) -> None:
-    """Overrides add up by provider, side and metric; disabling all drops the filter until a later one re-enables."""
+def _metrics(ledger: ProvenanceLedger, stack: list[Attachment], modes: tuple[str, ...], default: list[str]) -> None:
+    """Add overrides up by provider, side and metric; disabling all lasts until a later one re-enables."""
     scope = default
     scoped_by: Attachment | None = None
     for attachment, _, entry in _entries(stack, "metrics"):
@@ -175,7 +168,7 @@ def _metrics(ledger: Ledger, stack: list[Attachment], modes: tuple[str, ...], de
 
 
 def _override(
-    ledger: Ledger,
+    ledger: ProvenanceLedger,
     attachment: Attachment,
     pointer: Pointer,
     provider: str,
@@ -199,8 +192,8 @@ def _override(
                 ledger.put((*slot, "tagOverrides", tag), value, attachment, (*pointer, "tagOverrides", tag))
 
 
-def _keep_only(ledger: Ledger, field: str, scope: set[str], by: Attachment, modes: tuple[str, ...]) -> None:
-    """Providers that a lower level no longer names are out, with all that was said of them."""
+def _keep_only(ledger: ProvenanceLedger, field: str, scope: set[str], by: Attachment, modes: tuple[str, ...]) -> None:
+    """Clear providers that a lower level no longer names, with all that was said of them."""
     for mode in modes:
         for name in {slot[0] for slot in ledger.below((mode, field))} - scope:
             ledger.clear((mode, field, name), by)

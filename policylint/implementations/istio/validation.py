@@ -1,4 +1,4 @@
-"""What Istio's CRDs and webhook refuse.
+"""The refusals of Istio's CRDs and webhook.
 
 Source: docs/design/implementations/istio.md §0 1-2, §1, §3; pkg/config/validation/validation.go.
 """
@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from policylint.documents import Pointer
-from policylint.implementations.istio.labels import (
-    AUTHORIZATION,
-    ENVOY_FILTER,
-    PEER_AUTHENTICATION,
-    REQUEST_AUTHENTICATION,
-    TRAFFIC_EXTENSION,
-    has_references,
-    match_labels,
-)
+from policylint.implementations.istio import labels
 from policylint.model import PolicyKind, Resource, is_symbolic, mapping, sequence, text
 from policylint.policy.declared import Reading
 
@@ -24,35 +16,28 @@ _NOT_WITH_CUSTOM = (
     *("namespaces", "notNamespaces", "serviceAccounts", "notServiceAccounts"),
     *("principals", "notPrincipals", "requestPrincipals", "notRequestPrincipals"),
 )
-"""What of a source an external authorizer cannot be asked about."""
+"""Attributes of a source that an external authorizer cannot check."""
 _CONDITIONS_NOT_WITH_CUSTOM = ("source.namespace", "source.serviceAccount", "source.principal")
 _IDENTITIES = ("principals", "notPrincipals", "namespaces", "notNamespaces")
 _PORTS = range(1, 65536)
 
 
 def faults(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
-    """Every reason for which the API server refuses a policy."""
+    """Yield every reason for which the API server refuses a policy."""
     yield from _references(policy, kind)
     yield from _selector(policy)
-    yield from _OF_KIND.get(policy.key.kind, _nothing)(policy)
-
-
-def _nothing(policy: Resource) -> Iterator[Reading]:  # noqa: ARG001
-    yield from ()
-
-
-def _selects_by(policy: Resource) -> str:
-    return "workloadSelector" if policy.key.kind == ENVOY_FILTER else "selector"
+    if policy.key.kind in _OF_KIND:
+        yield from _OF_KIND[policy.key.kind](policy)
 
 
 def _references(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
-    selector = _selects_by(policy)
-    if has_references(policy) and policy.spec.get(selector) is not None:
+    selector, _ = labels.selector_path(policy)
+    if labels.has_references(policy) and policy.spec.get(selector) is not None:
         reason = f"only one of targetRefs or {selector} can be set"
         yield Reading(code="selector-and-targets", reason=reason, pointer=("spec", selector))
     entries: list[tuple[object, Pointer]] = [(policy.spec.get("targetRef"), ("spec", "targetRef"))]
-    for index, each in enumerate(sequence(policy.spec.get("targetRefs"))):
-        entries.append((each, ("spec", "targetRefs", index)))
+    for index, entry in enumerate(sequence(policy.spec.get("targetRefs"))):
+        entries.append((entry, ("spec", "targetRefs", index)))
     for value, pointer in entries:
         reference = mapping(value)
         group, name = text(reference.get("group")), text(reference.get("kind"))
@@ -65,11 +50,10 @@ def _references(policy: Resource, kind: PolicyKind) -> Iterator[Reading]:
 
 
 def _selector(policy: Resource) -> Iterator[Reading]:
-    """Labels are compared as they are: a selector with `*` selects nothing, so it is refused."""
-    for name, value in match_labels(policy).items():
+    """Refuse a selector with `*`: labels are compared as they are, so that it would select nothing."""
+    for name, value in labels.match_labels(policy).items():
         if "*" in str(name) or "*" in text(value):
-            field = "labels" if policy.key.kind == ENVOY_FILTER else "matchLabels"
-            pointer = ("spec", _selects_by(policy), field, name)
+            pointer = ("spec", *labels.selector_path(policy), name)
             yield Reading(code="selector-wildcard", reason="a selector knows no wildcards", pointer=pointer)
 
 
@@ -88,27 +72,26 @@ def _authorization(policy: Resource) -> Iterator[Reading]:
 
 
 def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
-    """A rule says something in every source, operation and condition that it has."""
+    """Check that every source, operation and condition of a rule says something, and what goes together."""
     for field, inner in (("from", "source"), ("to", "operation")):
-        for index, each in enumerate(sequence(mapping(rule).get(field))):
+        for index, entry in enumerate(sequence(mapping(rule).get(field))):
             pointer: Pointer = (*place, field, index)
-            values = mapping(mapping(each).get(inner))
-            said = [name for name, value in values.items() if value]
-            if not said:
+            attributes = [name for name, value in mapping(mapping(entry).get(inner)).items() if value]
+            if not attributes:
                 yield Reading(code="empty-rule", reason=f"`{field}.{inner}` must not be empty", pointer=pointer)
-            named = next((name for name in said if action == "CUSTOM" and name in _NOT_WITH_CUSTOM), "")
-            if named:
-                reason = f"{field}.{inner}.{named} is not supported with CUSTOM"
-                yield Reading(code="not-with-custom", reason=reason, pointer=(*pointer, inner, named))
-            accounts = next((name for name in said if name in ("serviceAccounts", "notServiceAccounts")), "")
-            if accounts and any(name in _IDENTITIES for name in said):
+            excluded = next((name for name in attributes if action == "CUSTOM" and name in _NOT_WITH_CUSTOM), "")
+            if excluded:
+                reason = f"{field}.{inner}.{excluded} is not supported with CUSTOM"
+                yield Reading(code="not-with-custom", reason=reason, pointer=(*pointer, inner, excluded))
+            accounts = next((name for name in attributes if name in ("serviceAccounts", "notServiceAccounts")), "")
+            if accounts and any(name in _IDENTITIES for name in attributes):
                 reason = "serviceAccounts cannot be set with namespaces or principals"
                 yield Reading(code="service-accounts", reason=reason, pointer=(*pointer, inner, accounts))
-    for index, each in enumerate(map(mapping, sequence(mapping(rule).get("when")))):
-        key, pointer = text(each.get("key")), (*place, "when", index)
+    for index, condition in enumerate(map(mapping, sequence(mapping(rule).get("when")))):
+        key, pointer = text(condition.get("key")), (*place, "when", index)
         if not key:
             yield Reading(code="empty-rule", reason="`when.key` must not be empty", pointer=pointer)
-        elif not sequence(each.get("values")) and not sequence(each.get("notValues")):
+        elif not sequence(condition.get("values")) and not sequence(condition.get("notValues")):
             reason = f"values or notValues must be set for {key}"
             yield Reading(code="empty-rule", reason=reason, pointer=pointer)
         if action == "CUSTOM" and (key in _CONDITIONS_NOT_WITH_CUSTOM or key.startswith("request.auth.")):
@@ -118,7 +101,7 @@ def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
 
 def _peer_authentication(policy: Resource) -> Iterator[Reading]:
     ports, place = mapping(policy.spec.get("portLevelMtls")), ("spec", "portLevelMtls")
-    if ports and not match_labels(policy):
+    if ports and not labels.match_labels(policy):
         yield Reading(code="ports-without-selector", reason="portLevelMtls needs a selector", pointer=place)
     for port in ports:
         if not is_symbolic(str(port)) and not (str(port).isdecimal() and int(port) in _PORTS):
@@ -144,8 +127,8 @@ def _traffic_extension(policy: Resource) -> Iterator[Reading]:
 
 
 _OF_KIND: dict[str, Callable[[Resource], Iterator[Reading]]] = {
-    AUTHORIZATION: _authorization,
-    PEER_AUTHENTICATION: _peer_authentication,
-    REQUEST_AUTHENTICATION: _request_authentication,
-    TRAFFIC_EXTENSION: _traffic_extension,
+    labels.AUTHORIZATION: _authorization,
+    labels.PEER_AUTHENTICATION: _peer_authentication,
+    labels.REQUEST_AUTHENTICATION: _request_authentication,
+    labels.TRAFFIC_EXTENSION: _traffic_extension,
 }

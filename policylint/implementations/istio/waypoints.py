@@ -1,4 +1,4 @@
-"""Which waypoint serves a Service or ServiceEntry.
+"""The waypoint of a Service or ServiceEntry.
 
 Source: docs/design/implementations/istio.md §0, «Waypoint binding»; ambient/waypoints.go.
 """
@@ -7,25 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from policylint.implementations.istio.labels import (
-    GATEWAY_CLASS,
-    MANAGED,
-    SERVICE,
-    SERVICE_ENTRY,
-    USE_WAYPOINT,
-    USE_WAYPOINT_NAMESPACE,
-    WAYPOINT_FOR,
-)
+from policylint.implementations.istio import labels
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology.namespaces import admits
 
 _NEVER_BEHIND_ONE = ("istio.io-mesh-controller", "istio.io-eastwest-controller")
-"""Who manages a Service that is a gateway of the mesh itself (fetchWaypointForService)."""
+"""The managers of Services that are gateways of the mesh itself (fetchWaypointForService)."""
 
 
-class Binding(NamedTuple):
-    """What became of an object's wish for a waypoint: the Gateway, or why there is none."""
+class WaypointBinding(NamedTuple):
+    """The outcome of an object's request for a waypoint: the Gateway, or why there is none."""
 
     waypoint: ResourceKey | None
     reason: str = ""
@@ -46,51 +38,52 @@ class Waypoints:
         self.bound: dict[ResourceKey, list[Resource]] = {key: [] for key in gateways}
         """Services and ServiceEntries by waypoint, sorted."""
         if gateways:
-            for kind in (SERVICE, SERVICE_ENTRY):
-                for each in world.of_kind(*kind):
-                    binding = self.binding(each)
+            for kind in (labels.SERVICE, labels.SERVICE_ENTRY):
+                for resource in world.of_kind(*kind):
+                    binding = self.binding(resource)
                     if binding.waypoint is not None:
-                        self.bound[binding.waypoint].append(each)
+                        self.bound[binding.waypoint].append(resource)
 
     def __contains__(self, key: ResourceKey) -> bool:
         return key in self._gateways
 
-    def binding(self, resource: Resource) -> Binding:
-        """The waypoint of a Service or ServiceEntry; only waypoints for services count (fetchWaypointForService)."""
-        if text(resource.labels.get(MANAGED)) in _NEVER_BEHIND_ONE:
-            return Binding(None, "it belongs to a waypoint or an east-west gateway itself")
-        wanted = _wanted(resource.labels, resource.key.namespace)
-        if wanted is None:
+    def binding(self, resource: Resource) -> WaypointBinding:
+        """Bind a Service or ServiceEntry; only waypoints for services count (fetchWaypointForService)."""
+        if text(resource.labels.get(labels.MANAGED)) in _NEVER_BEHIND_ONE:
+            return WaypointBinding(None, "it belongs to a waypoint or an east-west gateway itself")
+        waypoint = _wanted(resource.labels, resource.key.namespace)
+        if waypoint is None:
             namespace = resource.key.namespace
-            wanted = _wanted(self._world.namespace_labels(namespace) or {}, namespace)
-        if wanted is None or wanted.name == "none":
-            return Binding(None, "no label names a waypoint")
-        gateway = self._gateways.get(wanted)
+            waypoint = _wanted(self._world.namespace_labels(namespace) or {}, namespace)
+        if waypoint is None or waypoint.name == "none":
+            return WaypointBinding(None, "no label names a waypoint")
+        gateway = self._gateways.get(waypoint)
         if gateway is None:
-            return Binding(None, f"there is no waypoint {wanted.path}")
+            return WaypointBinding(None, f"there is no waypoint {waypoint.path}")
         if not self._admits(gateway, resource.key.namespace):
-            return Binding(None, f"waypoint {wanted.path} does not let namespace {resource.key.namespace} in")
+            return WaypointBinding(None, f"waypoint {waypoint.path} does not let namespace {resource.key.namespace} in")
         if self._serves(gateway) not in ("service", "all"):
-            return Binding(None, f"waypoint {wanted.path} is not for services")
-        return Binding(wanted)
+            return WaypointBinding(None, f"waypoint {waypoint.path} is not for services")
+        return WaypointBinding(waypoint)
 
     def _serves(self, gateway: Resource) -> str:
-        """The traffic that a waypoint is for: by its own label, else by that of its class (gatewayToWaypoint)."""
-        of_class = self._world.get(ResourceKey(*GATEWAY_CLASS, "", text(gateway.spec.get("gatewayClassName"))))
-        by_class = text(of_class.labels.get(WAYPOINT_FOR)) if of_class is not None else ""
-        return text(gateway.labels.get(WAYPOINT_FOR)) or by_class or "service"
+        """Return the traffic that a waypoint is for: by its own label, else by its class's (gatewayToWaypoint)."""
+        of_class = self._world.get(ResourceKey(*labels.GATEWAY_CLASS, "", text(gateway.spec.get("gatewayClassName"))))
+        by_class = text(of_class.labels.get(labels.WAYPOINT_FOR)) if of_class is not None else ""
+        return text(gateway.labels.get(labels.WAYPOINT_FOR)) or by_class or "service"
 
     def _admits(self, gateway: Resource, namespace: str) -> bool:
-        """`allowedRoutes.namespaces` of the HBONE listener; what cannot be known counts as allowed."""
-        listeners = [mapping(each) for each in sequence(gateway.spec.get("listeners"))]
-        mesh = next((each for each in listeners if each.get("protocol") == "HBONE"), listeners[0] if listeners else {})
+        """Read `allowedRoutes.namespaces` of the HBONE listener; what cannot be known counts as allowed."""
+        listeners = [mapping(listener) for listener in sequence(gateway.spec.get("listeners"))]
+        listeners.sort(key=lambda listener: listener.get("protocol") != "HBONE")
+        mesh = listeners[0] if listeners else {}
         rule = mapping(mapping(mesh.get("allowedRoutes")).get("namespaces"))
         return admits(self._world, rule, "Same", gateway.key.namespace, namespace).allowed is not False
 
 
-def _wanted(labels: Mapping[str, object], home: str) -> ResourceKey | None:
-    name = text(labels.get(USE_WAYPOINT))
+def _wanted(owner_labels: Mapping[str, object], home: str) -> ResourceKey | None:
+    name = text(owner_labels.get(labels.USE_WAYPOINT))
     if not name:
         return None
-    namespace = text(labels.get(USE_WAYPOINT_NAMESPACE)) or home
+    namespace = text(owner_labels.get(labels.USE_WAYPOINT_NAMESPACE)) or home
     return ResourceKey("gateway.networking.k8s.io", "Gateway", namespace, name)

@@ -1,4 +1,4 @@
-"""What ztunnel takes of an AuthorizationPolicy without targetRefs.
+"""The parts of an AuthorizationPolicy without targetRefs that ztunnel enforces.
 
 Source: docs/design/implementations/istio.md §1; ambient/authorization.go.
 """
@@ -26,8 +26,8 @@ _Entry = tuple[list[str], bool]
 """One of the alternatives in a clause: its HTTP attributes, and whether it says anything beside them."""
 
 
-class Reading(NamedTuple):
-    """What ztunnel makes of a policy.
+class ZtunnelSupport(NamedTuple):
+    """The support of ztunnel for a policy.
 
     Args:
         enforced: whether it has any effect there.
@@ -40,36 +40,36 @@ class Reading(NamedTuple):
     unsupported: tuple[str, ...] = ()
 
 
-def read(policy: Resource) -> Reading:
-    """ALLOW and DENY by what is known of a connection.
+def support(policy: Resource) -> ZtunnelSupport:
+    """Return what ztunnel makes of a policy: ALLOW and DENY by what is known of a connection.
 
     In ALLOW a rule with HTTP attributes is left out, so that less is allowed. In DENY it holds without them, so that
     more is denied; but `from`, `to` and each `when` must all match, and one of which nothing is left never does
     (ztunnel rbac.rs), so that such a rule denies nothing.
     """
     if is_dry_run(policy):
-        return Reading(False, "ztunnel does not support the dry-run annotation")
+        return ZtunnelSupport(False, "ztunnel does not support the dry-run annotation")
     action = text(policy.spec.get("action")) or "ALLOW"
     if action not in ("ALLOW", "DENY"):
-        return Reading(False, f"ztunnel does not support the {action} action")
-    rules = [list(_clauses(mapping(each))) for each in sequence(policy.spec.get("rules"))]
-    found = {name for rule in rules for clause in rule for names, _ in clause for name in names}
+        return ZtunnelSupport(False, f"ztunnel does not support the {action} action")
+    rules = [list(_clauses(mapping(rule))) for rule in sequence(policy.spec.get("rules"))]
+    unsupported = {name for rule in rules for clause in rule for names, _ in clause for name in names}
     acts = action == "ALLOW" or any(all(any(left for _, left in clause) for clause in rule) for rule in rules)
-    return Reading(acts, "", tuple(sorted(found)))
+    return ZtunnelSupport(acts, "", tuple(sorted(unsupported)))
 
 
 def _clauses(rule: Mapping[str, Any]) -> Iterator[list[_Entry]]:
-    """The clauses of a rule, each with its alternatives; a rule without any matches everything."""
+    """Yield the clauses of a rule, each with its alternatives; a rule without any matches everything."""
     for field, inner in (("from", "source"), ("to", "operation")):
-        entries = [_attributes(mapping(mapping(each).get(inner))) for each in sequence(rule.get(field))]
+        entries = [_attributes(mapping(mapping(entry).get(inner))) for entry in sequence(rule.get(field))]
         if entries:
             yield entries
-    for each in sequence(rule.get("when")):
-        key = text(mapping(each).get("key"))
+    for condition in sequence(rule.get("when")):
+        key = text(mapping(condition).get("key"))
         yield [([], True) if key in _L4_CONDITIONS else ([key], False)]
 
 
 def _attributes(entry: Mapping[str, Any]) -> _Entry:
-    """What is set in a source or an operation."""
+    """Return the HTTP attributes set in a source or an operation, and whether any other is set."""
     names = [name for name, values in entry.items() if values]
     return [name for name in names if name in _HTTP], any(name not in _HTTP for name in names)

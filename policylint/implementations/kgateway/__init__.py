@@ -7,26 +7,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from policylint.catalog.kinds import Catalog
-from policylint.implementations.generic import Implementation
-from policylint.implementations.kgateway.attachment_points import TLS_PROTOCOLS, Outcome, Sites, outcomes
+from policylint.implementations.generic import Attachments, Implementation, controller_above, resolved_to
+from policylint.implementations.kgateway.attachment_points import (
+    TLS_PROTOCOLS,
+    AttachmentPoints,
+    MergeOutcome,
+    outcomes,
+)
 from policylint.implementations.kgateway.fields import with_ports
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
-from policylint.implementations.kgateway.settings import broken_template, everywhere
-from policylint.implementations.kgateway.validation import refused_value
+from policylint.implementations.kgateway.validation import broken_template, refused_value
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
+from policylint.model.selectors import matches
 from policylint.policy import verdict
 from policylint.policy.declared import Reading
-from policylint.policy.effective import Effects
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
-from policylint.topology import Condition, Topology
-from policylint.topology.ancestry import foreign, gateways_above
+from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
 
 _WORDS = ("Overridden", "Merged", "Attached")
-"""What is said of a policy that fared differently in different places: the worst."""
+"""The outcomes from the worst on: the worst is reported of a policy that has several."""
 _MESSAGES = {
     "Overridden": "Overridden due to conflict with higher priority policy in target(s)",
     "Merged": "Merged with other policies in target(s) and attached",
@@ -39,43 +41,38 @@ class Kgateway(Implementation):
 
     name = "kgateway"
 
+    ends_above = True
+
     def __init__(self) -> None:
-        self._topology: Topology | None = None
-        self._catalog: Catalog | None = None
-        self._kept: dict[Node, list[Attachment]] = {}
-        self._outcomes: dict[ResourceKey, dict[Node, list[Outcome]]] = {}
+        self._kept: Attachments = {}
+        self._outcomes: dict[ResourceKey, dict[Node, list[MergeOutcome]]] = {}
         self._refused: dict[ResourceKey, set[Node]] = {}
 
-    def begin(self, kind: PolicyKind, topology: Topology, catalog: Catalog) -> None:  # noqa: ARG002
-        """The catalog says which Gateways are another controller's."""
-        self._catalog = catalog
-
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
-        """What a policy names must be there, granted and of use, and its values such as the controller takes; under
-        strict validation its templates must parse too."""
-        found = broken_reference(state.policy, topology, text(self.settings.get("referenceGrantMode"), PERMISSIVE))
-        found = found if found.code else refused_value(state.policy, topology.world)
-        if not found.code and self.settings.get("validationMode") == "strict":
+        """Return the first reference or value that the controller refuses; under strict validation templates too."""
+        reading = broken_reference(state.policy, topology, text(self.settings.get("referenceGrantMode"), PERMISSIVE))
+        reading = reading if reading.code else refused_value(state.policy, topology.world)
+        if not reading.code and self.settings.get("validationMode") == "strict":
             return broken_template(state.policy)
-        return found
+        return reading
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-        """References stay in the policy's namespace; the global policy namespace selects in all of them (§2.1)."""
-        found = super().targets(policy, kind, topology, grants)
+        """Resolve references in the policy's namespace; the global policy namespace selects in all of them (§2.1)."""
+        targets = super().targets(policy, kind, topology, grants)
         if policy.key.namespace and policy.key.namespace == self.settings.get("globalPolicyNamespace"):
-            return tuple(everywhere(each, topology) for each in found)
-        return found
+            return tuple(_everywhere(target, topology) for target in targets)
+        return targets
 
-    def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
-        """Per route rule, listener or backend; a listener without routes is configured as well."""
-        self._topology, self._kept = topology, kept
-        return Effects(topology, kind, kept, self.merge, ends_above=True).groups()
+    def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
+        """Return one group per stack over route rules, listeners or backends; listeners need no routes."""
+        self._kept = kept
+        return super().groups(kind, kept, topology)
 
     def merge(self, stack: Stack) -> Effective:
-        """Routes before listeners before the Gateway, each level as §2.2 and §2.3 say."""
+        """Merge routes before listeners before the Gateway, each level as §2.2 and §2.3 say."""
         folded = fold(stack.kind.kind, self._levels(stack.attachments), self._joined)
-        if stack.kind.kind == "BackendConfigPolicy" and "tls" in folded.spec and self._topology is not None:
-            rival = _tls_policy(stack.attachments[-1].node.key, self._topology)
+        if stack.kind.kind == "BackendConfigPolicy" and "tls" in folded.spec:
+            rival = _tls_policy(stack.attachments[-1].node.key, self.topology)
             if rival is not None:
                 _without_tls(folded, stack.attachments, rival)
         result = folded.effective(stack.attachments)
@@ -83,72 +80,71 @@ class Kgateway(Implementation):
 
     @property
     def _joined(self) -> frozenset[str]:
-        """The fields that TrafficPolicies of one level merge deeply."""
+        """Return the fields that TrafficPolicies of one level merge deeply."""
         how = mapping(mapping(self.settings.get("policyMerge")).get("trafficPolicy"))
-        return frozenset(name for name, each in how.items() if each == "DeepMerge")
+        return frozenset(name for name, strategy in how.items() if strategy == "DeepMerge")
 
     def _levels(self, attachments: tuple[Attachment, ...]) -> list[Level]:
-        """The levels of a path from its most specific end: its routes, its listener, its Gateway."""
+        """Return the levels of a path from its most specific end: its routes, its listener, its Gateway."""
         routes: dict[ResourceKey, list[Attachment]] = {}
-        above: dict[Node, list[Attachment]] = {}
-        for each in attachments:
-            if each.node.key.kind.endswith("Route"):
-                routes.setdefault(each.node.key, []).append(each)
+        above: Attachments = {}
+        for attachment in attachments:
+            if attachment.node.key.kind.endswith("Route"):
+                routes.setdefault(attachment.node.key, []).append(attachment)
             else:
-                above.setdefault(each.node, []).append(each)
+                above.setdefault(attachment.node, []).append(attachment)
         levels = []
-        for key, found in reversed(routes.items()):
-            filters, rule = rule_lists([each for each in found if each.node.section])
-            of_route = [each for each in found if not each.node.section]
-            parent = self._topology.route(key) if self._topology is not None else None
-            levels.append(
-                Level(ranked(filters, rule, of_route), priority(parent.route if parent is not None else None))
-            )
+        for key, of_route in reversed(routes.items()):
+            filters, rule = rule_lists([each for each in of_route if each.node.section])
+            state = self.topology.route(key)
+            whole_route = [each for each in of_route if not each.node.section]
+            levels.append(Level(ranked(filters, rule, whole_route), priority(state.route if state else None)))
         lists = list(reversed(above.values()))
         if any(self._terminates(node) for node in above):
             return [*levels, Level(ranked(*lists))]
-        return [*levels, *(Level(ranked(each)) for each in lists)]
+        return [*levels, *(Level(ranked(attachments)) for attachments in lists)]
 
     def _terminates(self, node: Node) -> bool:
-        listener = self._topology.listener(node) if self._topology is not None else None
+        listener = self.topology.listener(node)
         return listener is not None and listener.protocol in TLS_PROTOCOLS
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
-        """Overridden only where the controller says so too: what a route replaces of a Gateway's policy is not (§2.2).
+        """Set Overridden where the controller does; a Gateway's policy that a route replaces is not (§2.2).
 
         The controller says it as soon as one target is lost; where others are not, the verdict is PartiallyEnforced.
         """
-        found: dict[ResourceKey, dict[Node, list[Outcome]]] = defaultdict(lambda: defaultdict(list))
+        self._outcomes = defaultdict(lambda: defaultdict(list))
         if self._kept:
-            for each in outcomes(states[0].kind.kind, Sites(topology, self._kept).all(), self._joined):
-                found[each.policy][each.ancestor].append(each)
-        self._outcomes = found
+            points = AttachmentPoints(topology, self._kept).all()
+            for outcome in outcomes(states[0].kind.kind, points, self._joined):
+                self._outcomes[outcome.policy][outcome.ancestor].append(outcome)
         self._refused = _refused(states, topology)
         for state in states:
             verdict.judge(state)
-            lost = [each for of in found.get(state.key, {}).values() for each in of if each.word == "Overridden"]
+            by_ancestor = self._outcomes.get(state.key, {})
+            lost = [each for merges in by_ancestor.values() for each in merges if each.word == "Overridden"]
             if lost and state.kind.kind != "DirectResponse":
                 survives = any(group.effective.survives(state.key) for group in state.groups)
                 state.verdict = "PartiallyEnforced" if survives else "Overridden"
-                state.by = tuple(sorted({key for each in lost for key in each.by}))
+                state.by = tuple(sorted({key for outcome in lost for key in outcome.by}))
             elif state.verdict == "Overridden":
                 state.verdict = "PartiallyEnforced"
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
-        """Per Gateway, ListenerSet or backend how the policy fared there; nothing where it reached none (§2.5)."""
+        """Return how the policy fared per Gateway, ListenerSet or backend; nothing where it reached none (§2.5)."""
         if state.invalid_code:
             refused = (
                 Condition("Accepted", "False", "Invalid", state.invalid),
                 Condition("Attached", "False", "Pending"),
             )
-            nodes = [node for node in sorted(self._refused.get(state.key, ())) if self._reports_on(node, topology)]
-            return tuple(Ancestor(node, _controller(topology, node.key), refused) for node in nodes)
-        found = []
-        for node, fared in sorted(self._outcomes.get(state.key, {}).items()):
-            if not self._reports_on(node, topology):
+            nodes = [node for node in sorted(self._refused.get(state.key, ())) if not self.is_foreign(node.key)]
+            return tuple(Ancestor(node, controller_above(topology, node.key), refused) for node in nodes)
+        ancestors = []
+        for node, merges in sorted(self._outcomes.get(state.key, {}).items()):
+            if self.is_foreign(node.key):
                 continue
-            words = {each.word for each in fared}
-            word = next(each for each in _WORDS if each in words)
+            words = {outcome.word for outcome in merges}
+            word = next(word for word in _WORDS if word in words)
             if state.kind.kind == "DirectResponse":
                 word = "Attached"
             conditions = [
@@ -159,48 +155,48 @@ class Kgateway(Implementation):
             if of_backend and _tls_policy(node.key, topology) is not None:
                 message = "a BackendTLSPolicy targets this backend; `tls` is ignored"
                 conditions.append(Condition("Overridden", "True", "ConflictedWithBackendTLSPolicy", message))
-            found.append(Ancestor(node, _controller(topology, node.key), tuple(conditions)))
-        return tuple(found)
+            ancestors.append(Ancestor(node, controller_above(topology, node.key), tuple(conditions)))
+        return tuple(ancestors)
 
-    def _reports_on(self, ancestor: Node, topology: Topology) -> bool:
-        """Nothing is written of Gateways of other controllers."""
-        return self._catalog is None or not foreign(topology, ancestor.key, self.name, self._catalog)
+
+def _everywhere(target: Target, topology: Topology) -> Target:
+    """Resolve a selector of the global policy namespace, which looks at the objects of all namespaces."""
+    if target.selector is None or target.problem not in ("", "no-match") or target.section:
+        return target
+    kind = target.key.group, target.key.kind
+    chosen = tuple(whole(each.key) for each in topology.world.of_kind(*kind) if matches(target.selector, each.labels))
+    if not chosen:
+        return target
+    return resolved_to(target, *chosen)
 
 
 def _refused(states: list[PolicyState], topology: Topology) -> dict[ResourceKey, set[Node]]:
-    """Invalid policies are reported where they would have been merged."""
-    kept: dict[Node, list[Attachment]] = defaultdict(list)
+    """Return for each invalid policy the ancestors where it would have been merged."""
+    kept: Attachments = defaultdict(list)
     for state in states:
         if state.invalid_code:
             for target in state.targets:
                 for node in target.nodes:
                     kept[node].append(Attachment(state.policy, node, target, state.declared))
-    found: dict[ResourceKey, set[Node]] = defaultdict(set)
-    if kept:
-        for site in Sites(topology, kept).all():
-            for level in site.levels:
-                for each in level.attachments:
-                    found[each.key].add(site.ancestor)
-    return found
-
-
-def _controller(topology: Topology, key: ResourceKey) -> str:
-    states = (topology.gateway(each) for each in gateways_above(topology, key))
-    return next((each.controller for each in states if each is not None), "")
+    ancestors: dict[ResourceKey, set[Node]] = defaultdict(set)
+    for point in AttachmentPoints(topology, kept).all() if kept else ():
+        for attachment in point.attachments:
+            ancestors[attachment.key].add(point.ancestor)
+    return ancestors
 
 
 def _tls_policy(backend: ResourceKey, topology: Topology) -> ResourceKey | None:
-    """The BackendTLSPolicy that targets a backend, whose `tls` then counts (§2.4)."""
+    """Return the BackendTLSPolicy that targets a backend and so replaces `tls` (§2.4), None without one."""
     for policy in topology.world.in_namespace(GATEWAY_GROUP, "BackendTLSPolicy", backend.namespace):
-        for each in map(mapping, sequence(policy.spec.get("targetRefs"))):
-            if (each.get("kind"), each.get("name")) == (backend.kind, backend.name):
+        for reference in map(mapping, sequence(policy.spec.get("targetRefs"))):
+            if (reference.get("kind"), reference.get("name")) == (backend.kind, backend.name):
                 return policy.key
     return None
 
 
 def _without_tls(folded: Folding, attachments: tuple[Attachment, ...], rival: ResourceKey) -> None:
     folded.clear(("tls",), rival)
-    for each in attachments:
-        tls = each.declared[0].proper.get("tls")
+    for attachment in attachments:
+        tls = attachment.declared[0].proper.get("tls")
         if tls is not None:
-            folded.lose(each, ("tls",), tls, {rival})
+            folded.lose(attachment, ("tls",), tls, {rival})

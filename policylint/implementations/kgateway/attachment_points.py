@@ -1,4 +1,4 @@
-"""Where kgateway merges policies and reports how each fared: route configs, virtual hosts, routes, backends.
+"""The points where kgateway merges policies and reports on them: route configs, virtual hosts, routes, backends.
 
 translator/irtranslator/{gateway,route}.go. A listener with TLS has a filter chain and so a route config of its own, in
 which policies of its section stand before those of the whole Gateway; listeners without share the route config of their
@@ -7,10 +7,10 @@ port, which holds the Gateway's policies, and a section is a virtual host in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from policylint.implementations.kgateway.fields import UNCOUNTED
-from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
+from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, ranked_once, rule_lists
 from policylint.model import Node, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment
@@ -23,15 +23,20 @@ Kept = Mapping[Node, list[Attachment]]
 TLS_PROTOCOLS = ("HTTPS", "TLS")
 
 
-class Site(NamedTuple):
+class AttachmentPoint(NamedTuple):
     """One merge, and the ancestor on which it is reported."""
 
     ancestor: Node
     levels: tuple[Level, ...]
 
+    @property
+    def attachments(self) -> list[Attachment]:
+        """Return the policies of all levels."""
+        return [attachment for level in self.levels for attachment in level.attachments]
 
-class Outcome(NamedTuple):
-    """How one policy fared in one merge: Attached, Merged or Overridden, and by whom."""
+
+class MergeOutcome(NamedTuple):
+    """The fate of one policy in one merge: Attached, Merged or Overridden, and by whom."""
 
     policy: ResourceKey
     ancestor: Node
@@ -39,35 +44,38 @@ class Outcome(NamedTuple):
     by: frozenset[ResourceKey] = frozenset()
 
 
-def outcomes(kind: str, sites: Iterator[Site], joined: Set[str] = frozenset()) -> Iterator[Outcome]:
-    """Attached: it is among the origins of every field; Merged: of some; Overridden: of none (ir.MergeOrigins)."""
-    for site in sites:
-        members = [each for level in site.levels for each in level.attachments]
-        if not members:
+def outcomes(kind: str, points: Iterable[AttachmentPoint], joined: Set[str] = frozenset()) -> Iterator[MergeOutcome]:
+    """Yield how each policy fares at each point (ir.MergeOrigins).
+
+    Attached: it is among the origins of every field; Merged: of some; Overridden: of none.
+    """
+    for point in points:
+        if not point.attachments:
             continue
-        result = fold(kind, site.levels, joined)
+        result = fold(kind, point.levels, joined)
         origins = {field: result.holders(field) for field in result.fields if field[-1] != UNCOUNTED}
-        for each in members:
-            holding = sum(each.key in holders for holders in origins.values())
+        for policy in (attachment.key for attachment in point.attachments):
+            holding = sum(policy in holders for holders in origins.values())
             if holding == len(origins):
-                yield Outcome(each.key, site.ancestor, "Attached")
+                yield MergeOutcome(policy, point.ancestor, "Attached")
             elif holding:
-                yield Outcome(each.key, site.ancestor, "Merged")
+                yield MergeOutcome(policy, point.ancestor, "Merged")
             else:
-                yield Outcome(each.key, site.ancestor, "Overridden", result.beaters(each.key))
+                yield MergeOutcome(policy, point.ancestor, "Overridden", result.beaters(policy))
 
 
-class Sites:
-    """Enumerates the merges of one kind of policy."""
+class AttachmentPoints:
+    """The merges of one kind of policy in one topology."""
 
     def __init__(self, topology: Topology, kept: Kept) -> None:
         self.topology = topology
         self.kept = kept
         self.children: dict[tuple[ResourceKey, int], list[Delegation]] = {}
-        for each in without_cycles(topology.delegations):
-            self.children.setdefault((each.parent, each.rule), []).append(each)
+        for delegation in without_cycles(topology.delegations):
+            self.children.setdefault((delegation.parent, delegation.rule), []).append(delegation)
 
-    def all(self) -> Iterator[Site]:
+    def all(self) -> Iterator[AttachmentPoint]:
+        """Yield the points of Gateways, of routes, and of all other targets."""
         yield from self._gateways()
         yield from self._routes()
         yield from self._alone()
@@ -75,7 +83,7 @@ class Sites:
     def _of(self, node: Node) -> list[Attachment]:
         return self.kept.get(node, [])
 
-    def _gateways(self) -> Iterator[Site]:
+    def _gateways(self) -> Iterator[AttachmentPoint]:
         for gateway in self.topology.gateways:
             whole_gateway = ranked(self._of(whole(gateway.gateway.key)))
             for listener in gateway.listeners:
@@ -90,25 +98,24 @@ class Sites:
 
     def _listener(
         self, listener: ListenerState, ancestor: Node, own: tuple[Attachment, ...], gateway: tuple[Attachment, ...]
-    ) -> Iterator[Site]:
+    ) -> Iterator[AttachmentPoint]:
         if listener.protocol in TLS_PROTOCOLS:
-            rest = tuple(each for each in gateway if all(each.key != other.key for other in own))
-            yield Site(ancestor, (Level((*own, *rest)),))
+            yield AttachmentPoint(ancestor, (Level(ranked_once(own, gateway)),))
         else:
-            yield Site(ancestor, (Level(gateway),))
-            yield Site(ancestor, (Level(own),))
+            yield AttachmentPoint(ancestor, (Level(gateway),))
+            yield AttachmentPoint(ancestor, (Level(own),))
 
-    def _routes(self) -> Iterator[Site]:
+    def _routes(self) -> Iterator[AttachmentPoint]:
         for state in self.topology.routes:
             parents = [Node(each.wanted, each.section, each.wanted.kind) for each in state.parents if each.attached]
             if not parents:
                 continue
             for levels in self._chains(state.route.key, ()):
                 if any(level.attachments for level in levels):
-                    yield from (Site(parent, levels) for parent in parents)
+                    yield from (AttachmentPoint(parent, levels) for parent in parents)
 
     def _chains(self, route: ResourceKey, above: tuple[Level, ...]) -> Iterator[tuple[Level, ...]]:
-        """Per rule at the end of a chain of delegations the levels, the most specific first."""
+        """Yield the levels for each rule at the end of a chain of delegations, the most specific first."""
         state = self.topology.route(route)
         if state is None:
             return
@@ -116,14 +123,14 @@ class Sites:
             filters, own = rule_lists(self._of(rule.node))
             level = Level(ranked(filters, own, self._of(whole(route))), priority(state.route))
             levels = (level, *above)
-            following = self.children.get((route, rule.number), [])
-            for each in following:
-                yield from self._chains(each.child, levels)
-            if not following:
+            delegations = self.children.get((route, rule.number), [])
+            for delegation in delegations:
+                yield from self._chains(delegation.child, levels)
+            if not delegations:
                 yield levels
 
-    def _alone(self) -> Iterator[Site]:
-        """Backends report on themselves."""
+    def _alone(self) -> Iterator[AttachmentPoint]:
+        """Yield the points of backends, which report on themselves."""
         for node, attachments in self.kept.items():
             if not node.key.kind.endswith("Route") and node.key.kind not in ("Gateway", "ListenerSet", "XListenerSet"):
-                yield Site(whole(node.key), (Level(ranked(attachments)),))
+                yield AttachmentPoint(whole(node.key), (Level(ranked(attachments)),))

@@ -1,6 +1,6 @@
-"""What kgateway reads in Secrets and ConfigMaps: API keys, users, header values.
+"""The Secrets and ConfigMaps that kgateway reads: API keys, users, header values.
 
-trafficpolicy/{api_key_auth,basic_auth_policy,header_modifiers}.go: what it cannot use makes the policy Invalid.
+trafficpolicy/{api_key_auth,basic_auth_policy,header_modifiers}.go: a policy with unusable ones is Invalid.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HASH_LENGTH = len(_HASH) + 28
 
 
 def api_keys(secrets: Iterable[Resource], world: World) -> str:
-    """Why Secrets are no good as API keys, "" if they are: no key at all, or one key of two clients."""
+    """Return why Secrets are unusable as API keys, "" if they are not: no key at all, or one key of two clients."""
     holders: dict[str, tuple[str, ResourceKey]] = {}
     for secret in secrets:
         held = contents(secret, world)
@@ -28,16 +28,16 @@ def api_keys(secrets: Iterable[Resource], world: World) -> str:
         for client, value in sorted(held.items()):
             if not value:
                 continue
-            other, where = holders.setdefault(value, (client, secret.key))
-            if other != client and not hidden(value):
-                return f"clients {other} of {where} and {client} of {secret.key} have the same API key"
+            holder, of_secret = holders.setdefault(value, (client, secret.key))
+            if holder != client and not hidden(value):
+                return f"clients {holder} of {of_secret} and {client} of {secret.key} have the same API key"
     return "" if holders else "the Secrets hold no API key"
 
 
 def users(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
-    """What is wrong with the users of `basicAuth`, in the policy or in its Secret."""
+    """Yield the faults of the users of `basicAuth`, in the policy or in its Secret."""
     block = mapping(policy.spec.get("basicAuth"))
-    lines = [text(each) for each in sequence(block.get("users"))]
+    lines = [text(line) for line in sequence(block.get("users"))]
     pointer: Pointer = ("spec", "basicAuth", "users")
     reference = mapping(block.get("secretRef"))
     if not lines and reference:
@@ -57,7 +57,10 @@ def users(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
 
 
 def _refused(htpasswd: str) -> str:
-    """Lines are `user:{SHA}hash`, one per user; comments do not count, and one user at least must be left."""
+    """Return the fault of an htpasswd file, "" without one.
+
+    Lines are `user:{SHA}hash`, one per user; comments do not count, and one user at least must be left.
+    """
     hashes: dict[str, str] = {}
     for number, line in enumerate(map(str.strip, htpasswd.split("\n")), start=1):
         if not line or line.startswith("#"):
@@ -74,9 +77,11 @@ def _refused(htpasswd: str) -> str:
     return "" if hashes else "no user is left"
 
 
-def header_key(world: World, secret: ResourceKey, reference: Mapping[str, Any], header: str) -> str:
-    """Why a Secret gives no value for a header, "" if it does: the entry is the one named, or has the header's name;
-    with neither every entry is a header."""
+def header_fault(world: World, secret: ResourceKey, reference: Mapping[str, Any], header: str) -> str:
+    """Return why a Secret gives no value for a header, "" if it does.
+
+    Its entry is the one named, or has the header's name; with neither every entry is a header.
+    """
     entry = text(reference.get("key")) or header
     held = contents(world.get(secret), world)
     if not entry or held is None or entry in held:

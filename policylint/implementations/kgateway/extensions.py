@@ -1,4 +1,4 @@
-"""What makes a GatewayExtension of no use to the policies that name it (trafficpolicy/gateway_extension.go, jwt.go).
+"""Faults of a GatewayExtension that its policies inherit (trafficpolicy/gateway_extension.go, jwt.go).
 
 A policy that names an extension of another type, or one with an error of its own, is Invalid.
 """
@@ -26,19 +26,19 @@ _CLIENT_SECRET = "client-secret"
 Fault = tuple[Pointer, str]
 
 
-def own_faults(extension: Resource, wanted: str, world: World) -> Iterator[Fault]:
-    """What is wrong with an extension in itself, its backends apart."""
+def own_faults(extension: Resource, block: str, world: World) -> Iterator[Fault]:
+    """Yield the faults of an extension itself, apart from its backends; `block` is the block that it must have."""
     spec = extension.spec
-    if wanted not in spec:
-        if any(each in spec for each in TYPES.values()):
-            yield ("spec",), f"it has no `{wanted}`"
+    if block not in spec:
+        if not spec.keys().isdisjoint(TYPES.values()):
+            yield ("spec",), f"it has no `{block}`"
         return
-    if wanted == "jwt":
-        for index, each in enumerate(map(mapping, sequence(mapping(spec["jwt"]).get("providers")))):
-            local = mapping(mapping(each.get("jwks")).get("local"))
+    if block == "jwt":
+        for index, provider in enumerate(map(mapping, sequence(mapping(spec["jwt"]).get("providers")))):
+            local = mapping(mapping(provider.get("jwks")).get("local"))
             pointer: Pointer = ("spec", "jwt", "providers", index, "jwks", "local")
             yield from ((pointer, fault) for fault in _key_set(extension, local, world))
-    elif wanted == "oauth2":
+    elif block == "oauth2":
         yield from _client(extension, mapping(spec["oauth2"]), world)
 
 
@@ -51,39 +51,39 @@ def _key_set(extension: Resource, local: Mapping[str, object], world: World) -> 
     if not name:
         return
     key = ResourceKey("", "ConfigMap", extension.key.namespace, name)
+    yield from _entry_faults(key, _KEY_SET, world)
+    held = contents(world.resolve(key).resource, world)
+    if held is not None and held.get(_KEY_SET) and not is_key_set(held[_KEY_SET]):
+        yield f"{_KEY_SET!r} of {key} is neither JSON with keys nor a public key in PEM"
+
+
+def _entry_faults(key: ResourceKey, entry: str, world: World) -> Iterator[str]:
     resolution = world.resolve(key)
     if resolution.missing:
         yield f"{key} is not there"
     held = contents(resolution.resource, world)
-    if held is not None and not held.get(_KEY_SET):
-        yield f"{key} has no entry {_KEY_SET!r}"
-    elif held is not None and not is_key_set(held[_KEY_SET]):
-        yield f"{_KEY_SET!r} of {key} is neither JSON with keys nor a public key in PEM"
+    if held is not None and not held.get(entry):
+        yield f"{key} has no entry {entry!r}"
 
 
 def is_key_set(value: str) -> bool:
-    """Whether a text may be what the controller reads: a public key in PEM, a set of JSON Web Keys, or one of them."""
+    """Tell whether a text may be what the controller reads: a public key in PEM, a JSON Web Key, or a set of them."""
     if is_symbolic(value) or "-----BEGIN" in value:
         return "-----BEGIN CERTIFICATE" not in value
     try:
-        found = json.loads(value)
+        keys = json.loads(value)
     except ValueError:
         return False
-    return isinstance(found, dict) and (bool(sequence(found.get("keys"))) or isinstance(found.get("kty"), str))
+    return isinstance(keys, dict) and (bool(sequence(keys.get("keys"))) or isinstance(keys.get("kty"), str))
 
 
 def _client(extension: Resource, block: Mapping[str, object], world: World) -> Iterator[Fault]:
-    """The client's secret, and a redirect URI with scheme and path (oauth2.go)."""
+    """Check the client's secret, and that the redirect URI has scheme and path (oauth2.go)."""
     name = text(mapping(mapping(block.get("credentials")).get("clientSecretRef")).get("name"))
     pointer: Pointer = ("spec", "oauth2", "credentials", "clientSecretRef")
     if name:
         key = ResourceKey("", "Secret", extension.key.namespace, name)
-        resolution = world.resolve(key)
-        if resolution.missing:
-            yield pointer, f"{key} is not there"
-        held = contents(resolution.resource, world)
-        if held is not None and not held.get(_CLIENT_SECRET):
-            yield pointer, f"{key} has no entry {_CLIENT_SECRET!r}"
+        yield from ((pointer, fault) for fault in _entry_faults(key, _CLIENT_SECRET, world))
     redirect = text(block.get("redirectURI"))
     if redirect and not is_symbolic(redirect):
         _, scheme, rest = redirect.partition("://")

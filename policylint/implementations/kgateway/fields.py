@@ -1,4 +1,4 @@
-"""What counts as one field of a kgateway policy when several are merged.
+"""The fields of a kgateway policy, as the merge of several policies counts them.
 
 Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2, §2.4.
 """
@@ -19,7 +19,7 @@ _IN_PARTS = {
 }
 """Top-level fields that are several fields to the merge ({trafficpolicy,backendconfigpolicy}/merge.go)."""
 _NO_LIMIT = ("maxRequestsPerConnection", 0)
-"""A setting that is none (listenerpolicy/http.go)."""
+"""A setting that counts as unset (listenerpolicy/http.go)."""
 UNCOUNTED = "clientCertificateValidation"
 """A field of a ListenerPolicy that the merge leaves out: it does not count in the status (listenerpolicy/merge.go)."""
 DEEP: frozenset[Pointer] = frozenset({("extAuth",), ("extProc",), ("transformation",), ("acl",)})
@@ -30,7 +30,7 @@ ACL: Pointer = ("acl",)
 
 
 def fields(kind: str, proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
-    """The fields that a spec sets, with their values; null is not set."""
+    """Yield the fields that a spec sets, with their values; null is not set."""
     if kind == "ListenerPolicy":
         yield from _listener(proper)
         return
@@ -43,7 +43,7 @@ def fields(kind: str, proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]
 
 
 def _listener(proper: Mapping[str, Any]) -> Iterator[tuple[Pointer, Any]]:
-    """`default` for all ports and `perPort`, each field by field, httpSettings too."""
+    """Yield `default` for all ports and `perPort`, each field by field, httpSettings too."""
     for name, value in proper.items():
         if name == "default":
             yield from _settings(("default",), mapping(value))
@@ -58,13 +58,13 @@ def _settings(prefix: Pointer, settings: Mapping[str, Any]) -> Iterator[tuple[Po
     for name, value in settings.items():
         if name == "httpSettings" and isinstance(value, dict):
             set_here = [pair for pair in value.items() if pair[1] is not None and pair != _NO_LIMIT]
-            yield from (((*prefix, name, inner), each) for inner, each in set_here)
+            yield from (((*prefix, name, inner), setting) for inner, setting in set_here)
         elif value is not None:
             yield (*prefix, name), value
 
 
 def with_ports(effective: Effective) -> Effective:
-    """A ListenerPolicy's spec as it is written: `perPort` a list again, in the order of the ports."""
+    """Return a ListenerPolicy's spec as it is written: `perPort` a list again, in the order of the ports."""
     ports = mapping(effective.spec.get("perPort"))
     if not ports:
         return effective
@@ -79,7 +79,7 @@ def with_ports(effective: Effective) -> Effective:
 
 
 def acl_conflict(one: Any, other: Any) -> bool:
-    """Whether two `acl` differ in a scalar: then they are not merged at all."""
+    """Tell whether two `acl` differ in a scalar: then they are not merged at all."""
     first, second = mapping(one), mapping(other)
     return any(
         not isinstance(value, (list, dict)) and name in second and second[name] != value

@@ -6,34 +6,27 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2, §2.3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from typing import Any, Literal
+from itertools import chain
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.kgateway.fields import ACL, DEEP, PROVIDERS, acl_conflict, fields
-from policylint.model import Resource, mapping
+from policylint.model import Resource, ResourceKey, mapping
 from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Folding
 from policylint.policy.results import Attachment
 
 WEIGHT = "kgateway.dev/policy-weight"
 PRIORITY = "kgateway.dev/inherited-policy-priority"
-Priority = Literal[
-    "ShallowMergePreferChild", "ShallowMergePreferParent", "DeepMergePreferChild", "DeepMergePreferParent"
-]
-_PRIORITIES: dict[str, Priority] = {
-    "ShallowMergePreferChild": "ShallowMergePreferChild",
-    "ShallowMergePreferParent": "ShallowMergePreferParent",
-    "DeepMergePreferChild": "DeepMergePreferChild",
-    "DeepMergePreferParent": "DeepMergePreferParent",
-}
-PREFER_CHILD: Priority = "ShallowMergePreferChild"
+PREFER_CHILD = "ShallowMergePreferChild"
+_PRIORITIES = (PREFER_CHILD, "ShallowMergePreferParent", "DeepMergePreferChild", "DeepMergePreferParent")
 
 
 class Level(NamedTuple):
-    """Policies that stand on one level, strongest first, and how the level below takes them."""
+    """The policies of one level, strongest first, and how the level below takes them."""
 
     attachments: tuple[Attachment, ...]
-    priority: Priority = PREFER_CHILD
+    priority: str = PREFER_CHILD
 
 
 class _Entry(NamedTuple):
@@ -43,36 +36,44 @@ class _Entry(NamedTuple):
 
 
 def weight(policy: Resource) -> int:
-    """The annotation kgateway.dev/policy-weight; 0 where it is not a number."""
+    """Return the annotation kgateway.dev/policy-weight; 0 where it is not a number."""
     try:
         return int(str(policy.annotations.get(WEIGHT, 0)))
     except ValueError:
         return 0
 
 
-def priority(route: Resource | None) -> Priority:
-    """What a delegating route says of its policies; anything unknown is the default."""
-    said = route.annotations.get(PRIORITY) if route is not None else None
-    return _PRIORITIES.get(str(said), PREFER_CHILD)
+def priority(route: Resource | None) -> str:
+    """Return the priority that a delegating route's annotation names; the default for anything unknown."""
+    name = str(route.annotations.get(PRIORITY)) if route is not None else ""
+    return name if name in _PRIORITIES else PREFER_CHILD
 
 
 def ranked(*lists: Iterable[Attachment]) -> tuple[Attachment, ...]:
-    """One level from its lists, the stronger list first; the weight sorts inside each list, then age."""
-    found: list[Attachment] = []
-    for each in lists:
-        ordered = sorted(each, key=lambda attachment: (-weight(attachment.policy), _position(attachment)))
-        found += [attachment for attachment in ordered if all(attachment.key != other.key for other in found)]
-    return tuple(found)
+    """Make one level of its lists, the stronger list first; the weight sorts inside each list, then age."""
+
+    def position(attachment: Attachment) -> tuple[int, int]:
+        return -weight(attachment.policy), attachment.target.filter or 0
+
+    return ranked_once(*(sorted(attachments, key=position) for attachments in lists))
+
+
+def ranked_once(*lists: Iterable[Attachment]) -> tuple[Attachment, ...]:
+    """Return several lists as one, a policy that is there twice where it stands first."""
+    first: dict[ResourceKey, Attachment] = {}
+    for attachment in chain(*lists):
+        first.setdefault(attachment.key, attachment)
+    return tuple(first.values())
 
 
 def rule_lists(attachments: Sequence[Attachment]) -> tuple[list[Attachment], list[Attachment]]:
-    """The policies of a rule: those its filters name, and those that target it."""
+    """Split the policies of a rule into those its filters name and those that target it."""
     by_filter = [each for each in attachments if each.target.filter is not None]
     return by_filter, [each for each in attachments if each.target.filter is None]
 
 
 def fold(kind: str, levels: Sequence[Level], joined: Set[str] = frozenset()) -> Folding:
-    """Levels from the most specific up, each field from the level that prevails.
+    """Fold levels from the most specific up, each field from the level that prevails.
 
     Args:
         joined: fields that policies of one level merge deeply, by the controller's setting PolicyMerge (§2.2).
@@ -81,26 +82,26 @@ def fold(kind: str, levels: Sequence[Level], joined: Set[str] = frozenset()) -> 
     for level in levels:
         for field, added in _of_level(kind, level.attachments, joined).items():
             entries[field] = _combined(field, entries.get(field, []), added, level.priority)
-    result = Folding()
+    folding = Folding()
     for field in sorted(entries, key=str):
-        _settle(result, field, entries[field])
-    return result
+        _offer(folding, field, entries[field])
+    return folding
 
 
 def _of_level(kind: str, attachments: Iterable[Attachment], deep: Set[str]) -> dict[Pointer, list[_Entry]]:
-    """Per field the policies that set it, strongest first; by default only `acl` is merged deeply on one level."""
-    found: dict[Pointer, list[_Entry]] = {}
+    """Return for each field the policies that set it, strongest first; by default only `acl` is merged deeply."""
+    entries: dict[Pointer, list[_Entry]] = {}
     for attachment in attachments:
         for field, value in fields(kind, attachment.declared[0].proper):
-            before = found.setdefault(field, [])
+            before = entries.setdefault(field, [])
             joined = [each.value for each in before if each.joins or each is before[0]]
-            joins = field == ACL and bool(before) and not any(acl_conflict(each, value) for each in joined)
+            joins = field == ACL and bool(before) and not any(acl_conflict(stronger, value) for stronger in joined)
             joins = joins or (bool(before) and len(field) == 1 and field[0] in deep)
             before.append(_Entry(attachment, value, joins))
-    return found
+    return entries
 
 
-def _combined(field: Pointer, below: list[_Entry], added: list[_Entry], how: Priority) -> list[_Entry]:
+def _combined(field: Pointer, below: list[_Entry], added: list[_Entry], how: str) -> list[_Entry]:
     if not below:
         return added
     deep = how.startswith("Deep") and field in DEEP
@@ -110,32 +111,31 @@ def _combined(field: Pointer, below: list[_Entry], added: list[_Entry], how: Pri
 
 
 def _following(entries: list[_Entry], deep: bool) -> list[_Entry]:
-    """Entries that come after stronger ones: they join them, or are lost to them whole."""
+    """Return entries that come after stronger ones: they join them, or are lost to them whole."""
     if not deep:
-        return [each._replace(joins=False) for each in entries]
+        return [entry._replace(joins=False) for entry in entries]
     return [entries[0]._replace(joins=True), *entries[1:]]
 
 
-def _settle(result: Folding, field: Pointer, entries: list[_Entry]) -> None:
-    """Offer a field from its strongest policy on. Of providers that are merged deeply one `disable`, wherever it comes
-    from, switches all off (trafficpolicy/merge.go: disableAllProviders)."""
-    listed = field in PROVIDERS and any(each.joins for each in entries)
-    if listed and (off := [each for each in entries if "disable" in mapping(each.value)]):
+def _offer(folding: Folding, field: Pointer, entries: list[_Entry]) -> None:
+    """Offer a field from its strongest policy on.
+
+    Of providers that are merged deeply one `disable`, wherever it comes from, switches all off (trafficpolicy/merge.go:
+    disableAllProviders).
+    """
+    listed = field in PROVIDERS and any(entry.joins for entry in entries)
+    if listed and (off := [entry for entry in entries if "disable" in mapping(entry.value)]):
         listed = False
-        entries = [off[0]._replace(joins=False), *(each._replace(joins=False) for each in entries if each != off[0])]
+        entries = [off[0]._replace(joins=False), *(entry._replace(joins=False) for entry in entries if entry != off[0])]
     seen: list[object] = []
-    for each in entries:
-        provider = mapping(each.value).get("extensionRef") if listed else None
-        if listed and each.joins and provider is not None and provider in seen:
-            result.lose(each.attachment, field, each.value, result.holders(field))
+    for entry in entries:
+        provider = mapping(entry.value).get("extensionRef") if listed else None
+        if listed and entry.joins and provider is not None and provider in seen:
+            folding.lose(entry.attachment, field, entry.value, folding.holders(field))
             continue
         seen.append(provider)
-        value = [each.value] if listed else each.value
-        if each.joins:
-            result.join(each.attachment, field, value)
+        value = [entry.value] if listed else entry.value
+        if entry.joins:
+            folding.join(entry.attachment, field, value)
         else:
-            result.offer(each.attachment, field, value)
-
-
-def _position(attachment: Attachment) -> int:
-    return attachment.target.filter or 0
+            folding.offer(entry.attachment, field, value)

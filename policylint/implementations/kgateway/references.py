@@ -1,4 +1,4 @@
-"""What a kgateway policy refers to beside its targets; what is not there makes it invalid.
+"""The references of a kgateway policy besides its targets; a missing one makes it invalid.
 
 Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2, last item.
 """
@@ -6,12 +6,15 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2, last item.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.kgateway.credentials import api_keys, header_key, users
+from policylint.implementations.generic import walk
+from policylint.implementations.kgateway.credentials import api_keys, header_fault, users
 from policylint.implementations.kgateway.extensions import TYPES, Fault, own_faults
-from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, mapping, text
 from policylint.model.selectors import matches
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
@@ -22,20 +25,17 @@ from policylint.topology.references import backend_target
 GROUP = "gateway.kgateway.dev"
 PERMISSIVE = "permissive"
 """Default of the controller's ReferenceGrantMode."""
-_BACKENDS = ("backendRef", "jwksBackendRef")
-_SECRETS = ("secretRef",)
 
 
 def broken_reference(policy: Resource, topology: Topology, grants: str = PERMISSIVE) -> Reading:
-    """The first reference that certainly does not resolve, is not granted, or leads to what is of no use; a Reading
-    without code for none.
+    """Return the first reference that certainly is missing, not granted or unusable; no `code` without one.
 
     Args:
         grants: ReferenceGrantMode: `permissive` asks for grants for backends and Secrets of other namespaces, `strict`
             also for GatewayExtensions, `off` for none.
     """
-    found = next(_References(policy, topology, grants).faults(), None)
-    return Reading() if found is None else Reading(code="broken-reference", reason=found[1], pointer=found[0])
+    fault = next(_References(policy, topology, grants).faults(), None)
+    return Reading() if fault is None else Reading(code="broken-reference", reason=fault[1], pointer=fault[0])
 
 
 class _References:
@@ -51,19 +51,17 @@ class _References:
             yield from self._api_keys()
             yield from users(self.policy, self.world)
         if self.policy.key.kind == "ListenerPolicy":
-            yield from self._backends(self.policy, ("spec",), self.policy.spec)
-        yield from self._secrets(("spec",), self.policy.spec)
+            yield from self._backends(self.policy)
+        yield from self._secrets()
 
     def _extensions(self) -> Iterator[Fault]:
         for path in TYPES:
-            block: Any = self.policy.spec
+            block = self.policy.spec
             for step in path:
-                block = mapping(mapping(block).get(step))
-            reference = mapping(mapping(block).get("extensionRef"))
-            if not text(reference.get("name")):
+                block = mapping(block.get(step))
+            key = self._key(GROUP, "GatewayExtension", block.get("extensionRef"))
+            if not key.name:
                 continue
-            namespace = text(reference.get("namespace")) or self.policy.key.namespace
-            key = ResourceKey(GROUP, "GatewayExtension", namespace, text(reference["name"]))
             resolution = self.world.resolve_inner(key)
             pointer: Pointer = ("spec", *path, "extensionRef")
             if resolution.missing:
@@ -71,74 +69,64 @@ class _References:
             elif self.mode == "strict" and (fault := next(self._reach(self.policy, key), "")):
                 yield pointer, fault
             elif resolution.resource is not None:
-                for fault in self._of_extension(resolution.resource, TYPES[path]):
+                extension = resolution.resource
+                for _, fault in (*own_faults(extension, TYPES[path], self.world), *self._backends(extension)):
                     yield pointer, f"{key}: {fault}"
 
-    def _of_extension(self, extension: Resource, wanted: str) -> Iterator[str]:
-        yield from (fault for _, fault in own_faults(extension, wanted, self.world))
-        yield from (fault for _, fault in self._backends(extension, ("spec",), extension.spec))
+    def _backends(self, holder: Resource) -> Iterator[Fault]:
+        for pointer, value in walk(holder.spec, ("spec",)):
+            if pointer[-1] in ("backendRef", "jwksBackendRef") and isinstance(value, dict):
+                backend, _, port = backend_target(value, holder.key.namespace)
+                yield from ((pointer, fault) for fault in self._reach(holder, backend, port))
 
-    def _backends(self, holder: Resource, pointer: Pointer, value: Any) -> Iterator[Fault]:
-        for index, each in enumerate(sequence(value)):
-            yield from self._backends(holder, (*pointer, index), each)
-        for name, inner in mapping(value).items():
-            here = (*pointer, name)
-            if name in _BACKENDS and isinstance(inner, dict):
-                wanted, _, port = backend_target(inner, holder.key.namespace)
-                yield from ((here, fault) for fault in self._reach(holder, wanted, port))
-            else:
-                yield from self._backends(holder, here, inner)
-
-    def _secrets(self, pointer: Pointer, value: Any) -> Iterator[Fault]:
-        for index, each in enumerate(sequence(value)):
-            yield from self._secrets((*pointer, index), each)
-        for name, inner in mapping(value).items():
-            if name in _SECRETS and isinstance(inner, dict) and text(inner.get("name")):
-                key = self._secret(inner)
-                yield from (((*pointer, name), fault) for fault in self._reach(self.policy, key))
+    def _secrets(self) -> Iterator[Fault]:
+        for pointer, value in walk(self.policy.spec, ("spec",)):
+            if pointer[-1] == "secretRef" and text(mapping(value).get("name")):
+                key = self._key("", "Secret", value)
+                yield from ((pointer, fault) for fault in self._reach(self.policy, key))
                 if "headerModifiers" in pointer:
-                    fault = header_key(self.world, key, inner, text(mapping(value).get("name")))
-                    yield from [((*pointer, name), fault)] if fault else []
-            else:
-                yield from self._secrets((*pointer, name), inner)
+                    header: Any = reduce(getitem, pointer[1:-1], self.policy.spec)  # type: ignore[arg-type]
+                    fault = header_fault(self.world, key, value, text(header.get("name")))
+                    yield from [(pointer, fault)] if fault else []
 
-    def _secret(self, reference: Any) -> ResourceKey:
+    def _key(self, group: str, kind: str, reference: Any) -> ResourceKey:
         namespace = text(mapping(reference).get("namespace")) or self.policy.key.namespace
-        return ResourceKey("", "Secret", namespace, text(mapping(reference).get("name")))
+        return ResourceKey(group, kind, namespace, text(mapping(reference).get("name")))
 
     def _api_keys(self) -> Iterator[Fault]:
-        """The Secrets of `apiKeyAuth`: by a selector also those of other namespaces whose grants permit it."""
+        """Check the Secrets of `apiKeyAuth`; a selector finds those of other namespaces too, where grants allow it."""
         block = mapping(self.policy.spec.get("apiKeyAuth"))
         pointer: Pointer = ("spec", "apiKeyAuth", "secretRef")
-        chosen = [found] if (found := self.world.get(self._secret(block.get("secretRef")))) is not None else []
+        secret = self.world.get(self._key("", "Secret", block.get("secretRef")))
+        chosen = [secret] if secret is not None else []
         selector = block.get("secretSelector")
         if isinstance(selector, dict):
             pointer = ("spec", "apiKeyAuth", "secretSelector")
-            labelled = [each for each in self.world.of_kind("", "Secret") if matches(selector, each.labels)]
-            permits = [(each, self._allows(self.policy.key, each.key)) for each in labelled]
+            labelled = [secret for secret in self.world.of_kind("", "Secret") if matches(selector, secret.labels)]
+            permits = [(secret, self._allows(self.policy.key, secret.key)) for secret in labelled]
             if any(permitted is None for _, permitted in permits):
                 return
-            chosen = [each for each, permitted in permits if permitted]
+            chosen = [secret for secret, permitted in permits if permitted]
             namespace = self.policy.key.namespace
             if not chosen and self.world.resolve(ResourceKey("", "Secret", namespace, "")).missing:
                 yield pointer, f"no Secret in namespace {namespace} has these labels"
         if chosen and (fault := api_keys(chosen, self.world)):
             yield pointer, fault
 
-    def _allows(self, holder: ResourceKey, wanted: ResourceKey) -> bool | None:
-        if self.mode == "off" or holder.namespace == wanted.namespace:
+    def _allows(self, holder: ResourceKey, key: ResourceKey) -> bool | None:
+        if self.mode == "off" or holder.namespace == key.namespace:
             return True
         if self._kept is None:
             self._kept = Grants(self.world)
-        return self._kept.allows(holder, wanted)
+        return self._kept.allows(holder, key)
 
-    def _reach(self, holder: Resource, wanted: ResourceKey, port: int | None = None) -> Iterator[str]:
-        resolution = self.world.resolve_inner(wanted)
-        if self._allows(holder.key, wanted) is False:
-            yield f"no ReferenceGrant in namespace {wanted.namespace} lets {holder.key} name {wanted}"
+    def _reach(self, holder: Resource, key: ResourceKey, port: int | None = None) -> Iterator[str]:
+        resolution = self.world.resolve_inner(key)
+        if self._allows(holder.key, key) is False:
+            yield f"no ReferenceGrant in namespace {key.namespace} lets {holder.key} name {key}"
         elif resolution.missing:
-            yield f"{wanted} is not there"
+            yield f"{key} is not there"
         elif resolution.resource is not None and port is not None:
             numbers = [each.number for each in ports(resolution.resource)]
             if numbers and port not in numbers and None not in numbers:
-                yield f"{wanted} has no port {port}"
+                yield f"{key} has no port {port}"

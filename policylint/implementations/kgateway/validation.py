@@ -1,7 +1,7 @@
-"""Values that pass kgateway's CRDs and that its controller refuses all the same; they make a policy Invalid.
+"""Values that pass kgateway's CRDs but not its controller; they make a policy Invalid.
 
-Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2;
-trafficpolicy/{http_acl_plugin,rbac}.go, listenerpolicy/http.go, backendconfigpolicy/tls.go.
+Source: docs/design/implementations/kgateway-nginx-gloo.md §2.2; trafficpolicy/{http_acl_plugin,rbac}.go,
+listenerpolicy/http.go, backendconfigpolicy/tls.go.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic import walk
+from policylint.implementations.kgateway.extensions import Fault
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.cel import is_expression
 from policylint.policy.declared import Reading
@@ -19,72 +21,82 @@ from policylint.topology.secret_data import contents
 _WINDOW = range(65535, 2147483648)
 _WINDOWS = ("initialStreamWindowSize", "initialConnectionWindowSize")
 _QUANTITY = re.compile(r"(\d+)(k|M|G|Ki|Mi|Gi)?")
+_BRACKETS = (("{{", "}}"), ("{%", "%}"), ("{#", "#}"))
 _UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-_Fault = tuple[Pointer, str]
 
 
 def refused_value(policy: Resource, world: World) -> Reading:
-    """The first value that the controller refuses; a Reading without code for none."""
+    """Return the first value that the controller refuses; a Reading without code for none."""
     judge = {"TrafficPolicy": _traffic, "ListenerPolicy": _listener, "BackendConfigPolicy": _backend}
     kind = policy.key.kind
-    found = next(judge[kind](policy, world), None) if kind in judge else None
-    return Reading() if found is None else Reading(code="value", reason=found[1], pointer=found[0])
+    fault = next(judge[kind](policy, world), None) if kind in judge else None
+    return Reading() if fault is None else Reading(code="value", reason=fault[1], pointer=fault[0])
 
 
-def _traffic(policy: Resource, world: World) -> Iterator[_Fault]:  # noqa: ARG001 - one of three of one shape
+def broken_template(policy: Resource) -> Reading:
+    """Return the first template of a transformation that Envoy would not load: its brackets do not close."""
+    for pointer, value in walk(policy.spec.get("transformation"), ("spec", "transformation")):
+        for opening, closing in _BRACKETS if isinstance(value, str) else ():
+            if value.count(opening) > value.count(closing):
+                reason = f"`{opening}` without `{closing}` in a template"
+                return Reading(code="template", reason=reason, pointer=pointer)
+    return Reading()
+
+
+def _traffic(policy: Resource, world: World) -> Iterator[Fault]:  # noqa: ARG001 - one of three of one shape
     for number, rule in enumerate(map(mapping, sequence(mapping(policy.spec.get("acl")).get("rules")))):
-        for index, each in enumerate(sequence(rule.get("cidrs"))):
-            if "/" in text(each) and (fault := _network(text(each), strict=True)):
+        for index, cidr in enumerate(sequence(rule.get("cidrs"))):
+            if "/" in text(cidr) and (fault := _network(text(cidr), strict=True)):
                 yield ("spec", "acl", "rules", number, "cidrs", index), fault
     rules = mapping(mapping(policy.spec.get("rbac")).get("policy"))
-    for index, each in enumerate(sequence(rules.get("matchExpressions"))):
-        if not is_expression(text(each)) and not is_symbolic(text(each)):
-            yield ("spec", "rbac", "policy", "matchExpressions", index), f"{each!r} is not a valid CEL expression"
+    for index, expression in enumerate(sequence(rules.get("matchExpressions"))):
+        if not is_expression(text(expression)) and not is_symbolic(text(expression)):
+            yield ("spec", "rbac", "policy", "matchExpressions", index), f"{expression!r} is not a valid CEL expression"
 
 
 def _network(value: str, *, strict: bool) -> str:
-    """Why a text is no network, "" if it is one; strict: no bit of its host is set."""
+    """Return why a text is no network, "" if it is one; `strict` forbids host bits."""
     from ipaddress import ip_interface
 
     if is_symbolic(value):
         return ""
     try:
-        found = ip_interface(value)
+        interface = ip_interface(value)
     except ValueError:
         return f"{value!r} is no network"
-    if strict and found.ip != found.network.network_address:
-        return f"{value!r} has bits of the host set; the network is {found.network}"
+    if strict and interface.ip != interface.network.network_address:
+        return f"{value!r} has bits of the host set; the network is {interface.network}"
     return ""
 
 
-def _listener(policy: Resource, world: World) -> Iterator[_Fault]:  # noqa: ARG001
+def _listener(policy: Resource, world: World) -> Iterator[Fault]:  # noqa: ARG001
     places: list[tuple[Pointer, Any]] = [(("spec", "default"), policy.spec.get("default"))]
-    for index, each in enumerate(map(mapping, sequence(policy.spec.get("perPort")))):
-        places.append((("spec", "perPort", index, "listener"), each.get("listener")))
+    for index, entry in enumerate(map(mapping, sequence(policy.spec.get("perPort")))):
+        places.append((("spec", "perPort", index, "listener"), entry.get("listener")))
     for pointer, settings in places:
-        here = (*pointer, "httpSettings")
+        place = (*pointer, "httpSettings")
         http = mapping(mapping(settings).get("httpSettings"))
         options = mapping(http.get("http2ProtocolOptions"))
         for name in _WINDOWS:
             size = _bytes(options.get(name))
             if size is not None and size not in _WINDOW:
                 limits = f"{_WINDOW[0]} and {_WINDOW[-1]}"
-                yield (*here, "http2ProtocolOptions", name), f"{name} must be between {limits} bytes, not {size}"
+                yield (*place, "http2ProtocolOptions", name), f"{name} must be between {limits} bytes, not {size}"
         if http.get("useRemoteAddress") is False:
-            for index, each in enumerate(sequence(http.get("xffTrustedCIDRs"))):
-                fault = _network(text(each), strict=False) if "/" in text(each) else f"{each!r} is no network"
+            for index, cidr in enumerate(sequence(http.get("xffTrustedCIDRs"))):
+                fault = _network(text(cidr), strict=False) if "/" in text(cidr) else f"{cidr!r} is no network"
                 if fault:
-                    yield (*here, "xffTrustedCIDRs", index), fault
+                    yield (*place, "xffTrustedCIDRs", index), fault
 
 
 def _bytes(value: object) -> int | None:
-    """A quantity in bytes; None where it is none, or one that needs more than the usual units."""
-    found = _QUANTITY.fullmatch(str(value)) if value is not None and not isinstance(value, bool) else None
-    return int(found[1]) * _UNITS.get(found[2] or "", 1) if found else None
+    """Return a quantity in bytes; None where it is none, or needs more than the usual units."""
+    quantity = _QUANTITY.fullmatch(str(value)) if value is not None and not isinstance(value, bool) else None
+    return int(quantity[1]) * _UNITS.get(quantity[2] or "", 1) if quantity else None
 
 
-def _backend(policy: Resource, world: World) -> Iterator[_Fault]:
-    """Names to verify need a CA, a certificate its key; a CA is PEM."""
+def _backend(policy: Resource, world: World) -> Iterator[Fault]:
+    """Check that names to verify come with a CA, a certificate with its key, and that a CA is PEM."""
     tls = mapping(policy.spec.get("tls"))
     if not tls or tls.get("insecureSkipVerify") is True:
         return
@@ -101,7 +113,7 @@ def _backend(policy: Resource, world: World) -> Iterator[_Fault]:
 
 
 def _held(policy: Resource, tls: Mapping[str, Any], world: World) -> tuple[str, str, str] | None:
-    """CA, certificate and key, from the Secret or the files; None where the Secret's content is not known."""
+    """Return CA, certificate and key, from the Secret or the files; None where the Secret's content is not known."""
     name = text(mapping(tls.get("secretRef")).get("name"))
     if name:
         data = contents(world.get(ResourceKey("", "Secret", policy.key.namespace, name)), world)

@@ -5,24 +5,29 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.
 
 from __future__ import annotations
 
-from policylint.catalog.kinds import Catalog
-from policylint.implementations.generic import Implementation
-from policylint.implementations.nginx_gateway_fabric.inheritance import inherit
+from functools import cached_property
+
+from policylint.documents import Pointer
+from policylint.implementations.generic import Attachments, Implementation, unresolved
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without
 from policylint.implementations.nginx_gateway_fabric.references import broken
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps
 from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED, NOT_SET, Status, room
 from policylint.implementations.nginx_gateway_fabric.values import fault
-from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
-from policylint.policy import strategies, targets, verdict
+from policylint.model import GATEWAY_GROUP, PolicyKind, Resolution, Resource, ResourceKey, World
+from policylint.policy import verdict
 from policylint.policy.declared import Reading
-from policylint.policy.effective import Effects
-from policylint.policy.folding import Stack
-from policylint.policy.results import Ancestor, Attachment, Declared, Effective, Group, PolicyState, Refusal, Target
+from policylint.policy.folding import Folding, Stack
+from policylint.policy.results import Ancestor, Attachment, Declared, Effective, PolicyState, Refusal, Target
+from policylint.policy.strategies import by_node
 from policylint.policy.target_conditions import TargetCondition
+from policylint.policy.units import leaves
 from policylint.topology import Condition, Topology, whole
-from policylint.topology.ancestry import ancestors, foreign
+from policylint.topology.ancestry import ancestors
 from policylint.topology.grants import Grants
+
+_ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})
+"""Lists to which every policy of one context adds. A lower context that has limit_req of its own replaces them."""
 
 
 class NginxGatewayFabric(Implementation):
@@ -30,36 +35,32 @@ class NginxGatewayFabric(Implementation):
 
     name = "nginx-gateway-fabric"
 
-    def __init__(self) -> None:
-        self._of_topology: tuple[Topology, Overlaps] | None = None
-        self._catalog: Catalog | None = None
+    ends_above = True
 
-    def begin(self, kind: PolicyKind, topology: Topology, catalog: Catalog) -> None:  # noqa: ARG002
-        """The catalog says which Gateways are another controller's."""
-        self._catalog = catalog
-
-    def _overlaps(self, topology: Topology) -> Overlaps:
-        if self._of_topology is None or self._of_topology[0] is not topology:
-            self._of_topology = topology, Overlaps(topology)
-        return self._of_topology[1]
+    @cached_property
+    def _overlaps(self) -> Overlaps:
+        return Overlaps(self.topology)
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-        """References stay in the policy's namespace; a Service that no attached route names is as good as absent."""
-        found = targets.targets(policy, kind, topology, grants)
-        return tuple(_reached(target, topology) for target in found)
+        """Resolve references in the policy's namespace; a Service that no attached route names counts as missing."""
+        targets = super().targets(policy, kind, topology, grants)
+        return tuple(_reached(target, topology) for target in targets)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
-        """Sizes, durations and rates must be such as NGINX reads; the rest is the CRD's own required fields."""
+        """Refuse sizes, durations and rates that NGINX cannot read, besides missing required fields."""
         reading = super().validate(policy, kind, declared, world)
         return reading if reading.code else fault(kind, declared)
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
-        """No other route may share a location with a targeted one; telemetry or WAF must be on (§1.2, §1.5), and
-        what is called must be there."""
+        """Refuse a policy whose targets or references do not allow it.
+
+        No other route may share a location with a targeted one, telemetry or WAF must be on (§1.2, §1.5), and what is
+        called must be there.
+        """
         mixed = _mixed(state)
         if mixed:
             return Reading(code="mixed-targets", reason=mixed, pointer=("spec", "targetRefs"))
-        rivals = self._overlaps(topology).of(state)
+        rivals = self._overlaps.of(state)
         if rivals:
             reason = f"{', '.join(map(str, rivals))} shares Gateway, hostname, port and path with a targeted route"
             return Reading(code=OVERLAP, reason=reason)
@@ -69,37 +70,33 @@ class NginxGatewayFabric(Implementation):
             return Reading(code=NOT_SET, reason=reason)
         return broken(state, topology)
 
-    def claims(
-        self, kind: PolicyKind, attached: dict[Node, list[Attachment]]
-    ) -> tuple[dict[Node, list[Attachment]], list[Refusal]]:
-        """A policy is not attached to what its status has no room for (§1.6)."""
+    def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
+        """Drop attachments to targets that the status has no room for (§1.6)."""
         kept, refused = super().claims(kind, attached)
-        return {node: [each for each in of if not _beyond(each)] for node, of in kept.items()}, refused
+        return {
+            node: [each for each in attachments if not _beyond(each)] for node, attachments in kept.items()
+        }, refused
 
     def target_conditions(self, states: list[PolicyState], topology: Topology) -> list[TargetCondition]:
-        """As everywhere; and on targets that a policy has no room to report on, that it is not applied there."""
-        found = super().target_conditions(states, topology)
+        """Add to the generic conditions a refusal on each target that the status has no room for."""
+        conditions = super().target_conditions(states, topology)
         for state in states:
             nodes = [node for target in state.targets for node in target.nodes if node.key.kind != "Service"]
-            found += [TargetCondition(node, LIMIT_REACHED, (state.key,)) for node in nodes[room(state.policy) :]]
-        return found
-
-    def groups(self, kind: PolicyKind, kept: dict[Node, list[Attachment]], topology: Topology) -> list[Group]:
-        """Per route rule; a Gateway without routes is configured as well (the server context)."""
-        return Effects(topology, kind, kept, self.merge, ends_above=True).groups()
+            conditions += [TargetCondition(node, LIMIT_REACHED, (state.key,)) for node in nodes[room(state.policy) :]]
+        return conditions
 
     def merge(self, stack: Stack) -> Effective:
-        """Per directive, the lowest NGINX context that has it (§1.4); whole policies for the atomic kinds."""
+        """Merge per directive, the lowest NGINX context that has it (§1.4); whole policies for the atomic kinds."""
         if stack.kind.merge.strategy.startswith("atomic") or stack.kind.merge.strategy == "none":
-            return strategies.merge(stack)
-        return inherit(stack)
+            return super().merge(stack)
+        return _inherit(stack)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
-        """As everywhere; what a route replaces still stands in the Gateway's own context, so it is never Overridden."""
+        """Set verdicts, never Overridden: what a route replaces still stands in the Gateway's own context."""
         for state in states:
             verdict.judge(state)
             if state.invalid_code == OVERLAP:
-                state.by = self._overlaps(topology).of(state)
+                state.by = self._overlaps.of(state)
             usable = not state.invalid_code and not state.refused
             if usable and Status(state, topology).reaches_nothing():
                 state.verdict = "TargetNotFound"
@@ -107,29 +104,47 @@ class NginxGatewayFabric(Implementation):
                 state.verdict = "PartiallyEnforced"
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
-        """The target itself, for a Service the Gateways that lead to it (§1.6)."""
+        """Return the target itself, for a Service the Gateways that lead to it (§1.6)."""
         if state.kind.status != "ancestors":
             return ()
-        found = Status(state, topology).ancestors()
-        if self._catalog is None:
-            return found
-        return tuple(each for each in found if not foreign(topology, each.ancestor.key, self.name, self._catalog))
+        ancestors = Status(state, topology).ancestors()
+        return tuple(ancestor for ancestor in ancestors if not self.is_foreign(ancestor.ancestor.key))
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:
-        """ExternalLoadBalancer has one flat status."""
+        """Return the one flat status of ExternalLoadBalancer."""
         if state.kind.status != "conditions":
             return ()
         return Status(state, topology).flat()
 
 
+def _inherit(stack: Stack) -> Effective:
+    """Return the settings of a stack, each directive whole from the most specific target that has it.
+
+    docs/design/implementations/kgateway-nginx-gloo.md §1.3 (on one target settings add up) and §1.4 (NGINX inherits
+    from http to server to location).
+    """
+    directives = frozenset(tuple(path.split(".")) for path in stack.kind.conflict_fields)
+    folding = Folding()
+    for level in reversed(by_node(stack.attachments)):
+        members = {attachment.key for attachment in level}
+        for attachment in level:
+            for unit in leaves(attachment.declared[0].proper, directives):
+                adds = unit.id in _ADDING and folding.holders(unit.id) <= members
+                (folding.join if adds else folding.offer)(attachment, unit.id, unit.value)
+    return folding.effective(stack.attachments)
+
+
 def _beyond(attachment: Attachment) -> bool:
-    """Whether a target comes after those that the status of its policy has room for."""
+    """Tell whether a target comes after those that the status of its policy has room for."""
     index = attachment.target.pointer[-1]
     return (index if isinstance(index, int) else 0) >= room(attachment.policy)
 
 
 def _mixed(state: PolicyState) -> str:
-    """These kinds target Gateways or routes, never both; a WAFPolicy has targets of one kind only (the CRDs' CEL)."""
+    """Return why targets do not go together, "" where they do (the CRDs' CEL).
+
+    These kinds target Gateways or routes, never both; a WAFPolicy has targets of one kind only.
+    """
     if state.kind.kind not in ("ProxySettingsPolicy", "RateLimitPolicy", "WAFPolicy"):
         return ""
     kinds = {target.key.kind for target in state.targets}
@@ -144,12 +159,11 @@ def _reached(target: Target, topology: Topology) -> Target:
     unseen = topology.world.unseen.reason(ResourceKey(GATEWAY_GROUP, "HTTPRoute", target.key.namespace, ""))
     if unseen:
         return target._replace(nodes=(), resolution=Resolution("unknown", unseen))
-    detail = f"no attached route refers to {target.key}"
-    return target._replace(nodes=(), resolution=Resolution("missing", detail), problem="not-found", detail=detail)
+    return unresolved(target, "not-found", f"no attached route refers to {target.key}")
 
 
 def _served(service: ResourceKey, topology: Topology) -> bool:
-    """Whether a Gateway leads to a Service; a route whose parents were not seen may lead to one."""
+    """Tell whether a Gateway leads to a Service; a route whose parents were not seen may lead to one."""
     for node in ancestors(topology, [whole(service)]):
         if node.role == "Gateway":
             return True

@@ -5,7 +5,7 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.model import ResourceKey, mapping, sequence, text
@@ -20,7 +20,7 @@ _NEEDS = {"ObservabilityPolicy": "telemetry", "WAFPolicy": "waf"}
 def gateways_without(
     state: PolicyState, topology: Topology
 ) -> tuple[str, tuple[ResourceKey, ...], tuple[ResourceKey, ...]]:
-    """What a kind needs switched on, the Gateways above its targets, and those of them where it certainly is off."""
+    """Return the feature that a kind needs, the Gateways above its targets, and those where it certainly is off."""
     feature = _NEEDS.get(state.kind.kind, "")
     if not feature:
         return "", (), ()
@@ -28,31 +28,30 @@ def gateways_without(
     for target in state.targets:
         for node in target.nodes:
             gateways.update(dict.fromkeys(gateways_above(topology, node.key)))
-    lacking = tuple(each for each in gateways if _enabled(each, feature, topology) is False)
-    return feature, tuple(gateways), lacking
+    return feature, tuple(gateways), lacking(gateways, state.kind.kind, topology)
 
 
-def lacks(gateways: list[ResourceKey], kind: str, topology: Topology) -> bool:
-    """Whether a kind's need is not met on one of these Gateways."""
+def lacking(gateways: Iterable[ResourceKey], kind: str, topology: Topology) -> tuple[ResourceKey, ...]:
+    """Return those of some Gateways on which what a kind needs certainly is off."""
     feature = _NEEDS.get(kind, "")
-    return bool(feature) and any(_enabled(each, feature, topology) is False for each in gateways)
+    return tuple(gateway for gateway in gateways if feature and _enabled(gateway, feature, topology) is False)
 
 
 def _enabled(gateway: ResourceKey, feature: str, topology: Topology) -> bool | None:
-    """By the Gateway's NginxProxy over that of its class; None where one of them was not seen."""
-    found = topology.gateway(gateway)
-    if found is None or found.class_resolution.resource is None:
+    """Read the Gateway's NginxProxy over that of its class; None where one of them was not seen."""
+    state = topology.gateway(gateway)
+    if state is None or state.class_resolution.resource is None:
         return None
-    own = mapping(mapping(found.gateway.spec.get("infrastructure")).get("parametersRef"))
-    of_class = mapping(found.class_resolution.resource.spec.get("parametersRef"))
+    own = mapping(mapping(state.gateway.spec.get("infrastructure")).get("parametersRef"))
+    of_class = mapping(state.class_resolution.resource.spec.get("parametersRef"))
     merged: dict[str, Any] = {}
     for reference, namespace in ((of_class, text(of_class.get("namespace"))), (own, gateway.namespace)):
-        if not reference or text(reference.get("group")) != _GROUP:
+        if text(reference.get("group")) != _GROUP:
             continue
-        wanted = ResourceKey(_GROUP, "NginxProxy", namespace, text(reference.get("name")))
-        resolution = topology.world.resolve_inner(wanted)
+        proxy = ResourceKey(_GROUP, "NginxProxy", namespace, text(reference.get("name")))
+        resolution = topology.world.resolve_inner(proxy)
         if resolution.resource is not None:
-            merged = _over(merged, resolution.resource.spec)
+            merged = _patched(merged, resolution.resource.spec)
         elif resolution.unknown:
             return None
     return _telemetry(merged) if feature == "telemetry" else bool(mapping(merged.get("waf")).get("enable"))
@@ -64,9 +63,9 @@ def _telemetry(spec: Mapping[str, Any]) -> bool:
     return bool(endpoint) and "DisableTracing" not in sequence(telemetry.get("disabledFeatures"))
 
 
-def _over(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+def _patched(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(base)
     for name, value in patch.items():
         below = result.get(name)
-        result[name] = _over(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+        result[name] = _patched(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
     return result

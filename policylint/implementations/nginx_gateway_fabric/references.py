@@ -1,14 +1,15 @@
-"""What a PayloadProcessor calls: a Service, with a token from a Secret (state/graph/payloadprocessor.go).
+"""The references of a PayloadProcessor: a Service, and a token in a Secret (state/graph/payloadprocessor.go).
 
 The Service may be in another namespace where a ReferenceGrant says so, the Secret is in the policy's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.model import ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.policy.results import PolicyState
 from policylint.topology import Topology
@@ -21,20 +22,18 @@ NOT_PERMITTED = "reference-not-permitted"
 
 
 def broken(state: PolicyState, topology: Topology) -> Reading:
-    """The first reference that certainly leads nowhere; a Reading without code for none."""
+    """Return the first reference that certainly leads nowhere; a Reading without code for none."""
     if state.kind.kind != "PayloadProcessor":
         return Reading()
-    for index, each in enumerate(sequence(state.policy.spec.get("processors"))):
-        process = mapping(mapping(each).get("extProcess"))
-        place: Pointer = ("spec", "processors", index, "extProcess")
-        for fault in _faults(state.key, process, place, topology):
+    for index, processor in enumerate(sequence(state.policy.spec.get("processors"))):
+        process = mapping(mapping(processor).get("extProcess"))
+        for fault in _faults(state.key, process, ("spec", "processors", index, "extProcess"), topology.world):
             return fault
     return Reading()
 
 
-def _faults(policy: ResourceKey, process: object, place: Pointer, topology: Topology) -> Iterator[Reading]:
-    world = topology.world
-    reference = mapping(mapping(process).get("backendRef"))
+def _faults(policy: ResourceKey, process: Mapping[str, Any], place: Pointer, world: World) -> Iterator[Reading]:
+    reference = mapping(process.get("backendRef"))
     if reference:
         backend, _, port = backend_target(reference, policy.namespace)
         backend = backend._replace(group="" if backend.group == "core" else backend.group)
@@ -45,12 +44,11 @@ def _faults(policy: ResourceKey, process: object, place: Pointer, topology: Topo
         resolution = world.resolve_inner(backend)
         if resolution.missing:
             yield Reading(code="backend-not-found", reason=f"{backend} was not found", pointer=pointer)
-        found = resolution.resource
-        if found is not None and port is not None:
-            numbers = [each.number for each in ports(found)]
+        if resolution.resource is not None and port is not None:
+            numbers = [service_port.number for service_port in ports(resolution.resource)]
             if None not in numbers and port not in numbers:
                 yield Reading(code="backend-port", reason=f"{backend} has no port {port}", pointer=(*pointer, "port"))
-    name = text(mapping(mapping(process).get("authTokenRef")).get("name"))
+    name = text(mapping(process.get("authTokenRef")).get("name"))
     if name:
         secret = ResourceKey("", "Secret", policy.namespace, name)
         if world.resolve_inner(secret).missing:

@@ -6,6 +6,7 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.2.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from policylint.model import ResourceKey, mapping, sequence, text
@@ -16,45 +17,42 @@ from policylint.topology.state import RouteState
 OVERLAP = "route-overlap"
 """The invalid_code of a policy whose target shares a location with another route."""
 _KINDS = ("HTTPRoute", "GRPCRoute")
-_Place = tuple[ResourceKey, str, int | None, str]
+_Location = tuple[ResourceKey, str, int | None, str]
 """Gateway, accepted hostname, listener port, path value; hostnames are compared as they are written."""
 
 
 class Overlaps:
-    """Every route by the locations that it makes."""
+    """The routes of a topology by the locations that they make."""
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
-        self._routes: dict[_Place, set[ResourceKey]] = {}
+        self._routes: dict[_Location, set[ResourceKey]] = {}
         for route in topology.routes:
             if route.route.key.kind in _KINDS:
-                for place in _places(route):
-                    self._routes.setdefault(place, set()).add(route.route.key)
+                for location in _locations(route):
+                    self._routes.setdefault(location, set()).add(route.route.key)
 
     def of(self, state: PolicyState) -> tuple[ResourceKey, ...]:
-        """The routes that this policy does not target and that share a location with one that it does."""
+        """Return the routes that a policy does not target and that share a location with one that it does, sorted."""
         targeted = {node.key for target in state.targets for node in target.nodes if node.key.kind in _KINDS}
         routes = [route for key in targeted if (route := self._topology.route(key)) is not None]
-        found = {rival for route in routes for place in _places(route) for rival in self._routes[place]}
-        return tuple(sorted(found - targeted))
+        rivals = {rival for route in routes for location in _locations(route) for rival in self._routes[location]}
+        return tuple(sorted(rivals - targeted))
 
 
-def _places(route: RouteState) -> Iterator[_Place]:
+def _locations(route: RouteState) -> Iterator[_Location]:
     paths = sorted(set(_paths(route)))
     for parent in route.parents:
         if parent.gateway is None or parent.wanted.kind != "Gateway":
             continue
         for candidate in parent.candidates:
-            if candidate.failure:
-                continue
-            port = _port(candidate.holder.spec, candidate.pointer)
-            for hostname in candidate.hostnames:
-                for path in paths:
-                    yield parent.gateway, hostname, port, path
+            if not candidate.failure:
+                port = _port(candidate.holder.spec, candidate.pointer)
+                yield from ((parent.gateway, *location) for location in product(candidate.hostnames, [port], paths))
 
 
 def _port(spec: Any, pointer: tuple[str | int, ...]) -> int | None:
-    """The port of the listener that a pointer of a candidate stands in: ("spec", "listeners", 0, …)."""
+    """Return the port of the listener in which a candidate's pointer stands: ("spec", "listeners", 0, …)."""
     listeners = sequence(mapping(spec).get("listeners"))
     index = pointer[2] if len(pointer) > 2 else None
     listener = mapping(listeners[index]) if isinstance(index, int) and index < len(listeners) else {}
@@ -63,7 +61,7 @@ def _port(spec: Any, pointer: tuple[str | int, ...]) -> int | None:
 
 
 def _paths(route: RouteState) -> Iterator[str]:
-    """The path of every match; the API server fills in `/` where a rule or match has none."""
+    """Yield the path of every match; the API server fills in `/` where a rule or match has none."""
     for rule in map(mapping, sequence(route.route.spec.get("rules"))):
         matches = sequence(rule.get("matches"))
         for match in map(mapping, matches or [{}]):

@@ -5,7 +5,8 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.6; status/prepare
 
 from __future__ import annotations
 
-from policylint.implementations.nginx_gateway_fabric.proxy import lacks
+from policylint.implementations.generic import controller_above
+from policylint.implementations.nginx_gateway_fabric.proxy import lacking
 from policylint.implementations.nginx_gateway_fabric.references import NOT_PERMITTED
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
 from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
@@ -23,7 +24,9 @@ LIMIT_REACHED = Condition(
     "AncestorLimitReached",
     "Policies cannot be applied because the ancestor status list has reached the maximum size",
 )
-"""What a target says of a policy that has no place left to report on it."""
+"""The condition of a target on which a policy has no place left to report."""
+_REASONS = {OVERLAP: "TargetConflict", NOT_SET: "NginxProxyConfigNotSet", NOT_PERMITTED: "RefNotPermitted"}
+"""Reasons of a policy that is not accepted, by its invalid_code; otherwise `Invalid`."""
 _REFUSED_ROUTES = ("IncompatibleFilters", "UnsupportedValue")
 _ACCEPTED = Condition("Accepted", "True", "Accepted", "The Policy is accepted")
 _PROGRAMMED = Condition("Programmed", "True", "Programmed", "Policy is programmed in the data plane")
@@ -31,31 +34,27 @@ _INVALID_TARGET = Condition("Accepted", "False", "TargetNotFound", "The TargetRe
 
 
 def room(policy: Resource) -> int:
-    """How many ancestors a policy may still get: what other controllers wrote into its status counts too (§1.6)."""
+    """Return how many ancestors a policy may still get; those of other controllers count too (§1.6)."""
     entries = map(mapping, sequence(mapping(policy.body.get("status")).get("ancestors")))
-    others = sum(not text(each.get("controllerName")).startswith(CONTROLLERS) for each in entries)
+    others = sum(not text(entry.get("controllerName")).startswith(CONTROLLERS) for entry in entries)
     return max(0, MAX_ANCESTORS - others)
 
 
 class Status:
-    """One policy's status, for each of its targets."""
+    """The status of one policy, for each of its targets."""
 
     def __init__(self, state: PolicyState, topology: Topology) -> None:
         self.state = state
         self.topology = topology
 
     def ancestors(self) -> tuple[Ancestor, ...]:
-        """Nothing for a policy none of whose targets is there: the controller leaves those out (§1.1)."""
-        found: dict[ResourceKey, Ancestor] = {}
-        for target in self.state.targets:
-            for node in target.nodes:
-                for key in self._places(node.key):
-                    if key not in found and self._owned(key):
-                        found[key] = self._ancestor(key)
-        return tuple(found[key] for key in sorted(found))[: room(self.state.policy)]
+        """Return the ancestors, sorted; none for a policy without any existing target (§1.1)."""
+        nodes = [node for target in self.state.targets for node in target.nodes]
+        keys = {key for node in nodes for key in self._places(node.key) if self._owned(key)}
+        return tuple(map(self._ancestor, sorted(keys)[: room(self.state.policy)]))
 
     def flat(self) -> tuple[Condition, ...]:
-        """ExternalLoadBalancer: one Accepted; a Gateway that is not there makes it Invalid."""
+        """Return the Accepted of an ExternalLoadBalancer; a missing Gateway makes it Invalid."""
         return (self._accepted() or Condition("Accepted", "False", "Invalid", self._first_problem() or "invalid"),)
 
     def _places(self, target: ResourceKey) -> list[ResourceKey]:
@@ -66,26 +65,20 @@ class Status:
         accepted = self._accepted() or _ACCEPTED
         if accepted is _ACCEPTED and self._unattachable(key):
             accepted = _INVALID_TARGET
-        elif accepted is _ACCEPTED and lacks(gateways, self.state.kind.kind, self.topology):
+        elif accepted is _ACCEPTED and lacking(gateways, self.state.kind.kind, self.topology):
             accepted = Condition("Accepted", "False", "NginxProxyConfigNotSet", "the NginxProxy lacks what it needs")
         conditions = [accepted]
         if "ResolvedRefs" in self.state.kind.conditions:
             conditions.append(Condition("ResolvedRefs", "True", "ResolvedRefs"))
         if "Programmed" in self.state.kind.conditions:
             conditions.append(_programmed(accepted))
-        return Ancestor(whole(key), self._controller(gateways), tuple(conditions))
+        return Ancestor(whole(key), controller_above(self.topology, key), tuple(conditions))
 
     def _accepted(self) -> Condition | None:
-        """The verdict on the policy as such; None when only the flat status has something to say."""
+        """Return the verdict on the policy as such; None when only the flat status has something to say."""
         state = self.state
-        if state.invalid_code == OVERLAP:
-            return Condition("Accepted", "False", "TargetConflict", state.invalid)
-        if state.invalid_code == NOT_SET:
-            return Condition("Accepted", "False", "NginxProxyConfigNotSet", state.invalid)
-        if state.invalid_code == NOT_PERMITTED:
-            return Condition("Accepted", "False", "RefNotPermitted", state.invalid)
         if state.invalid_code:
-            return Condition("Accepted", "False", "Invalid", state.invalid)
+            return Condition("Accepted", "False", _REASONS.get(state.invalid_code, "Invalid"), state.invalid)
         if state.refused:
             return Condition("Accepted", "False", "Conflicted", f"Conflicts with another {state.kind.kind}")
         return None if self._first_problem() and state.kind.status == "conditions" else _ACCEPTED
@@ -94,19 +87,19 @@ class Status:
         return next((target.detail for target in self.state.targets if target.problem), "")
 
     def _owned(self, key: ResourceKey) -> bool:
-        """Whether the controller has the object at all: parents of a route are, or may be, there (§1.1)."""
+        """Tell whether the controller has the object at all: some parent of a route is, or may be, there (§1.1)."""
         route = self.topology.route(key)
         if route is None or not route.parents:
             return True
         return any(not parent.resolution.missing and not parent.mesh for parent in route.parents)
 
     def reaches_nothing(self) -> bool:
-        """Whether all targets are there and none of them can take a policy."""
+        """Tell whether all targets are there and none of them can take a policy."""
         nodes = [node.key for target in self.state.targets for node in target.nodes]
         return bool(nodes) and all(self._unattachable(key) or not self._owned(key) for key in nodes)
 
     def _unattachable(self, key: ResourceKey) -> bool:
-        """A route that is refused itself, or names no parent; a Gateway with an address that is no IP.
+        """Tell whether a route is refused or names no parent, or a Gateway has an address that is no IP.
 
         A route that no listener takes is attachable, and a Gateway is valid without its NginxProxy (validateGateway).
         """
@@ -116,12 +109,8 @@ class Status:
             return all(reason in _REFUSED_ROUTES for reason in reasons)
         gateway = self.topology.gateway(key)
         addresses = sequence(gateway.gateway.spec.get("addresses")) if gateway is not None else ()
-        kinds = [text(mapping(each).get("type"), "IPAddress") for each in addresses]
+        kinds = [text(mapping(address).get("type"), "IPAddress") for address in addresses]
         return any(kind != "IPAddress" and not is_symbolic(kind) for kind in kinds)
-
-    def _controller(self, gateways: list[ResourceKey]) -> str:
-        states = (self.topology.gateway(each) for each in gateways)
-        return next((each.controller for each in states if each is not None), "")
 
 
 def _programmed(accepted: Condition) -> Condition:

@@ -1,4 +1,4 @@
-"""What NGINX Gateway Fabric refuses in a spec: sizes, durations, rates and buffers that NGINX could not read.
+"""Values that NGINX Gateway Fabric refuses: sizes, durations, rates and buffers that NGINX could not read.
 
 Source: the patterns of the CRDs and nginx/config/policies/<kind>/validator.go;
 docs/design/implementations/kgateway-nginx-gloo.md §1.1.
@@ -16,55 +16,50 @@ from policylint.policy.declared import Reading
 from policylint.policy.results import Declared
 from policylint.policy.units import leaves
 
-SIZE = re.compile(r"\d{1,4}[kmg]?")
-DURATION = re.compile(r"[0-9]{1,4}(ms|s|m|h)?")
-RATE = re.compile(r"\d+r/[sm]")
-VARIABLE = re.compile(r"\$[a-z_]+")
-
-FORMATS: Mapping[str, Mapping[str, tuple[re.Pattern[str], str]]] = {
+_SIZE = re.compile(r"\d{1,4}[kmg]?")
+_PATTERNS = {
+    "size": _SIZE,
+    "duration": re.compile(r"[0-9]{1,4}(ms|s|m|h)?"),
+    "rate": re.compile(r"\d+r/[sm]"),
+    "variable": re.compile(r"\$[a-z_]+"),
+}
+_FORMATS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "ClientSettingsPolicy": {
-        "body.maxSize": (SIZE, "size"),
-        "body.bufferSize": (SIZE, "size"),
-        "body.timeout": (DURATION, "duration"),
-        "keepAlive.time": (DURATION, "duration"),
-        "keepAlive.minTimeout": (DURATION, "duration"),
-        "keepAlive.timeout.server": (DURATION, "duration"),
-        "keepAlive.timeout.header": (DURATION, "duration"),
+        "size": ("body.maxSize", "body.bufferSize"),
+        "duration": (
+            *("body.timeout", "keepAlive.time", "keepAlive.minTimeout"),
+            *("keepAlive.timeout.server", "keepAlive.timeout.header"),
+        ),
     },
     "ProxySettingsPolicy": {
-        "buffering.bufferSize": (SIZE, "size"),
-        "buffering.buffers.size": (SIZE, "size"),
-        "buffering.busyBuffersSize": (SIZE, "size"),
-        "timeout.connect": (DURATION, "duration"),
-        "timeout.read": (DURATION, "duration"),
-        "timeout.send": (DURATION, "duration"),
+        "size": ("buffering.bufferSize", "buffering.buffers.size", "buffering.busyBuffersSize"),
+        "duration": ("timeout.connect", "timeout.read", "timeout.send"),
     },
     "UpstreamSettingsPolicy": {
-        "zoneSize": (SIZE, "size"),
-        "keepAlive.time": (DURATION, "duration"),
-        "keepAlive.timeout": (DURATION, "duration"),
-        "hashMethodKey": (VARIABLE, "variable"),
+        "size": ("zoneSize",),
+        "duration": ("keepAlive.time", "keepAlive.timeout"),
+        "variable": ("hashMethodKey",),
     },
 }
-_RULE_FORMATS = {"zoneSize": (SIZE, "size"), "rate": (RATE, "rate")}
+"""Per kind the fields of each format."""
 _CHOICES = {"strategy": ("ratio", "parent"), "context": ("extract", "inject", "propagate", "ignore")}
-"""What a policy for tracing may say."""
+"""The values that fields of `tracing` may have."""
 
 
 def fault(kind: PolicyKind, declared: tuple[Declared, ...]) -> Reading:
-    """The first value that is refused; a Reading without code when there is none."""
-    for each in declared:
-        for pointer, reason in _faults(kind.kind, each.proper):
-            return Reading(code="invalid-value", reason=reason, pointer=(*each.prefix, *pointer))
+    """Return the first value that is refused; a Reading without code when there is none."""
+    for spec in declared:
+        for pointer, reason in _faults(kind.kind, spec.proper):
+            return Reading(code="invalid-value", reason=reason, pointer=(*spec.prefix, *pointer))
     return Reading()
 
 
 def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
-    formats = FORMATS.get(kind, {})
+    formats = {field: value_format for value_format, fields in _FORMATS.get(kind, {}).items() for field in fields}
     for unit in leaves(spec):
-        wanted = formats.get(".".join(map(str, unit.pointer)))
-        if wanted is not None:
-            yield from _mismatch(unit.pointer, unit.value, *wanted)
+        value_format = formats.get(".".join(map(str, unit.pointer)))
+        if value_format is not None:
+            yield from _mismatch(unit.pointer, unit.value, value_format)
     if kind == "ProxySettingsPolicy":
         yield from _buffers(mapping(spec.get("buffering")))
     if kind == "RateLimitPolicy":
@@ -84,8 +79,8 @@ def _faults(kind: str, spec: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]
 def _rate_limits(rules: object) -> Iterator[tuple[Pointer, str]]:
     for index, rule in enumerate(map(mapping, rules if isinstance(rules, list) else ())):
         place = ("rateLimit", "local", "rules", index)
-        for name, wanted in _RULE_FORMATS.items():
-            yield from _mismatch((*place, name), rule.get(name), *wanted)
+        for name, value_format in (("zoneSize", "size"), ("rate", "rate")):
+            yield from _mismatch((*place, name), rule.get(name), value_format)
         if rule.get("noDelay") is True and "delay" in rule:
             yield (*place, "delay"), "noDelay excludes a delay"
 
@@ -99,18 +94,18 @@ def _tracing(tracing: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
         yield ("tracing", "ratio"), "a ratio needs the strategy ratio"
 
 
-def _mismatch(pointer: Pointer, value: Any, pattern: re.Pattern[str], what: str) -> Iterator[tuple[Pointer, str]]:
-    if value is not None and not is_symbolic(value) and not pattern.fullmatch(str(value)):
-        yield pointer, f"{value!r} is no {what} that NGINX reads"
+def _mismatch(pointer: Pointer, value: Any, value_format: str) -> Iterator[tuple[Pointer, str]]:
+    if value is not None and not is_symbolic(value) and not _PATTERNS[value_format].fullmatch(str(value)):
+        yield pointer, f"{value!r} is no {value_format} that NGINX reads"
 
 
 def _buffers(buffering: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
-    """proxy_busy_buffers_size lies between one buffer and all buffers but one."""
-    busy, one = _bytes(buffering.get("busyBuffersSize")), _bytes(buffering.get("bufferSize"))
+    """Check that proxy_busy_buffers_size lies between one buffer and all buffers but one."""
+    busy, single = _bytes(buffering.get("busyBuffersSize")), _bytes(buffering.get("bufferSize"))
     buffers = mapping(buffering.get("buffers"))
     size, number = _bytes(buffers.get("size")), buffers.get("number")
     pointer = ("buffering", "busyBuffersSize")
-    if busy is not None and one is not None and busy <= one:
+    if busy is not None and single is not None and busy <= single:
         yield pointer, "busyBuffersSize must be larger than bufferSize"
     if busy is not None and size is not None and isinstance(number, int) and busy >= size * number - size:
         yield pointer, "busyBuffersSize must be smaller than all buffers but one"
@@ -118,7 +113,7 @@ def _buffers(buffering: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
 
 def _bytes(value: object) -> int | None:
     text = str(value).strip().lower()
-    if not SIZE.fullmatch(text):
+    if not _SIZE.fullmatch(text):
         return None
     unit = {"k": 2**10, "m": 2**20, "g": 2**30}.get(text[-1])
     return int(text) if unit is None else int(text[:-1]) * unit

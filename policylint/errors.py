@@ -1,11 +1,10 @@
-"""What a run cannot go on from, said to users: one line, which a command line turns into exit code 2."""
+"""Errors for users: one line each, which a command line turns into exit code 2."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """Something was asked for that cannot be: a path that is not there, an unknown revision, an object that nobody
-    knows. The message is for users."""
+    """A request that cannot be met: a missing path, an unknown revision or object. The message is for users."""
 
 
 class FileError(UsageError):

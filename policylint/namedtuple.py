@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
     from collections import namedtuple
 
-    _OWN = frozenset(
+    _NOT_COPIED = frozenset(
         {"__annotations__", "__classcell__", "__dict__", "__module__", "__orig_bases__", "__qualname__", "__weakref__"}
     )
 
@@ -21,13 +21,13 @@ else:
             if not bases:
                 return super().__new__(mcs, name, bases, body)
             fields = tuple(body.get("__annotations__", ()))
-            defaults = tuple(body[each] for each in fields if each in body)
-            made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])
-            made.__annotations__ = body.get("__annotations__", {})
+            defaults = tuple(body[field] for field in fields if field in body)
+            tuple_class = namedtuple(name, fields, defaults=defaults, module=body["__module__"])
+            tuple_class.__annotations__ = body.get("__annotations__", {})
             for key, value in body.items():
-                if key not in _OWN and key not in fields:
-                    setattr(made, key, value)
-            return made
+                if key not in _NOT_COPIED and key not in fields:
+                    setattr(tuple_class, key, value)
+            return tuple_class
 
     class NamedTuple(metaclass=_Maker):
         """A tuple with named fields."""

@@ -25,6 +25,8 @@ def add_ignores(report: Report, reason: str, locked: Collection[str]) -> int:
     Raises:
         click.UsageError: the reason is none, or a file cannot be written.
     """
+    from policylint.cli.output import save
+    from policylint.model.words import count
     from policylint.triage.insert import add, check_reason
 
     try:
@@ -42,19 +44,20 @@ def add_ignores(report: Report, reason: str, locked: Collection[str]) -> int:
             by_file.setdefault(finding.location.file, []).append(finding)
     added = files = 0
     for file, findings in sorted(by_file.items()):
-        wanted: dict[int, list[str]] = {}
+        rules: dict[int, list[str]] = {}
         for finding in findings:
-            wanted.setdefault(finding.location.at()[0], []).append(finding.rule)
-        before = _read(file)
-        done = add(before, file, wanted, reason)
-        for line, why in sorted(done.refused.items()):
+            rules.setdefault(finding.location.at()[0], []).append(finding.rule)
+        with open(file, "rb") as stream:
+            before = stream.read()
+        insertion = add(before, file, rules, reason)
+        for line, why in sorted(insertion.refused.items()):
             refused += 1
-            say(f"not suppressed: {', '.join(wanted[line])} at {file}:{line}: {why}")
-        if done.data != before:
-            _write(file, done.data)
+            say(f"not suppressed: {', '.join(rules[line])} at {file}:{line}: {why}")
+        if insertion.data != before:
+            save(file, insertion.data)
             files += 1
-        added += done.number
-    click.echo(f"{_count(added, 'suppression')} added to {_count(files, 'file')}")
+        added += insertion.number
+    click.echo(f"{count(added, 'suppression')} added to {count(files, 'file')}")
     return FOUND if refused else OK
 
 
@@ -64,20 +67,3 @@ def _refusal(report: Report, finding: Finding, locked: Collection[str]) -> str:
     if finding.rule in locked:
         return "the configuration locks this rule"
     return "" if report.relative(finding.location.file) else "it is no file of this tree"
-
-
-def _read(file: str) -> bytes:
-    with open(file, "rb") as opened:
-        return opened.read()
-
-
-def _write(file: str, data: bytes) -> None:
-    try:
-        with open(file, "wb") as opened:
-            opened.write(data)
-    except OSError as error:
-        raise click.UsageError(f"cannot write {file!r}: {(error.strerror or str(error)).lower()}") from None
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -5,21 +5,18 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import OK
-from policylint.cli.options import OUTPUT, RULES, Command, option
+from policylint.cli.options import EXIT_CODES, OUTPUT, RULES, Command, option
 from policylint.cli.run import Run, is_empty, reading, showing
 
 
 @click.command(
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint baseline                         write .policylint-baseline.json
   policylint lint --baseline                  report what is not in it, and entries that are stale
   policylint baseline && git diff --stat      renew it after fixing something
-
-\b
-Exit codes: 0, 2 wrong usage, 3 not done whole.
 """,
+    exit_codes=EXIT_CODES,
 )
 @reading
 @option(RULES, "--show-unknown", is_flag=True, help="Also accept what rests on something that was not seen.")
@@ -30,6 +27,7 @@ Exit codes: 0, 2 wrong usage, 3 not done whole.
 def baseline(run: Run, file: str | None, show_unknown: bool) -> int:
     """Write a baseline with every finding of today; what the configuration and suppressions leave out stays out."""
     from policylint.cli.output import put, save
+    from policylint.model.words import count
     from policylint.session.lint import baseline_file, fingerprints_of, judge
     from policylint.session.rules import chosen
     from policylint.triage.baseline import text
@@ -41,7 +39,7 @@ def baseline(run: Run, file: str | None, show_unknown: bool) -> int:
     findings = result.findings if show_unknown else result.known
     place = file or baseline_file(setup)
     save(place, text(findings, fingerprints_of(workspace, findings)))
-    put(f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'} accepted in {place}\n")
+    put(f"{count(len(findings), 'finding')} accepted in {place}\n")
     run.lap("all of it")
     run.end(workspace.coverage)
     is_empty(workspace.coverage)

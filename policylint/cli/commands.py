@@ -51,7 +51,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The list of commands without importing them."""
+        """Write the list of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -75,7 +75,7 @@ class Commands(click.Group):
         if not standalone_mode or any(name.endswith("_COMPLETE") for name in os.environ):
             settings = {**extra, "windows_expand_args": windows_expand_args}
             return super().main(args, prog_name, complete_var, standalone_mode, **settings)
-        gc.disable()  # until the input is read (`opened`): nothing that start-up makes is garbage
+        gc.disable()  # until the input is read (`Run.open`): nothing that start-up makes is garbage
         try:
             sys.exit(self._run(args, prog_name or "policylint", extra))
         finally:
@@ -112,26 +112,26 @@ class Commands(click.Group):
 
 
 def _flush() -> None:
-    """Now, so that what cannot be written is noticed while it can be reported. stdout is None if it was closed."""
+    """Flush now, so that what cannot be written is noticed while it can be reported; stdout is None if closed."""
     if sys.stdout:
         sys.stdout.flush()
 
 
 def _abandon_stdout() -> None:
-    """Nobody reads it, or it is full: Python would complain once more when it closes it at the end."""
+    """Send the rest to nobody: stdout is closed or full, and Python would complain again when it closes it."""
     if sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(message: str) -> None:
-    """One line for the user on stderr; what comes from file names and manifests cannot disturb the terminal."""
+    """Write one line to stderr; what comes from file names and manifests cannot disturb the terminal."""
     from policylint.report.kit.display import inert, one_line
 
     click.echo(f"policylint: {inert(one_line(message))}", err=True)
 
 
 def unknown_command(name: str) -> str:
-    """Also says what to type when a path was given without a command."""
+    """Return the complaint; where a path was given without a command, with what to type."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, COMMANDS, 1)
@@ -143,7 +143,7 @@ def unknown_command(name: str) -> str:
 
 
 def unknown_option(name: str, known: Sequence[str]) -> str:
-    """The nearest of the options that the command has, if one is near."""
+    """Return the complaint, with the nearest of the options that the command has."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, known, 1)
@@ -151,7 +151,7 @@ def unknown_option(name: str, known: Sequence[str]) -> str:
 
 
 def _complain(error: click.ClickException) -> int:
-    """What was wrong, then where help is; the exit code. click's own sentences begin with a capital letter."""
+    """Say what was wrong, then where help is; return the exit code. click's sentences begin with a capital letter."""
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
         message = unknown_option(error.option_name, error.possibilities or ())
@@ -163,7 +163,7 @@ def _complain(error: click.ClickException) -> int:
 
 
 def _internal(error: Exception) -> None:
-    """One line that can be reported: what happened and where, without the traceback."""
+    """Say in one line that can be reported what happened and where, without the traceback."""
     import traceback
 
     frames = traceback.extract_tb(error.__traceback__)

@@ -9,8 +9,7 @@ from policylint.cli.options import Command
 
 @click.command(
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint completion bash > ~/.local/share/bash-completion/completions/policylint
   policylint completion zsh  > ~/.zfunc/_policylint
   policylint completion fish > ~/.config/fish/completions/policylint.fish
@@ -22,7 +21,7 @@ def completion(context: click.Context, shell: str) -> int:
     """Print the completion script for a shell."""
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    assert found is not None, "click knows these three"
-    click.echo(found(context.find_root().command, {}, "policylint", "_POLICYLINT_COMPLETE").source())
+    kind = get_completion_class(shell)
+    assert kind is not None, "click knows these three"
+    click.echo(kind(context.find_root().command, {}, "policylint", "_POLICYLINT_COMPLETE").source())
     return 0

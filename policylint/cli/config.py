@@ -24,8 +24,7 @@ def config() -> None:
 
 @config.command(
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint config show
   policylint config show -C clusters/prod
 """,

@@ -6,7 +6,7 @@ import click
 
 from policylint.cli.commands import OK
 from policylint.cli.completing import objects
-from policylint.cli.options import Command, at, form_option, option
+from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
 
 TYPE_CHECKING = False
@@ -16,29 +16,26 @@ if TYPE_CHECKING:
     from policylint.report.explain.radius import Radius
     from policylint.workspace import Workspace
 
-ASKED = "What is asked"
+QUERY = "What is asked"
 ITSELF = "-"
 
 
 @click.command(
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint explain HTTPRoute/shop/checkout
   policylint explain checkout --rule 2 --field jwt
   policylint explain Gateway/infra/edge#https
   policylint explain SecurityPolicy/infra/edge-jwt      where it reaches, what deleting it changes
   policylint explain GWP201                             a rule
-
-\b
-Exit codes: 0, 2 wrong usage, 3 not done whole.
 """,
+    exit_codes=EXIT_CODES,
 )
 @click.argument("resource", shell_complete=objects)
-@option(ASKED, "--rule", metavar="RULE", default="", help="Only this rule of a route: its name, or its number from 1.")
-@option(ASKED, "--field", metavar="NAME", default="", help="Only this setting, e.g. jwt or timeout.http.")
+@option(QUERY, "--rule", metavar="RULE", default="", help="Only this rule of a route: its name, or its number from 1.")
+@option(QUERY, "--field", metavar="NAME", default="", help="Only this setting, e.g. jwt or timeout.http.")
 @option(
-    ASKED,
+    QUERY,
     "--without",
     metavar="[POLICY]",
     shell_complete=objects,
@@ -59,14 +56,14 @@ def explain(run: Run, resource: str, rule: str, field: str, without: str | None,
     """
     import re
 
-    color = run.asked.color
+    color = run.color
     if re.fullmatch(r"GWP\d{3}", resource, re.IGNORECASE):
         from policylint.cli.rule import rule as rule_command
 
         return int(click.get_current_context().invoke(rule_command, name=resource, color=color) or OK)
 
     from policylint.cli.output import page_width, put, wants_color
-    from policylint.explain.explanation import explain as explained
+    from policylint.explain.explanation import explain as explain_subject
     from policylint.explain.subject import subjects
     from policylint.report.explain import write
     from policylint.report.kit.display import Paint
@@ -74,20 +71,22 @@ def explain(run: Run, resource: str, rule: str, field: str, without: str | None,
 
     workspace = run.open(run.setup(), revision)
     run.lap("read and simulate")
-    asked = subjects(resource, workspace.simulations, rule)
+    known = subjects(resource, workspace.simulations, rule)
     findings = workspace.findings()
     run.lap("rules")
-    found: list[Explained] = [(explained(subject, findings), _radius(subject, without, workspace)) for subject in asked]
+    explained: list[Explained] = [
+        (explain_subject(subject, findings), _radius(subject, without, workspace)) for subject in known
+    ]
     run.lap("explain")
     names = Names(key for simulation in workspace.simulations for key in simulation.world.resources)
-    for piece in write(form, found, names, Paint(wants_color(color)), page_width(), field):
+    for piece in write(form, explained, names, Paint(wants_color(color)), page_width(), field):
         put(piece)
     run.end(workspace.coverage)
     return OK
 
 
 def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radius | None:
-    """What changes without a policy: the one that is named, or the policy that is explained.
+    """Return what changes without a policy: the one that is named, or the policy that is explained.
 
     Raises:
         UnclearError: the name is not that of one policy.
@@ -104,10 +103,10 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
             raise UnclearError(f"--without wants the policy to leave out: {spelled(key)} is none")
         return None
     assert without is not None
-    here = [each for each in subjects(without, workspace.simulations) if each.simulation is simulation]
-    if not here:
+    policies = subjects(without, workspace.simulations)
+    policy = next((policy for policy in policies if policy.simulation is simulation), None)
+    if policy is None:
         return None
-    policy = here[0]
     if not policy.is_policy:
         raise UnclearError(f"--without wants a policy: {spelled(policy.key)} is none")
     return radius(simulation, simulation.without(policy.key), policy.key, None if subject.is_policy else key)

@@ -1,84 +1,65 @@
-"""--fix, --diff and --unsafe-fixes of `policylint lint`."""
+"""`policylint lint --fix` and `--diff`: edit the files of a tree, or show what would be edited."""
 
 from __future__ import annotations
 
 import os
 
-from policylint.cli.options import option, together
+from policylint.cli.commands import say
+from policylint.cli.output import put
+from policylint.edit import Plan, plan
+from policylint.edit.unified import unified
+from policylint.model.words import count
+from policylint.session.open import below_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from policylint.edit import Plan
-    from policylint.model import Finding
-    from policylint.workspace import Workspace
+    from policylint.session.lint import LintResult
 
-    Judge = Callable[[], tuple[Workspace, Sequence[Finding]]]
+    Judge = Callable[[], LintResult]
 
-FIXES = "What is fixed"
 _ROUNDS = 5
 """A fix can bring another finding to light; this many times the tree is read again."""
 
 
-fixing = together(
-    option(FIXES, "--fix", is_flag=True, help="Edit the files where the right edit is certain, then report."),
-    option(FIXES, "--diff", "preview", is_flag=True, help="Show what --fix would change, and change nothing."),
-    option(FIXES, "--unsafe-fixes", is_flag=True, help="Also edits that change what the cluster does."),
-)
-
-
 def fix(judge: Judge, *, unsafe: bool) -> None:
     """Apply fixes until nothing is left to do, and say on stderr how many there were."""
-    from policylint.cli.commands import say
-
-    findings, more = 0, 0
+    fixed, more = 0, 0
     files: set[str] = set()
     for _ in range(_ROUNDS):
-        planned = _plan(*judge(), unsafe=unsafe)
+        planned = _plan(judge(), unsafe=unsafe)
         more = planned.unsafe
+        if not planned.files:
+            break
         for file, data in planned.files.items():
             with open(file, "wb") as stream:  # noqa: PTH123 - links are followed, owner and mode stay
                 stream.write(data)
-        findings += len(planned.fixed) if planned.files else 0
+        fixed += len(planned.fixed)
         files |= planned.files.keys()
-        if not planned.files:
-            break
-    counted = f"{findings} {'finding' if findings == 1 else 'findings'}"
-    where = f" in {len(files)} {'file' if len(files) == 1 else 'files'}" if files else ""
-    say(f"fixed {counted}{where}{_more(more)}")
+    where = f" in {count(len(files), 'file')}" if files else ""
+    say(f"fixed {count(fixed, 'finding')}{where}{_more(more)}")
 
 
-def preview(judge: Judge, *, unsafe: bool, color: bool) -> Sequence[Finding]:
-    """Print what `fix` would change first as a unified diff; returns the findings as they are."""
-    from policylint.cli.commands import say
-    from policylint.cli.output import put
-    from policylint.edit.unified import unified
-    from policylint.session.open import below_root
-
-    workspace, findings = judge()
-    planned = _plan(workspace, findings, unsafe=unsafe)
+def preview(judge: Judge, *, unsafe: bool, color: bool) -> LintResult:
+    """Print what `fix` would change first as a unified diff; return the findings as they are."""
+    result = judge()
+    planned = _plan(result, unsafe=unsafe)
     for file, data in planned.files.items():
-        put(unified(below_root(workspace.root, file) or file, planned.old[file], data, color=color))
-    known = sum(each.confidence != "unknown" for each in findings)
-    of = f"{known} {'finding' if known == 1 else 'findings'}"
-    say(f"would fix {len(planned.fixed)} of {of}{_more(planned.unsafe)}")
-    return findings
+        put(unified(below_root(result.workspace.root, file) or file, planned.old[file], data, color=color))
+    say(f"would fix {len(planned.fixed)} of {count(len(result.known), 'finding')}{_more(planned.unsafe)}")
+    return result
 
 
-def _plan(workspace: Workspace, findings: Sequence[Finding], *, unsafe: bool) -> Plan:
-    from policylint.edit import plan
-    from policylint.session.open import below_root
-
+def _plan(result: LintResult, *, unsafe: bool) -> Plan:
     def read(file: str) -> bytes | None:
-        """Only files of the tree itself: not stdin, nothing that a link leads out to."""
-        if not below_root(workspace.root, file) or not os.path.isfile(file):  # noqa: PTH113
+        """Read only files of the tree itself: not stdin, nothing that a link leads out to."""
+        if not below_root(result.workspace.root, file) or not os.path.isfile(file):  # noqa: PTH113
             return None
         with open(file, "rb") as stream:  # noqa: PTH123 - pathlib is not imported for this
             return stream.read()
 
-    known = [each for each in findings if each.confidence != "unknown"]
-    return plan(known, read, unsafe=unsafe)
+    return plan(result.known, read, unsafe=unsafe)
 
 
 def _more(number: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import OK, say
-from policylint.cli.options import OUTPUT, Command, at, option, output_files, outputs
+from policylint.cli.options import EXIT_CODES, OUTPUT, Command, at, option, outputs
+from policylint.cli.reporting import output_files
 from policylint.cli.run import Run, reading, showing
 
 TYPE_CHECKING = False
@@ -23,17 +24,14 @@ FORMATS = ("mermaid", "dot", "svg", "html")
 @click.command(
     cls=Command,
     options_metavar="[RESOURCE] [OPTIONS]",
-    epilog="""\b
-Examples:
+    examples="""\
   policylint graph --output html=graph.html              everything, to open in a browser
   policylint graph HTTPRoute/shop/checkout -o mermaid    one route, for a README or a comment
   policylint graph SecurityPolicy/infra/edge-jwt -o svg > jwt.svg
   policylint graph --diff main..HEAD -o svg > c.svg       what a change does, marked
   policylint graph -n shop -o dot clusters/prod | dot -Tpdf -o shop.pdf
-
-\b
-Exit codes: 0, 2 wrong usage, 3 not done whole.
 """,
+    exit_codes=EXIT_CODES,
 )
 @option(
     SHOWN, "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Only this namespace; repeatable."
@@ -89,7 +87,7 @@ def graph(
     from policylint.report.graph import Asked, write
 
     files = output_files(outputs, FORMATS)
-    asked = Asked({}, namespaces, kinds, policies)
+    selection = Asked({}, namespaces, kinds, policies)
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}
     if revisions and revision:
@@ -97,17 +95,17 @@ def graph(
     if revisions:
         from policylint.session.revisions import DiffOptions, resolve
 
-        request = resolve(run.options(paths=(revisions, *run.asked.paths)), DiffOptions())
+        request = resolve(run.options(paths=(revisions, *run.paths)), DiffOptions())
         sides = run.open_sides(request)
         workspace = sides.after
         run.lap("read and simulate")
-        drawing = _changes(sides, asked._replace(title=request.span), html=html)
+        drawing = _changes(sides, selection._replace(title=request.span), html=html)
     else:
-        resource, places = _split(run.asked.paths)
+        resource, places = _split(run.paths)
         setup = run.setup(paths=places)
         workspace = run.open(setup, revision)
         run.lap("read and simulate")
-        drawing = _drawing(setup, workspace, resource, asked, html=html)
+        drawing = _drawing(setup, workspace, resource, selection, html=html)
     run.lap("graph")
     if not drawing.graph.nodes:
         say("nothing to draw: " + ("nothing changes" if revisions else "no Gateway API object or policy is left"))
@@ -121,7 +119,7 @@ def graph(
 
 
 def _split(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """RESOURCE and PATHs: the first word is a RESOURCE unless something is there under that name."""
+    """Return RESOURCE and PATHs: the first word is a RESOURCE unless something is there under that name."""
     import os
 
     if not words or words[0] == "-" or os.path.lexists(words[0]):
@@ -129,8 +127,8 @@ def _split(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return words[0], words[1:]
 
 
-def _drawing(setup: Setup, workspace: Workspace, resource: str, asked: Asked, *, html: bool) -> Drawing:
-    """Everything, or what is around the object in each environment.
+def _drawing(setup: Setup, workspace: Workspace, resource: str, selection: Asked, *, html: bool) -> Drawing:
+    """Draw everything, or what is around the object in each environment.
 
     Raises:
         UnclearError: nothing or too much is called that.
@@ -139,25 +137,25 @@ def _drawing(setup: Setup, workspace: Workspace, resource: str, asked: Asked, *,
     from policylint.report.graph import draw
 
     if resource:
-        found = subjects(resource, workspace.simulations)
-        where = {id(simulation): number for number, simulation in enumerate(workspace.simulations)}
-        about = {where[id(subject.simulation)]: (subject.key, subject.node) for subject in found}
-        asked = asked._replace(subjects=about, title=str(found[0].node))
-    return draw(workspace.simulations, asked, _findings(setup, workspace) if html else ())
+        known = subjects(resource, workspace.simulations)
+        numbers = {id(simulation): number for number, simulation in enumerate(workspace.simulations)}
+        about = {numbers[id(subject.simulation)]: (subject.key, subject.node) for subject in known}
+        selection = selection._replace(subjects=about, title=str(known[0].node))
+    return draw(workspace.simulations, selection, _findings(setup, workspace) if html else ())
 
 
-def _changes(sides: DiffSides, asked: Asked, *, html: bool) -> Drawing:
-    """What changes between two revisions."""
+def _changes(sides: DiffSides, selection: Asked, *, html: bool) -> Drawing:
+    """Draw what changes between two revisions."""
     from policylint.compare import compare, pair_sides
     from policylint.report.graph import draw_changes
 
     pairs = pair_sides(sides.before.simulations, sides.after.simulations)
     findings = _findings(sides.request.setup, sides.after) if html else ()
-    return draw_changes(pairs, compare(pairs), asked, findings)
+    return draw_changes(pairs, compare(pairs), selection, findings)
 
 
 def _findings(setup: Setup, workspace: Workspace) -> list[Finding]:
-    """What lint says, suppressions and configured severities heeded."""
+    """Return what lint says, suppressions and configured severities heeded."""
     from policylint.session.lint import judge
     from policylint.session.rules import chosen
 

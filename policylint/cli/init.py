@@ -15,8 +15,7 @@ FILE = ".policylint.yaml"
 
 @click.command(
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint init                 write .policylint.yaml at the git root
   policylint init --stdout        print it instead
   policylint init --force         write it anew
@@ -40,9 +39,9 @@ def init(directory: str | None, printed: bool, force: bool) -> int:
         os.chdir(directory)
     top = Setup(RunOptions(), Settings()).top
     place = os.path.normpath(os.path.join(top, FILE))
-    found = discover(top)
-    if found and not force and not printed:
-        raise click.UsageError(f"there is a configuration already: {found} (--force replaces it)")
+    present = discover(top)
+    if present and not force and not printed:
+        raise click.UsageError(f"there is a configuration already: {present} (--force replaces it)")
     text = configuration(survey(open_workspace([top])), __version__)
     if printed:
         put(text)

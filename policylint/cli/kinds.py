@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint kinds                                          all of them
   policylint kinds SecurityPolicy
   policylint kinds BackendTLSPolicy.gateway.networking.k8s.io
@@ -36,19 +35,22 @@ def kinds(kind: str | None, form: str) -> None:
     from policylint.report.kinds import write
 
     known = load_catalog().kinds()
-    wanted = known if kind is None else _named(kind, known)
-    put(write(form, wanted, whole=kind is not None))
+    put(write(form, known if kind is None else _named(kind, known), whole=kind is not None))
 
 
 def _named(name: str, known: list[PolicyKind]) -> list[PolicyKind]:
-    """The kinds of a name, case and plural forgiven; a usage error with a suggestion where there is none."""
-    asked = name.lower()
-    found = [each for each in known if asked in (str(each).lower(), each.kind.lower(), each.plural.lower())]
-    if found:
-        return found
+    """Return the kinds of a name, case and plural forgiven.
+
+    Raises:
+        click.UsageError: there is none; with names that are near.
+    """
+    lower = name.lower()
+    named = [kind for kind in known if lower in (str(kind).lower(), kind.kind.lower(), kind.plural.lower())]
+    if named:
+        return named
     from difflib import get_close_matches
 
-    names = {text.lower(): text for each in known for text in (each.kind, str(each)) if each.kind != "*"}
-    close = [names[each] for each in get_close_matches(asked, sorted(names), n=3)]
+    names = {text.lower(): text for kind in known for text in (kind.kind, str(kind)) if kind.kind != "*"}
+    close = [names[match] for match in get_close_matches(lower, sorted(names), n=3)]
     hint = f"; did you mean {' or '.join(close)}?" if close else "; `policylint kinds` lists them."
     raise click.UsageError(f"no policy kind {name!r}{hint}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import OK
-from policylint.cli.options import Command, at, form_option, option
+from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
 
 TYPE_CHECKING = False
@@ -19,16 +19,13 @@ SHOWN = "What is shown"
 @click.command(
     "list",
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint list policies
   policylint list routes -n shop -o wide
   policylint list policies --kind SecurityPolicy -l team=shop
   policylint list policies -o json | jq '.policies[] | select(.verdict != "Enforced")'
-
-\b
-Exit codes: 0, 2 wrong usage, 3 not done whole.
 """,
+    exit_codes=EXIT_CODES,
 )
 @click.argument("what", type=click.Choice(TABLES))
 @option(SHOWN, "-n", "--namespace", metavar="NAME", default="", help="Only objects of this namespace.")
@@ -52,8 +49,8 @@ def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revisio
     labels = _labels(selector) if selector else None
     workspace = run.open(run.setup(), revision)
     run.lap("read and simulate")
-    found = entries(what, workspace.simulations, Wanted(namespace, kind, labels))
-    for piece in write(form, what, found, Paint(wants_color(run.asked.color))):
+    rows = entries(what, workspace.simulations, Wanted(namespace, kind, labels))
+    for piece in write(form, what, rows, Paint(wants_color(run.color))):
         put(piece)
     run.lap("report")
     run.end(workspace.coverage)
@@ -61,28 +58,27 @@ def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revisio
 
 
 def _labels(text: str) -> dict[str, Any]:
-    """A label selector as kubectl takes it, as a LabelSelector.
+    """Return a label selector as kubectl takes it, as a LabelSelector.
 
     Raises:
         click.UsageError: a requirement is none.
     """
     import re
 
-    found: Any = []
-    for each in re.findall(r"[^,(]+(?:\([^)]*\))?", text):
-        part = each.strip()
+    expressions: Any = []
+    for part in map(str.strip, re.findall(r"[^,(]+(?:\([^)]*\))?", text)):
         if sets := re.fullmatch(r"([\w./-]+)\s+(in|notin)\s+\(([^)]*)\)", part):
             operator = "In" if sets[2] == "in" else "NotIn"
             values = [value.strip() for value in sets[3].split(",")]
-            found.append({"key": sets[1], "operator": operator, "values": values})
+            expressions.append({"key": sets[1], "operator": operator, "values": values})
         elif equals := re.fullmatch(r"([\w./-]+)\s*(==?|!=)\s*([\w.-]*)", part):
             operator = "NotIn" if equals[2] == "!=" else "In"
-            found.append({"key": equals[1], "operator": operator, "values": [equals[3]]})
+            expressions.append({"key": equals[1], "operator": operator, "values": [equals[3]]})
         elif key := re.fullmatch(r"(!?)\s*([\w./-]+)", part):
-            found.append({"key": key[2], "operator": "DoesNotExist" if key[1] else "Exists"})
+            expressions.append({"key": key[2], "operator": "DoesNotExist" if key[1] else "Exists"})
         else:
             raise click.UsageError(f"{part!r} is not a label selector such as a=b, c!=d, e in (f,g)")
-    return {"matchExpressions": found}
+    return {"matchExpressions": expressions}
 
 
 list = list_  # noqa: A001 - the commands are looked up by their names

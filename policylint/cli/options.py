@@ -1,4 +1,4 @@
-"""Options that several commands share, each stated once; help that shows options in groups; values gathered in one."""
+"""Options that several commands share, each stated once, and help that shows options in groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import click
 
 from policylint.cli.completing import environments, paths, rule_names
 from policylint.errors import FileError, UsageError
-from policylint.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
 
 INPUT, RULES, OUTPUT = "What is read", "What is reported", "How it is shown"
 SEVERITIES = ("error", "warning", "note")
+EXIT_CODES = "0, 2 wrong usage, 3 not done whole."
+"""Of commands that read manifests and judge nothing."""
+FILE = click.Path(path_type=str)
 
 
 class Option(click.Option):
@@ -30,10 +32,20 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help shows its options under the headings of their groups, and that fails as click's do."""
+    """A command whose help shows its options under the headings of their groups, and that fails as click's do.
 
-    def __init__(self, name: str | None, *, callback: Callable[..., Any], **settings: Any) -> None:
-        super().__init__(name, callback=_failing_as_clicks(callback), **settings)
+    Args:
+        examples: how to call it, a line each.
+        exit_codes: all of them, with their meanings; "" for those of any command.
+    """
+
+    def __init__(
+        self, name: str | None, *, callback: Callable[..., Any], examples: str, exit_codes: str = "", **settings: Any
+    ) -> None:
+        epilog = f"\b\nExamples:\n{examples}"
+        if exit_codes:
+            epilog += f"\n\b\nExit codes: {exit_codes}\n"
+        super().__init__(name, callback=_failing_as_clicks(callback), epilog=epilog, **settings)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -47,11 +59,11 @@ class Command(click.Command):
 
 
 def _failing_as_clicks(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """The callback, whose complaints to users become those that click shows: with exit code 2, and with where help is
+    """Return the callback with its complaints to users as those of click: with exit code 2, and with where help is
     unless that would not help."""
 
     @wraps(callback)
-    def called(*arguments: Any, **values: Any) -> Any:
+    def call(*arguments: Any, **values: Any) -> Any:
         try:
             return callback(*arguments, **values)
         except FileError as error:
@@ -59,33 +71,20 @@ def _failing_as_clicks(callback: Callable[..., Any]) -> Callable[..., Any]:
         except UsageError as error:
             raise click.UsageError(str(error)) from None
 
-    return called
-
-
-def gathered(kind: Callable[..., Any], fields: Sequence[str]) -> Callable[[Decorated], Decorated]:
-    """Hand the values of some options on as one, before those that stay as they are."""
-
-    def decorate(function: Decorated) -> Decorated:
-        @wraps(function)
-        def called(*arguments: Any, **values: Any) -> Any:
-            return function(*arguments, kind(**{field: values.pop(field) for field in fields}), **values)
-
-        return called  # type: ignore[return-value]
-
-    return decorate
+    return call
 
 
 def option(group: str, *declarations: str, **settings: Any) -> Callable[[Decorated], Decorated]:
-    """`click.option` with a group."""
+    """Declare an option with the group of the help page that shows it."""
     return click.option(*declarations, cls=Option, group=group, **settings)
 
 
 def together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorated], Decorated]:
-    """Several options as one decorator, in the order of the help page."""
+    """Join several options in one decorator, in the order of the help page."""
 
     def decorate(function: Decorated) -> Decorated:
-        for each in reversed(decorators):
-            function = each(function)
+        for decorator in reversed(decorators):
+            function = decorator(function)
         return function
 
     return decorate
@@ -93,20 +92,16 @@ def together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorat
 
 # What is read.
 
+_DIRECTORY = click.Path(exists=True, file_okay=False)
 in_directory = option(
-    INPUT,
-    "-C",
-    "directory",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False),
-    help="Run as if started in DIR, as git does.",
+    INPUT, "-C", "directory", metavar="DIR", type=_DIRECTORY, help="Run as if started in DIR, as git does."
 )
 which_file = together(
     option(
         INPUT,
         "--config",
         metavar="FILE",
-        type=click.Path(path_type=str),
+        type=FILE,
         help="The configuration. Default: .policylint.yaml or pyproject.toml, from here up to the git root.",
     ),
     option(INPUT, "--no-config", is_flag=True, help="Heed no configuration file."),
@@ -144,7 +139,7 @@ what_is_read = together(
         INPUT,
         "--snapshot",
         metavar="FILE",
-        type=click.Path(path_type=str),
+        type=FILE,
         help="A `kubectl get -o yaml` dump: creation times, and objects that are not in the files.",
     ),
     # Without effect since nothing is kept between runs; scripts still say them.
@@ -196,33 +191,6 @@ def exit_zero(new: str = "") -> Callable[[Decorated], Decorated]:
     return option(RULES, "--exit-zero", is_flag=True, help=f"Exit 0 even with {new}findings.")
 
 
-class Reporting(NamedTuple):
-    """What lint and diff are told alike: which findings count, and in which formats."""
-
-    strict: bool
-    hook: bool
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    min_severity: str | None
-    show_unknown: bool
-    fail_on: str | None
-    exit_zero: bool
-    form: str
-    outputs: tuple[str, ...]
-
-    @property
-    def rules(self) -> dict[str, list[str]]:
-        """The rules that run and that do not, one by one."""
-        return {"select": _split(self.select), "ignore": _split(self.ignore)}
-
-
-reporting = gathered(Reporting, Reporting._fields)
-
-
-def _split(values: Sequence[str]) -> list[str]:
-    return [name.strip() for value in values for name in value.split(",") if name.strip()]
-
-
 # How it is shown.
 
 outputs = option(
@@ -257,20 +225,3 @@ def form_option(
         show_default=True,
         help=meaning,
     )
-
-
-def output_files(written: Sequence[str], known: Sequence[str]) -> list[tuple[str, str]]:
-    """`sarif=out.sarif` in its two parts, for each --output.
-
-    Raises:
-        click.BadParameter: it has no such parts, or the format is none of those known.
-    """
-    found = []
-    for text in written:
-        name, equals, file = text.partition("=")
-        if not equals or not file or name not in known:
-            raise click.BadParameter(
-                f"{text!r} is not FORMAT=FILE with one of {', '.join(known)}", param_hint="--output"
-            )
-        found.append((name, file))
-    return found

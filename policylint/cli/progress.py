@@ -7,54 +7,49 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from time import perf_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
+    from collections.abc import Iterator
 
 AFTER, EVERY = 0.5, 0.2
 _CLEAR = "\r\x1b[K"
 
 
-class progress:  # noqa: N801 - used as `with progress("reading"):`
-    """Says what is being done, and for how long, until the block ends."""
+@contextmanager
+def progress(doing: str) -> Iterator[None]:
+    """Say what is being done, and for how long, until the block ends."""
+    if not _can_show():
+        yield
+        return
+    import signal
 
-    def __init__(self, doing: str) -> None:
-        self._doing = doing
-        self._shown = False
-        self._active = False
+    start, shown = perf_counter(), False
 
-    def __enter__(self) -> None:
-        if not _wanted():
-            return
-        import signal
+    def tick(*_: object) -> None:
+        nonlocal shown
+        shown = True
+        sys.stderr.write(f"{_CLEAR}policylint: {doing} … {perf_counter() - start:.0f} s")
+        sys.stderr.flush()
 
-        self._start = perf_counter()
-        try:
-            self._before = signal.signal(signal.SIGALRM, self._tick)
-        except ValueError:  # not the main thread
-            return
-        signal.setitimer(signal.ITIMER_REAL, AFTER, EVERY)
-        self._active = True
-
-    def __exit__(self, *_: object) -> None:
-        if not self._active:
-            return
-        import signal
-
+    before = signal.signal(signal.SIGALRM, tick)
+    signal.setitimer(signal.ITIMER_REAL, AFTER, EVERY)
+    try:
+        yield
+    finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, self._before)
-        if self._shown:
+        signal.signal(signal.SIGALRM, before)
+        if shown:
             sys.stderr.write(_CLEAR)
             sys.stderr.flush()
 
-    def _tick(self, _: int, __: FrameType | None) -> None:
-        self._shown = True
-        sys.stderr.write(f"{_CLEAR}policylint: {self._doing} … {perf_counter() - self._start:.0f} s")
-        sys.stderr.flush()
 
+def _can_show() -> bool:
+    """Tell whether stderr is a terminal that a line can be erased on, and this the thread that gets signals."""
+    if not sys.stderr or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or sys.platform == "win32":
+        return False
+    import threading
 
-def _wanted() -> bool:
-    """stderr is None where the caller closed it."""
-    return bool(sys.stderr) and sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and sys.platform != "win32"
+    return threading.current_thread() is threading.main_thread()

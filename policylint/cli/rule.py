@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint rule                          all rules
   policylint rule GWP201
   policylint rule parent-setting-dropped
@@ -40,12 +39,12 @@ def rule(name: str | None, form: str, color: str) -> int:
 
 
 def _unknown(name: str, pages: list[RulePage]) -> str:
-    """`no such rule: 'GWP291' (did you mean GWP201?)`; the beginning of an id names the ids that begin so."""
+    """Return `no such rule: 'GWP291' (did you mean GWP201?)`; the beginning of an id names the ids that begin so."""
     from difflib import get_close_matches
 
-    wanted = name.upper() if name[:3].upper() == "GWP" else name.lower()
-    family = [page.id for page in pages if len(wanted) > 3 and page.id.startswith(wanted)]
+    spelled = name.upper() if name[:3].upper() == "GWP" else name.lower()
+    family = [page.id for page in pages if len(spelled) > 3 and page.id.startswith(spelled)]
     if family:
         return f"no such rule: {name!r} (there are {', '.join(family)})"
-    close = get_close_matches(wanted, [each for page in pages for each in (page.id, page.name)], 1)
+    close = get_close_matches(spelled, [text for page in pages for text in (page.id, page.name)], 1)
     return f"no such rule: {name!r}" + (f" (did you mean {close[0]}?)" if close else "; policylint rule lists them all")

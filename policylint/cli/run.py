@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
+from contextlib import contextmanager
+from functools import wraps
 from time import perf_counter
 
 import click
 
 from policylint.cli.commands import say
-from policylint.cli.options import gathered, showing, together, what_is_read
-from policylint.namedtuple import NamedTuple
+from policylint.cli.options import showing, together, what_is_read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from policylint.cli.options import Decorated
@@ -26,8 +27,16 @@ if TYPE_CHECKING:
     from policylint.workspace import Workspace
 
 
-class ReadingOptions(NamedTuple):
-    """The options that every command that reads has."""
+WORTH_A_LINE = 0.0005
+"""Seconds: rules below would show as 0.000; --timing counts them together."""
+
+
+class Run:
+    """One run of a command, with the options of `reading` and `showing` as attributes; subclasses have those of their
+    commands, too.
+
+    With -C, all of it is as seen from there, and that directory is read where no PATH is given.
+    """
 
     paths: tuple[str, ...]
     directory: str | None
@@ -37,80 +46,75 @@ class ReadingOptions(NamedTuple):
     render: str | None
     semantics: str | None
     snapshot: str | None
-    color: str = "auto"
-    verbose: bool = False
-    timing: bool = False
+    color: str
+    verbose: bool
+    timing: bool
 
-
-class Run:
-    """One run of a command. With -C, all of it is as seen from there, and that directory is read where no PATH is
-    given.
-
-    Attributes:
-        asked: the options of `reading` and `showing`.
-        directory: what -C says.
-    """
-
-    def __init__(self, **asked: Any) -> None:
-        self.asked = ReadingOptions(**asked)
-        self.directory = self.asked.directory
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
         self._start = self._last = perf_counter()
         self._parts: list[tuple[str, float]] = []
-        self._told = False
+        self._notified = False
         if self.directory:
             os.chdir(self.directory)
 
+    @classmethod
+    def fields(cls) -> list[str]:
+        """Return the names of the options that a run has."""
+        return [name for kind in cls.__mro__ for name in getattr(kind, "__annotations__", ())]
+
     def options(self, **more: Any) -> RunOptions:
-        """The options of the run, with those that only some commands have, or with other values."""
+        """Return the options of the run, with those that only some commands have, or with other values."""
         from policylint.cli.progress import progress
         from policylint.session.settings import RunOptions
 
-        asked = self.asked
         values: dict[str, Any] = {
-            "paths": asked.paths,
+            "paths": self.paths,
             "whole": not self.directory,
-            "config": asked.config,
-            "no_config": asked.no_config,
-            "environments": asked.env,
-            "render": asked.render,
-            "semantics": asked.semantics,
-            "snapshot": asked.snapshot,
+            "config": self.config,
+            "no_config": self.no_config,
+            "environments": self.env,
+            "render": self.render,
+            "semantics": self.semantics,
+            "snapshot": self.snapshot,
             "progress": progress,
         }
         return RunOptions(**{**values, **more})
 
     def setup(self, **more: Any) -> Setup:
-        """The options of the run and the configuration that holds; arguments as of `options`."""
+        """Return the options of the run and the configuration that holds; arguments as of `options`."""
         from policylint.session.settings import Setup
 
         return Setup.of(self.options(**more))
 
     def open(self, setup: Setup, revision: str = "", source: Source | None = None) -> Workspace:
         """Read and simulate the paths of a setup, as a revision or another source has them where one is given."""
-        from policylint.session.at_revision import open_at
-        from policylint.session.open import open_tree
+        from policylint.session.open import open_at, open_tree
 
-        self._tell(setup)
-        try:
+        with self._simulating(setup):
             return open_at(setup, revision) if source is None else open_tree(setup, source=source)
-        finally:
-            settle()
 
     def open_sides(self, request: DiffRequest) -> DiffSides:
         """Read and simulate both sides of a diff."""
         from policylint.session.diff import open_sides
 
-        self._tell(request.setup)
-        try:
+        with self._simulating(request.setup):
             return open_sides(request)
-        finally:
-            settle()
 
-    def _tell(self, setup: Setup) -> None:
-        """Say once which setting is not heeded."""
-        if setup.notice and not self._told:
-            self._told = True
+    @contextmanager
+    def _simulating(self, setup: Setup) -> Iterator[None]:
+        """Say once which setting is not heeded; afterwards collect garbage again, but not what was simulated.
+
+        It stays to the end, and looking at it again and again would find none (cli/commands.py).
+        """
+        if setup.notice and not self._notified:
+            self._notified = True
             say(setup.notice)
+        try:
+            yield
+        finally:
+            gc.freeze()
+            gc.enable()
 
     def lap(self, part: str) -> None:
         """End a part of the run, for --timing."""
@@ -123,40 +127,68 @@ class Run:
         """How long the run has taken so far."""
         return perf_counter() - self._start
 
-    def end(self, coverage: Coverage, spent: Iterable[str] = (), more: Iterable[str] = ()) -> None:
+    def end(self, coverage: Coverage, spent: Mapping[str, float] | None = None, more: Iterable[str] = ()) -> None:
         """Say what --verbose and --timing ask for.
 
         Args:
-            spent: lines of --timing after those of the parts.
+            spent: the seconds that each rule took.
             more: lines of --verbose after those of what was read.
         """
-        if self.asked.verbose:
+        if self.verbose:
             for line in (*_coverage_in_words(coverage), *more):
                 say(line)
-        if self.asked.timing:
+        if self.timing:
             for part, seconds in (*self._parts, ("all", self.seconds)):
                 say(f"{seconds:8.3f} s  {part}")
-            for line in spent:
+            for line in by_rule(spent or {}):
                 say(line)
 
 
-def reading(function: Decorated) -> Decorated:
-    """PATH… and the options of every command that reads manifests; with those of `showing`, it is handed a `Run`."""
-    return together(what_is_read, gathered(Run, ReadingOptions._fields))(function)
+def gather(kind: type[Run]) -> Callable[[Decorated], Decorated]:
+    """Hand the options of a run on as one value, before those of the command's own arguments."""
+
+    def decorate(function: Decorated) -> Decorated:
+        @wraps(function)
+        def call(*arguments: Any, **values: Any) -> Any:
+            return function(*arguments, kind(**{name: values.pop(name) for name in kind.fields()}), **values)
+
+        return call  # type: ignore[return-value]
+
+    return decorate
 
 
-def settle() -> None:
-    """What was simulated stays: looking at it for garbage again and again finds none (cli/commands.py)."""
-    gc.freeze()
-    gc.enable()
+reading = together(what_is_read, gather(Run))
+"""PATH… and the options of every command that reads manifests; with those of `showing`, it is handed a `Run`."""
+
+
+def by_rule(spent: Mapping[str, float]) -> Iterator[str]:
+    """Yield `0.012 s    GWP501 schema-violation` for each rule that took noticeable time, the slowest first, then one
+    line for the others.
+
+    Args:
+        spent: seconds by rule, over all environments, the import of the rule's module included.
+    """
+    from policylint.checks import name_of
+    from policylint.model.words import count
+
+    slowest = sorted(spent.items(), key=lambda rule: (-rule[1], rule[0]))
+    shown = [(rule, seconds) for rule, seconds in slowest if seconds >= WORTH_A_LINE]
+    for rule, seconds in shown:
+        yield f"{seconds:8.3f} s    {rule} {name_of(rule)}"
+    rest = slowest[len(shown) :]
+    if rest:
+        rules = count(len(rest), "other rule" if shown else "rule")
+        yield f"{sum(seconds for _, seconds in rest):8.3f} s    {rules}"
 
 
 def _coverage_in_words(coverage: Coverage) -> Iterator[str]:
-    """What was read and what was skipped."""
+    """Say what was read and what was skipped, a line each."""
+    from policylint.model.words import count
+
     unread = f" ({coverage.unread} of other kinds left unread)" if coverage.unread else ""
     yield f"read {coverage.files} files, {coverage.documents} documents{unread}, {coverage.resources} objects"
     for reason, number in sorted(coverage.skipped.items()):
-        yield f"skipped {number} {'file' if number == 1 else 'files'}: {reason}"
+        yield f"skipped {count(number, 'file')}: {reason}"
     for sentence in coverage.not_rendered:
         yield f"not seen: {sentence}"
 
@@ -165,8 +197,9 @@ def is_empty(coverage: Coverage) -> bool:
     """Tell whether there was nothing to check; say so if it was."""
     if coverage.policies or coverage.routes or coverage.gateways:
         return False
-    files = "1 file" if coverage.files == 1 else f"{coverage.files} files"
-    nothing = f"0 Gateway API resources in {files}: nothing was checked"
+    from policylint.model.words import count
+
+    nothing = f"0 Gateway API resources in {count(coverage.files, 'file')}: nothing was checked"
     templates = coverage.skipped.get("Helm template")
     if templates:
         nothing += f" (Helm templates left out: {templates}; --render helm renders charts)"
@@ -174,4 +207,4 @@ def is_empty(coverage: Coverage) -> bool:
     return True
 
 
-__all__ = ["Run", "is_empty", "reading", "settle", "showing"]
+__all__ = ["Run", "gather", "is_empty", "reading", "showing"]

@@ -5,22 +5,19 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import INCOMPLETE, OK
-from policylint.cli.options import INPUT, OUTPUT, Command, form_option, option
+from policylint.cli.options import EXIT_CODES, INPUT, OUTPUT, Command, form_option, option
 from policylint.cli.run import Run, is_empty, reading, showing
 
 
 @click.command(
     cls=Command,
-    epilog="""\b
-Examples:
+    examples="""\
   policylint simulate clusters/prod
   policylint simulate -o json | jq '.policies[] | select(.status != "Enforced")'
   kustomize build . | policylint simulate - -o yaml
   policylint simulate --as status > status.yaml
-
-\b
-Exit codes: 0, 2 wrong usage, 3 not done whole.
 """,
+    exit_codes=EXIT_CODES,
 )
 @reading
 @option(INPUT, "--strict", is_flag=True, help="Read every document; exit 3 if there is nothing to simulate.")
@@ -52,7 +49,7 @@ def simulate(run: Run, strict: bool, what: str, form: str) -> int:
         from policylint.report.kit.display import Paint
         from policylint.report.simulate import write
 
-        pieces = write(form, workspace.simulations, Paint(wants_color(run.asked.color)))
+        pieces = write(form, workspace.simulations, Paint(wants_color(run.color)))
     for piece in pieces:
         put(piece)
     run.lap("report")

@@ -15,28 +15,25 @@ if TYPE_CHECKING:
 
     from policylint.trace import Request
 
-ASKED = "What is asked"
+QUERY = "What is asked"
 
 
 @click.command(
     cls=Command,
     options_metavar="METHOD URL [OPTIONS]",
-    epilog="""\b
-Examples:
+    examples="""\
   policylint trace GET https://shop.example.com/checkout -H 'x-canary: 1'
   policylint trace GET http://cart.shop/ --from Deployment/shop/web --to Service/shop/cart
   policylint trace grpc https://api.example.com/pkg.Service/Method
   policylint trace --requests requests.yaml --check clusters/prod
   policylint trace GET https://shop.example.com/checkout --at main..
-
-\b
-Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usage,
-3 not done whole.
 """,
+    exit_codes="""0, 1 a request does not do what `expect` says (--check), 2 wrong usage,
+3 not done whole.""",
 )
-@option(ASKED, "-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header; repeatable.")
+@option(QUERY, "-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header; repeatable.")
 @option(
-    ASKED,
+    QUERY,
     "--gateway",
     metavar="GATEWAY",
     default="",
@@ -44,7 +41,7 @@ Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usa
     help="Only this Gateway. Default: all that listen for the host.",
 )
 @option(
-    ASKED,
+    QUERY,
     "--from",
     "client",
     metavar="KIND/NAMESPACE/NAME",
@@ -53,7 +50,7 @@ Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usa
     help="Mesh traffic of this workload; the Service is --to, else that of the URL's host.",
 )
 @option(
-    ASKED,
+    QUERY,
     "--to",
     "service",
     metavar="SERVICE",
@@ -62,14 +59,14 @@ Exit codes: 0, 1 a request does not do what `expect` says (--check), 2 wrong usa
     help="The Service that mesh traffic is for.",
 )
 @option(
-    ASKED,
+    QUERY,
     "--requests",
     "file",
     metavar="FILE",
     type=click.Path(path_type=str, allow_dash=True),
     help="Many requests: a YAML or JSON list of {method, host, path, …}.",
 )
-@option(ASKED, "--check", is_flag=True, help="Exit 1 if a request of FILE does not do what its `expect` says.")
+@option(QUERY, "--check", is_flag=True, help="Exit 1 if a request of FILE does not do what its `expect` says.")
 @reading
 @at("As of a git revision; A..B compares two.")
 @form_option(("text", "json"))
@@ -92,39 +89,39 @@ def trace(
     """
     from policylint.cli.output import page_width, put, wants_color
     from policylint.report.kit.display import Paint
-    from policylint.session.at_revision import ends
+    from policylint.session.open import revision_range
     from policylint.trace import from_url
 
-    words, places = run.asked.paths, run.asked.paths
+    words, places = run.paths, run.paths
     if file is not None:
-        asked = _from_file(file)
+        requests = _from_file(file)
     elif len(words) >= 2:
         request = from_url(words[0], words[1], headers, gateway=gateway, client=client, service=service)
-        asked = [(request, {})]
+        requests = [(request, {})]
         places = words[2:]
     else:
         raise click.UsageError("what is asked? METHOD URL, as in: policylint trace GET https://shop.example.com/")
-    if check and not any(expect for _, expect in asked):
+    if check and not any(expect for _, expect in requests):
         raise click.UsageError("--check needs --requests FILE with an `expect` beside the requests")
-    between = ends(revision)
+    before, after = revision_range(revision) or (None, revision)
     setup = run.setup(paths=places)
-    workspace = run.open(setup, between[1] if between else revision)
-    former = run.open(setup, between[0]) if between else None
+    workspace = run.open(setup, after)
+    former = None if before is None else run.open(setup, before)
     run.lap("read and simulate")
     from policylint.report.trace import Traced, write
 
-    traced = Traced.of(workspace.simulations, asked, check=check)
-    if between and former is not None:
-        traced = traced._replace(before=(between[0], Traced.of(former.simulations, asked)))
+    traced = Traced.of(workspace.simulations, requests, check=check)
+    if before is not None and former is not None:
+        traced = traced._replace(before=(before, Traced.of(former.simulations, requests)))
     run.lap("trace")
-    for piece in write(form, traced, Paint(wants_color(run.asked.color)), page_width()):
+    for piece in write(form, traced, Paint(wants_color(run.color)), page_width()):
         put(piece)
     run.end(workspace.coverage)
     return FOUND if traced.failed else OK
 
 
 def _from_file(file: str) -> list[tuple[Request, dict[str, Any]]]:
-    """The requests of a file, each with what is expected of it.
+    """Return the requests of a file, each with what is expected of it.
 
     Raises:
         click.UsageError: the file cannot be read or holds no list of requests.
@@ -150,11 +147,11 @@ def _from_file(file: str) -> list[tuple[Request, dict[str, Any]]]:
         listed = listed["requests"]
     if not isinstance(listed, list):
         raise click.UsageError(f"{file}: a list of requests is wanted")
-    found = []
-    for number, each in enumerate(listed, 1):
+    requests = []
+    for number, entry in enumerate(listed, 1):
         try:
-            expect = each.get("expect") if isinstance(each, dict) else None
-            found.append((request(each), expect if isinstance(expect, dict) else {}))
+            expect = entry.get("expect") if isinstance(entry, dict) else None
+            requests.append((request(entry), expect if isinstance(expect, dict) else {}))
         except RequestError as error:
             raise click.UsageError(f"{file}: request {number}: {error}") from None
-    return found
+    return requests

@@ -14,7 +14,7 @@ GATEWAY_API = "1.6"
 
 
 def versions() -> str:
-    """`policylint 0.1.0`, then one line per set of rules."""
+    """Return `policylint 0.1.0`, then one line per set of rules."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     data = os.path.join(package, "_data")
     if not os.path.isdir(data):

@@ -9,10 +9,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from policylint.boundary import belongs, is_below, leads_out, repository
 from policylint.config.discovery import PYPROJECT, ConfigError
 from policylint.config.settings import EnvironmentSettings, Ignore, Settings
 from policylint.config.toml_positions import Positions, TomlPositions
+from policylint.outside import belongs, is_below, leads_out, repository
 
 
 def load(file: str, data: bytes | None = None) -> Settings:

@@ -27,7 +27,7 @@ def expected(before: Expected, changes: list[Change]) -> list[Any] | None:
         if index is None or not isinstance(document, Document) or before[index][1] != document.value:
             return None
         if change.action == "document":
-            added = [each.value for each in read(change.new.encode(), document.file).documents]
+            added = [appended.value for appended in read(change.new.encode(), document.file).documents]
             if added[0] not in result[index]:
                 result[index] += added
             continue

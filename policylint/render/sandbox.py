@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from policylint.namedtuple import NamedTuple
-from policylint.programs import find_program
+from policylint.outside import find_program
 
 if TYPE_CHECKING:
     from subprocess import Popen

@@ -1,4 +1,4 @@
-"""A diff: both sides opened with one configuration, documents shared between them; compared, and judged."""
+"""A diff: both sides opened with one configuration and shared documents, compared, and judged by the rules."""
 
 # Paths stay strings, as everywhere on the way to the sources.
 # ruff: noqa: PTH112, PTH118
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 from policylint.compare import (
     Comparison,
+    changed_lines,
     compare,
     compare_findings,
     on_changed_lines,
@@ -23,24 +25,28 @@ from policylint.errors import UsageError
 from policylint.load.shared_facts import SharedFacts
 from policylint.namedtuple import NamedTuple
 from policylint.render.shared import Shared
-from policylint.session.lint import LintResult, judge
+from policylint.session.lint import judge
 from policylint.session.open import open_tree
+from policylint.session.removal import escalate_changed
 from policylint.session.revisions import DiffRequest
 from policylint.sources import Source, SourceError, open_source
 from policylint.sources.blob_id import blob_id
 from policylint.sources.git import Repository
 from policylint.sources.revision import Revision, at_revision, staged
-from policylint.workspace import Workspace
+from policylint.workspace import finding_order
 
 if TYPE_CHECKING:
-    from policylint.compare import Sides
     from policylint.model import Finding
     from policylint.session.settings import Setup
-    from policylint.simulation import Simulation
+    from policylint.workspace import Workspace
+
+
+MISSING = "missing"
+"""In place of the id of a content: there is no such file."""
 
 
 class DiffResult(NamedTuple):
-    """What a change does.
+    """The result of a diff.
 
     Args:
         comparison: what changes in each environment, and the findings of both sides with their states; new findings
@@ -68,7 +74,7 @@ class DiffResult(NamedTuple):
 
     @property
     def changes_policy(self) -> bool:
-        """Whether anything in effect changes: settings, verdicts, what routes are attached to."""
+        """Whether anything in effect changes: settings, verdicts, attachment of routes."""
         return self.comparison.changes_policy
 
 
@@ -77,7 +83,7 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
 
     Args:
         chosen: the ids of the rules that run (`rules.chosen`), None for all.
-        lap: told which part is done.
+        lap: called with the name of each part that is done.
 
     Raises:
         UsageError: a configuration that cannot be used.
@@ -86,13 +92,20 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
     environments = compare(pairs)
     lap("compare")
     removed = removed_protections(pairs, environments, chosen)
-    after = sides.judged_after(pairs, removed, chosen)
-    before = sides.judged_before([pair.before for pair in pairs], chosen)
+
+    def amend(findings: list[Finding]) -> list[Finding]:
+        """Add what no single side shows, before suppressions are heeded; what the change takes away is missing."""
+        return escalate_changed(sorted([*findings, *removed], key=finding_order), pairs, sides)
+
+    setup = sides.request.setup
+    after = judge(setup, sides.after.with_simulations(pair.after for pair in pairs), chosen, amend=amend)
+    lenient = setup._replace(options=setup.options._replace(strict=False))
+    before = judge(lenient, sides.before.with_simulations(pair.before for pair in pairs), chosen)
     findings = [
         change._replace(finding=on_changed_lines(change.finding, sides.touched_lines))
         if change.state == "new"
         else change
-        for change in compare_findings(pairs, environments, before, after.findings, sides.of_after)
+        for change in compare_findings(pairs, environments, before.findings, after.findings, sides.of_after)
     ]
     result = DiffResult(
         Comparison(tuple(environments), tuple(findings)),
@@ -108,136 +121,90 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
 class DiffSides:
     """Both sides, opened.
 
-    Attributes:
-        request: what was asked for.
-        before, after: the workspaces.
-        sources: their files.
+    Args:
+        request: what is compared.
+        sources: the files before and after.
         directories: of rendered manifests before and after; None where one tree is compared with itself.
+
+    Attributes:
+        before, after: the workspaces.
     """
 
     def __init__(
-        self,
-        request: DiffRequest,
-        before: Workspace,
-        after: Workspace,
-        sources: tuple[Source, Source],
-        directories: tuple[str, str] | None = None,
+        self, request: DiffRequest, sources: tuple[Source, Source], directories: tuple[str, str] | None = None
     ) -> None:
         self.request = request
-        self.before = before
-        self.after = after
-        self.directories = directories
         self.sources = sources
-        self._changed: dict[str, Collection[int]] = {}
-        self._contents: tuple[dict[str, str], dict[str, str]] | None = None
-
-    def judged_before(self, simulations: list[Simulation], chosen: set[str] | None) -> Sequence[Finding]:
-        """Return the findings of the side before, by the same configuration."""
-        return judge(self.request.setup, _Enlarged(self.before, simulations, []), chosen).findings
-
-    def judged_after(self, pairs: Sequence[Sides], more: list[Finding], chosen: set[str] | None) -> LintResult:
-        """Return the findings of the side after in its final simulations, with `more` among them, so that they can be
-        suppressed too.
-
-        What the change takes away is missing, unless it changes what may make it out of sight.
-        """
-        from policylint.session.removal import escalate_changed
-
-        def amend(findings: list[Finding]) -> list[Finding]:
-            return escalate_changed(findings, pairs, self)
-
-        setup = self.request.setup
-        workspace = _Enlarged(self.after, [pair.after for pair in pairs], more)
-        return judge(setup, workspace, chosen, strict=setup.options.strict, amend=amend)
+        self.directories = directories
+        both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared()}
+        self.before, self.after = (open_tree(request.setup, source=source, **both) for source in sources)
+        self.touched_lines = cache(self._touched_lines)
 
     def of_after(self, file: str) -> str:
-        """What a file of before is called after: the same, but for rendered manifests."""
+        """Return what a file of before is called after: the same, but for rendered manifests."""
         return file if self.directories is None else _moved(file, *self.directories)
 
     def of_before(self, file: str) -> str:
-        """What a file of after was called before."""
+        """Return what a file of after was called before."""
         return file if self.directories is None else _moved(file, *reversed(self.directories))
 
-    def touched_lines(self, file: str) -> Collection[int]:
-        """The lines of a file of after that are not in the file of before; of a file that is new, all there can be."""
-        if file not in self._changed:
-            from policylint.compare import changed_lines
-
-            if not _is_there(self.sources[0], self.of_before(file)) and _is_there(self.sources[1], file):
-                self._changed[file] = range(1, sys.maxsize)
-                return self._changed[file]
-            ids = {_id_of(self.sources[0], self.of_before(file)), _id_of(self.sources[1], file)}
-            if len(ids) == 1 and None not in ids:
-                self._changed[file] = frozenset()
-                return self._changed[file]
-            after = self.after.source_lines(file)
-            before = self.before.source_lines(self.of_before(file))
-            self._changed[file] = frozenset() if before == after else changed_lines(before, after)
-        return self._changed[file]
+    def _touched_lines(self, file: str) -> Collection[int]:
+        """Return the lines of a file of after that the file of before does not have; of a new file, all there can
+        be."""
+        earlier = self.of_before(file)
+        ids = _known_id(self.sources[0], earlier), _known_id(self.sources[1], file)
+        if ids[0] == MISSING != ids[1]:
+            return range(1, sys.maxsize)
+        if ids[0] == ids[1] and ids[0] not in (None, MISSING):
+            return frozenset()
+        before, after = self.before.source_lines(earlier), self.after.source_lines(file)
+        return frozenset() if before == after else changed_lines(before, after)
 
     def files_that_differ(self) -> int:
-        """How many files are not the same on both sides."""
-        before, after = self.contents()
+        """Return how many files are not the same on both sides."""
+        before, after = self.contents
         return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())
 
+    def skipped_differ(self) -> bool:
+        """Tell whether a file of after that was left aside, a chart's template say, is not as it was before."""
+        earlier, later = self.sources
+        return any(
+            _content_id(earlier, self.of_before(path)) != _content_id(later, path)
+            for paths in later.skipped.values()
+            for path in paths
+        )
+
+    @cached_property
     def contents(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Of both sides, path as shown after → the id of what is there; files of a work tree are read for it once."""
-        if self._contents is None:
-            before, after = (_contents(each) for each in self.sources)
-            if self.directories is not None:
-                before = {_moved(path, *self.directories): found for path, found in before.items()}
-            self._contents = before, after
-        return self._contents
+        """For each side path as shown after → the id of its content; a work tree is read for it once."""
+        before, after = (
+            {file.path: file.known_id() or _content_id(source, file.path) for file in source.files()}
+            for source in self.sources
+        )
+        return {self.of_after(path): blob for path, blob in before.items()}, after
 
 
-class _Enlarged(Workspace):
-    """A workspace with other simulations of the same, and findings that no single state of it gives."""
-
-    def __init__(self, workspace: Workspace, simulations: list[Simulation], more: list[Finding]) -> None:
-        self.__dict__.update(workspace.__dict__)
-        there = {each.world.name for each in workspace.simulations}
-        self.simulations = [each for each in simulations if each.world.name in there]
-        self._more = more
-
-    def findings(self, select: set[str] | None = None, *, spent: dict[str, float] | None = None) -> list[Finding]:
-        found = [*super().findings(select, spent=spent), *self._more]
-        return sorted(found, key=lambda each: (each.location.sort_key(), each.rule, each.message))
-
-
-def _is_there(source: Source, file: str) -> bool:
-    try:
-        source.file(file)
-    except SourceError:
-        return False
-    return True
-
-
-def _id_of(source: Source, file: str) -> str | None:
-    """The id of a file's content, if it is known without reading."""
+def _known_id(source: Source, file: str) -> str | None:
+    """Return the id of a file's content, None if it must be read for that; MISSING where there is no such file."""
     try:
         return source.file(file).known_id()
     except SourceError:
-        return None
+        return MISSING
 
 
-def _moved(file: str, directory: str, other: str) -> str:
-    """The path of a file below one directory in another one."""
-    inside = "" if directory == "." else f"{directory.rstrip('/')}/"
-    return os.path.normpath(os.path.join(other, file[len(inside) :])) if file.startswith(inside) else file
-
-
-def _contents(source: Source) -> dict[str, str]:
-    """Path as shown → the id of what is there."""
-    return {file.path: file.known_id() or content_of(source, file.path) for file in source.files()}
-
-
-def content_of(source: Source, path: str) -> str:
-    """The id of a file's content, or why there is none."""
+def _content_id(source: Source, file: str) -> str:
+    """Return the id of a file's content, or why there is none."""
     try:
-        file = source.file(path)
-        return file.known_id() or blob_id(file.read())
+        known = source.file(file)
+        return known.known_id() or blob_id(known.read())
     except SourceError as error:
         return error.code
+
+
+def _moved(file: str, directory: str, target: str) -> str:
+    """Return the path of a file below one directory in another one."""
+    inside = "" if directory == "." else f"{directory.rstrip('/')}/"
+    return os.path.normpath(os.path.join(target, file[len(inside) :])) if file.startswith(inside) else file
 
 
 def open_sides(request: DiffRequest) -> DiffSides:
@@ -253,11 +220,11 @@ def open_sides(request: DiffRequest) -> DiffSides:
 
 
 def _of_directories(request: DiffRequest) -> DiffSides:
-    asked, setup = request.asked, request.setup
-    before, after = asked.rendered_before, asked.rendered_after
+    options, setup = request.options, request.setup
+    before, after = options.rendered_before, options.rendered_after
     if not before or not after:
         raise UsageError("--rendered-before and --rendered-after belong together")
-    if asked.staged or asked.hook or setup.options.paths:
+    if options.staged or options.hook or setup.options.paths:
         raise UsageError("--rendered-before and --rendered-after are the whole input: no revision, no PATH")
     for path in (before, after):
         if not os.path.isdir(path):
@@ -265,7 +232,7 @@ def _of_directories(request: DiffRequest) -> DiffSides:
     exclude = setup.exclude
     sources = (open_source([before], exclude=exclude), open_source([after], exclude=exclude))
     directories = (os.path.normpath(before), os.path.normpath(after))
-    return DiffSides(request, *_opened(setup, *sources), sources, directories)
+    return DiffSides(request, sources, directories)
 
 
 def _of_revisions(request: DiffRequest, repository: Repository) -> DiffSides:
@@ -276,30 +243,22 @@ def _of_revisions(request: DiffRequest, repository: Repository) -> DiffSides:
     after: Source
     if end is not None:
         after = at_revision(repository, end, paths, exclude)
-    elif request.asked.staged:
+    elif request.options.staged:
         after = staged(repository, paths, exclude)
     else:
         after = _work_tree(repository, paths, setup)
     for path in request.paths:
-        there = after.holds(path) if isinstance(after, Revision) else os.path.lexists(path)
-        if not there and not before.holds(path):
+        remains = after.holds(path) if isinstance(after, Revision) else os.path.lexists(path)
+        if not remains and not before.holds(path):
             message = f"no such file or directory on either side: {path!r}"
             if end is None and request.text and repository.knows(os.path.relpath(path)):
                 message += f"; two revisions are written {request.text}..{path}"
             raise UsageError(message)
-    return DiffSides(request, *_opened(setup, before, after), (before, after))
+    return DiffSides(request, (before, after))
 
 
-def _work_tree(repository: Repository, asked: list[str] | None, setup: Setup) -> Source:
+def _work_tree(repository: Repository, paths: list[str] | None, setup: Setup) -> Source:
     if repository.top is None:
         raise UsageError("this is a bare repository: name two revisions, A..B")
-    paths = [os.path.relpath(repository.top)] if asked is None else [path for path in asked if os.path.lexists(path)]
-    if not paths:
-        return Revision(repository, (), ())
-    return open_source(paths, exclude=setup.exclude)
-
-
-def _opened(setup: Setup, *sources: Source) -> tuple[Workspace, Workspace]:
-    shared_facts, shared = SharedFacts(), Shared()
-    before, after = (open_tree(setup, source=source, shared_facts=shared_facts, shared=shared) for source in sources)
-    return before, after
+    present = [path for path in paths or [os.path.relpath(repository.top)] if os.path.lexists(path)]
+    return open_source(present, exclude=setup.exclude) if present else Revision(repository, (), ())

@@ -29,7 +29,7 @@ Amend = Callable[[list[Finding]], list[Finding]]
 
 
 class LintResult(NamedTuple):
-    """What lint says of a tree.
+    """The result of linting a tree.
 
     Args:
         workspace: what was judged.
@@ -48,7 +48,7 @@ class LintResult(NamedTuple):
 
     @property
     def coverage(self) -> Coverage:
-        """What was and was not seen."""
+        """How much was read, and what could not be."""
         return self.workspace.coverage
 
     @property
@@ -79,10 +79,10 @@ def lint(
 
     Args:
         chosen: the ids of the rules that run (`rules.chosen`), None for all.
-        with_ignores: heed suppressions.
-        baseline: heed the baseline; None leaves it to the configuration.
+        with_ignores: whether suppressions are heeded.
+        baseline: whether the baseline is heeded; None leaves it to the configuration.
         spent: takes the seconds that each rule took.
-        amend: what else is known of the findings before suppressions are heeded.
+        amend: changes the findings before suppressions are heeded.
 
     Raises:
         UsageError: the baseline cannot be read.
@@ -92,7 +92,6 @@ def lint(
             setup,
             workspace,
             chosen,
-            strict=setup.options.strict,
             with_ignores=with_ignores,
             whole=setup.is_whole,
             spent=spent,
@@ -112,7 +111,6 @@ def judge(
     workspace: Workspace,
     chosen: set[str] | None,
     *,
-    strict: bool = False,
     with_ignores: bool = True,
     whole: bool = True,
     spent: dict[str, float] | None = None,
@@ -121,7 +119,6 @@ def judge(
     """As `lint`, without a baseline.
 
     Args:
-        strict: a file that cannot be read is an error.
         whole: whether everything is looked at: in a part of a repository a suppression may seem unused that is not.
     """
     settings = setup.settings
@@ -137,7 +134,7 @@ def judge(
         below = below_directory(settings.directory)
         ran = chosen if whole else _without_unused(chosen)
         findings, suppressed = triage(workspace, findings, settings, ran=ran, locked=locked(settings), below=below)
-    severity: dict[str, Any] = {UNREAD: "error"} if strict else {}
+    severity: dict[str, Any] = {UNREAD: "error"} if setup.options.strict else {}
     severity |= {rule: level for rule, level in severities(settings).items() if level != "off"}
     if severity:
         findings = [_with_severity(finding, severity) for finding in findings]

@@ -1,12 +1,12 @@
-"""Open the workspace of a run: the paths asked for, or another source, as options and configuration have it."""
+"""Open the workspace of a run: its paths, a revision or another source, as options and configuration have it."""
 
 from __future__ import annotations
 
 import os
 
-from policylint.boundary import leads_out
 from policylint.config import ConfigError
 from policylint.errors import UsageError
+from policylint.outside import leads_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,16 +39,16 @@ def open_tree(
     from policylint.workspace import open_workspace
 
     options, settings = setup.options, setup.settings
-    more: dict[str, Any] = {"source": source, "shared": shared, "env": options.environments}
-    if (assumptions := setup.assumptions) is not None:
-        more["given"] = assumptions
-    if how := setup.renderer:
-        more["render"] = how
-    paths = setup.paths if source is None else ["."]
-    for path in paths if source is None else ():
-        if path != "-" and not os.path.lexists(path):
+    more: dict[str, Any] = {"given": setup.assumptions, "source": source, "shared": shared, "env": options.environments}
+    if renderer := setup.renderer:
+        more["render"] = renderer
+    paths = setup.paths if source is None else []
+    for path in paths:
+        if path == "-":
+            continue
+        if not os.path.lexists(path):
             raise UsageError(f"no such file or directory: {path!r}")
-        if path != "-" and leads_out(path):
+        if leads_out(path):
             raise UsageError(
                 f"{path!r} is a symbolic link out of the repository, and not followed: name the place itself"
             )
@@ -61,6 +61,41 @@ def open_tree(
         if settings.kinds and (number := _kind_at_fault(str(error))) is not None:
             raise ConfigError(f"{settings.at('kinds', number)}: {error}") from None
         raise
+
+
+def open_at(setup: Setup, revision: str) -> Workspace:
+    """Return the workspace of the paths as a revision has them (`--at REV`); of the work tree where it is "".
+
+    The configuration is that of the setup, whatever the revision holds.
+
+    Raises:
+        UsageError: no such revision, or a path that it does not have.
+    """
+    if not revision:
+        return open_tree(setup)
+    from policylint.sources.git import Repository
+    from policylint.sources.revision import at_revision
+
+    options = setup.options
+    paths = [os.path.relpath(path) for path in options.paths] or [*setup.settings.paths]
+    narrowed = paths or (None if options.whole else [options.start])
+    source = at_revision(Repository(options.start), revision, narrowed, setup.exclude)
+    for path in narrowed or ():
+        if not source.holds(path):
+            raise UsageError(f"no such file or directory in {revision}: {path!r}")
+    return open_tree(setup, source=source)
+
+
+def revision_range(text: str) -> tuple[str, str] | None:
+    """Split `A..B` in its two revisions; `A..` ends in the work tree (""). Return None for one revision.
+
+    Raises:
+        UsageError: `A...B`, which begins at a merge base: `diff` knows those.
+    """
+    if "..." in text:
+        raise UsageError(f"--at takes REV or A..B, not {text!r}")
+    before, dots, after = text.partition("..")
+    return (before or "HEAD", after) if dots else None
 
 
 def below_root(root: object, file: str) -> str | None:
@@ -79,6 +114,6 @@ def below_root(root: object, file: str) -> str | None:
 
 
 def _kind_at_fault(message: str) -> int | None:
-    """Which of the configured kinds the catalog complains about in `kinds[0].targets: …`."""
+    """Return the number of the configured kind that the catalog complains about in `kinds[0].targets: …`."""
     number = message.removeprefix("kinds[").partition("]")[0]
     return int(number) if message.startswith("kinds[") and number.isdigit() else None

@@ -1,4 +1,4 @@
-"""What a change takes away is missing afterwards, and no longer merely unseen.
+"""Findings about objects that a change removes: they are missing afterwards, no longer merely unseen.
 
 A reference to an object that no file has is uncertain while there are charts that were not rendered: one of them may
 make it. But an object that was deployed from a file before the change is made by no chart, and if the change touches
@@ -8,13 +8,12 @@ routes that hang on it, whatever else the repository holds.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.session.open import open_tree
-from policylint.session.staged import former_source, git, is_relevant, pushed_range
+from policylint.session.staged import changed_files, compared, former_source, git, is_relevant, pushed_range
 
 if TYPE_CHECKING:
     from policylint.compare import Sides
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 RULES = frozenset({"GWP101", "GWP401", "GWP406"})
 """Rules about one object that a reference names: the last of a finding's resources."""
 MOST_FILES = 200
-"""A change of more files than that is not looked through."""
+"""Changes of more files are not looked through."""
 Gone = Mapping[str, "Mapping[ResourceKey, ResourceKey]"]
 """By environment the objects that a change removes, each with what it is called now: itself, if it was not renamed."""
 _MAKERS = re.compile(
@@ -46,7 +45,7 @@ def escalate_staged(findings: list[Finding], setup: Setup, workspace: Workspace)
     doubtful = _uncertain(findings)
     if not doubtful or not _removes(doubtful):
         return findings
-    pushed = pushed_range(os.environ)
+    pushed = pushed_range()
     source = former_source(setup, pushed[0] if pushed else "HEAD")
     if source is None:
         return findings
@@ -63,22 +62,22 @@ def escalate_changed(findings: list[Finding], pairs: Sequence[Sides], sides: Dif
 
 
 def escalate_removed(
-    findings: list[Finding], removed: Gone, what: str, may_be_made: Callable[[], bool]
+    findings: list[Finding], removed: Gone, event: str, may_be_made: Callable[[], bool]
 ) -> list[Finding]:
     """Return the findings, those that were uncertain and are about what the change removes as errors.
 
     Args:
-        what: makes the change, e.g. `commit`.
+        event: what makes the change, e.g. `commit`.
         may_be_made: whether the change also touches what objects come from that no file shows (`may_make`); asked last.
     """
     about = {id(finding) for finding in _uncertain(findings) if _is_gone(finding, removed)}
     if not about or may_be_made():
         return findings
-    return [_missing(finding, removed, what) if id(finding) in about else finding for finding in findings]
+    return [_missing(finding, removed, event) if id(finding) in about else finding for finding in findings]
 
 
 def _uncertain(findings: Iterable[Finding]) -> list[Finding]:
-    """Those that rest on an object that was not seen, and may be about one that is removed."""
+    """Return those that rest on an object that was not seen, and may be about one that is removed."""
     return [
         finding
         for finding in findings
@@ -87,7 +86,7 @@ def _uncertain(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _gone(before: Sequence[Simulation], after: Sequence[Simulation]) -> Gone:
-    """What only the side before has, in environments that both have."""
+    """Return what only the side before has, in environments that both have."""
     now = {simulation.world.name: simulation.world.resources for simulation in after}
     return {
         simulation.world.name: {key: key for key in simulation.world.resources if key not in now[simulation.world.name]}
@@ -100,29 +99,29 @@ def _is_gone(finding: Finding, removed: Gone) -> bool:
     return all(finding.resources[-1] in removed.get(name, {}) for name in finding.environments)
 
 
-def _missing(finding: Finding, removed: Gone, what: str) -> Finding:
+def _missing(finding: Finding, removed: Gone, event: str) -> Finding:
     key = finding.resources[-1]
-    said = finding.message.removesuffix(", which was not seen")
     new = removed[finding.environments[0]][key]
-    done = "removes" if new == key else "renames"
+    action = "removes" if new == key else "renames"
     fix = f"keep {key}, or take this reference away as well" if new == key else f"refer to {new}, which it is now"
+    known = finding.message.removesuffix(", which was not seen")
+    unseen = known != finding.message
     return finding._replace(
         severity="error",
         confidence="assumed",
-        message=f"{said}, which this {what} {done}" if said != finding.message else f"{said}: this {what} {done} {key}",
+        message=f"{known}, which this {event} {action}" if unseen else f"{known}: this {event} {action} {key}",
         label=f"{key} was deployed before",
         help=(*finding.help, f"fix: {fix}"),
     )
 
 
-def is_kustomization(path: str) -> bool:
-    """Tell whether a file is a kustomization by its name."""
+def _is_kustomization(path: str) -> bool:
     return path.rpartition("/")[2].lower() in ("kustomization.yaml", "kustomization.yml", "kustomization")
 
 
 def may_make(path: str, data: bytes) -> bool:
     """Tell whether a file as it stands after a change may be why objects come into being that no file shows."""
-    if is_kustomization(path):
+    if _is_kustomization(path):
         return bool(_REMOTE.search(_COMMENT.sub(b"", data)))
     if "/templates/" in path or b"{{" in data:
         return True
@@ -130,55 +129,30 @@ def may_make(path: str, data: bytes) -> bool:
 
 
 def _may_come_otherwise(sides: DiffSides) -> bool:
-    """Whether an object that is gone may come from where nothing was seen: a file that differs makes objects out of
-    sight, or the object went where this comparison does not look."""
+    """Tell whether an object that is gone may come from where nothing was seen: a file that differs makes objects out
+    of sight, or the object went where this comparison does not look."""
     setup = sides.request.setup
-    asked = setup._replace(options=setup.options._replace(paths=tuple(sides.request.paths)))
-    if sides.directories is None and not asked.is_whole:
+    of_paths = setup._replace(options=setup.options._replace(paths=tuple(sides.request.paths)))
+    if sides.directories is None and not of_paths.is_whole:
         return True
-    before, after = sides.contents()
+    before, after = sides.contents
     paths = [path for path in after if before.get(path) != after[path]]
-    if len(paths) > MOST_FILES or _templates_differ(sides):
+    if len(paths) > MOST_FILES or sides.skipped_differ():
         return True
     return any(may_make(path, "\n".join(sides.after.source_lines(path)).encode()) for path in paths)
 
 
-def _templates_differ(sides: DiffSides) -> bool:
-    """Whether a file of after that was left aside, a chart's template say, is not as it was before."""
-    from policylint.session.diff import content_of
-
-    earlier, later = sides.sources
-    return any(
-        content_of(earlier, sides.of_before(path)) != content_of(later, path)
-        for paths in later.skipped.values()
-        for path in paths
-    )
-
-
-def _compared() -> list[str]:
-    pushed = pushed_range(os.environ)
-    return [*pushed, "--"] if pushed else ["--cached", "--"]
-
-
 def _removes(findings: Sequence[Finding]) -> bool:
-    """Whether lines are removed that may have made one of the objects, or kustomizations change."""
-    diff = git("diff", "-U0", "--no-renames", "--no-ext-diff", "--no-color", *_compared()) or b""
+    """Tell whether lines are removed that may have made one of the objects, or kustomizations change."""
+    diff = git("diff", "-U0", "--no-renames", "--no-ext-diff", "--no-color", *compared()) or b""
     lines = b"\n".join(line for line in diff.split(b"\n") if line.startswith(b"-"))
     names = {finding.resources[-1].name.encode() for finding in findings}
-    return any(name in lines for name in names) or any(is_kustomization(path) for path in _changed())
-
-
-def _changed(*more: str) -> list[str]:
-    names = git("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", *more, *_compared()) or b""
-    return [os.fsdecode(name) for name in names.split(b"\0") if name]
+    return any(name in lines for name in names) or any(_is_kustomization(path) for path in changed_files())
 
 
 def _may_make_staged() -> bool:
-    """Whether the change adds or alters anything out of which objects may come that no file shows."""
-    paths = [path for path in _changed("--diff-filter=d") if is_relevant(path)]
-    return len(paths) > MOST_FILES or any(may_make(path, _staged(path)) for path in paths)
-
-
-def _staged(path: str) -> bytes:
-    pushed = pushed_range(os.environ)
-    return git("show", f"{pushed[1] if pushed else ''}:{path}") or b""
+    """Tell whether the change adds or alters anything out of which objects may come that no file shows."""
+    paths = [path for path in changed_files("--diff-filter=d") if is_relevant(path)]
+    pushed = pushed_range()
+    revision = pushed[1] if pushed else ""
+    return len(paths) > MOST_FILES or any(may_make(path, git("show", f"{revision}:{path}") or b"") for path in paths)

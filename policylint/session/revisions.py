@@ -1,4 +1,4 @@
-"""What a diff is asked to compare: the revisions, the paths, and the configuration that judges. Nothing is read yet."""
+"""The request of a diff: the revisions, the paths, and the configuration that judges. Nothing is read yet."""
 
 # Paths stay strings, as everywhere on the way to the sources.
 # ruff: noqa: PTH118
@@ -12,15 +12,14 @@ from policylint.config.discovery import candidates
 from policylint.errors import UsageError
 from policylint.namedtuple import NamedTuple
 from policylint.session.settings import RunOptions, Setup
+from policylint.session.staged import FROM_REF, TO_REF, pushed_range
 from policylint.sources import SourceError
 from policylint.sources.git import LINK, Repository
 from policylint.sources.revision import Revision, at_revision, staged
 
-_FROM, _TO = "PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"
-
 
 class DiffOptions(NamedTuple):
-    """What is compared, as asked for; a revision may stand before the paths of `RunOptions`.
+    """The sides of a diff as options name them; a revision may stand before the paths of `RunOptions`.
 
     Args:
         staged: compare with the index instead of the work tree.
@@ -35,11 +34,11 @@ class DiffOptions(NamedTuple):
 
 
 class DiffRequest(NamedTuple):
-    """What is to be compared, found out but not read.
+    """Two sides to compare, resolved but not read.
 
     Args:
         setup: with the configuration of the later side, which judges both.
-        asked: what was asked for.
+        options: what the caller says of the sides.
         repository: None for rendered directories.
         text: the revisions as written.
         paths: as given.
@@ -47,7 +46,7 @@ class DiffRequest(NamedTuple):
     """
 
     setup: Setup
-    asked: DiffOptions
+    options: DiffOptions
     repository: Repository | None = None
     text: str = ""
     paths: Sequence[str] = ()
@@ -56,48 +55,50 @@ class DiffRequest(NamedTuple):
 
     @property
     def span(self) -> str:
-        """What is compared, in short: `1a2b3c4..5d6e7f8`."""
+        """Both sides in short: `1a2b3c4..5d6e7f8`."""
         if self.repository is None:
-            return f"{self.asked.rendered_before}..{self.asked.rendered_after}"
-        end = "index" if self.asked.staged else ""
+            return f"{self.options.rendered_before}..{self.options.rendered_after}"
+        end = "index" if self.options.staged else ""
         return f"{_short(self.repository, self.start)}..{_short(self.repository, self.end) if self.end else end}"
 
     @property
     def again(self) -> str:
         """The command that compares the same."""
         if self.repository is None:
-            before, after = self.asked.rendered_before, self.asked.rendered_after
+            before, after = self.options.rendered_before, self.options.rendered_after
             return f"policylint diff --rendered-before {before} --rendered-after {after}"
         text = [_shortened(self.text)] if self.text else []
-        return " ".join(["policylint diff", *(["--staged"] if self.asked.staged else []), *text, *self.paths])
+        return " ".join(["policylint diff", *(["--staged"] if self.options.staged else []), *text, *self.paths])
 
 
-def resolve(options: RunOptions, asked: DiffOptions) -> DiffRequest:
-    """Find out what is to be compared, and which configuration judges: that of the later side, as it stands in that
+def resolve(options: RunOptions, diff_options: DiffOptions) -> DiffRequest:
+    """Resolve both sides, and the configuration that judges them: that of the later side, as it stands in that
     revision, in the index, or in the work tree.
 
     Raises:
         UsageError: a revision that is not there, a configuration that cannot be used, or options that exclude each
             other.
     """
-    if asked.rendered_before or asked.rendered_after:
-        return DiffRequest(Setup.of(options), asked)
+    if diff_options.rendered_before or diff_options.rendered_after:
+        return DiffRequest(Setup.of(options), diff_options)
     repository = Repository(options.start)
-    text, paths = _range_and_paths(options, asked, repository)
-    start, end = _ends(text, asked, repository)
+    text, paths = _range_and_paths(options, diff_options, repository)
+    start, end = _ends(text, repository)
+    if end is not None and diff_options.staged:
+        raise UsageError("--staged compares one revision with the index, not two with each other")
     repository.resolve([start, *([end] if end else [])])
     if end is not None:
         setup = _setup_in(_configurations(repository, end, options), options)
-    elif asked.staged:
+    elif diff_options.staged:
         setup = _setup_in(staged(repository), options)
     else:
         setup = Setup.of(options)
-    return DiffRequest(setup, asked, repository, text, paths, start, end)
+    return DiffRequest(setup, diff_options, repository, text, paths, start, end)
 
 
 def _configurations(repository: Repository, revision: str, options: RunOptions) -> Revision:
-    """A revision with the files alone that can configure what is judged here, or the whole of it where one of them, or
-    a directory on the way, is a symbolic link."""
+    """Return a revision with only the files that can configure this run, or the whole of it where one of them, or a
+    directory on the way, is a symbolic link."""
     tree = repository.tree(revision)
     paths = candidates(_below(Revision(repository, ()), options.start))
     above = [path.rpartition("/")[0] for path in paths]
@@ -121,19 +122,19 @@ def _setup_in(tree: Revision, options: RunOptions) -> Setup:
 
 
 def _below(tree: Revision, directory: str) -> str:
-    """Where a directory is below the top of a tree."""
+    """Return where a directory is below the top of a tree; "" for one outside."""
     place = tree.below(directory)
     return "" if place.startswith("..") else place
 
 
-def _range_and_paths(options: RunOptions, asked: DiffOptions, repository: Repository) -> tuple[str, list[str]]:
-    """The revisions as written ("" for HEAD and the work tree), and the paths."""
+def _range_and_paths(options: RunOptions, diff_options: DiffOptions, repository: Repository) -> tuple[str, list[str]]:
+    """Return the revisions as written ("" for HEAD and the work tree), and the paths."""
     arguments = list(options.paths)
-    if asked.hook:
-        start, end = os.environ.get(_FROM, ""), os.environ.get(_TO, "")
-        if not start or not end:
-            raise UsageError(f"--hook reads {_FROM} and {_TO}, which pre-commit sets for pre-push")
-        return f"{start}..{end}", arguments
+    if diff_options.hook:
+        pushed = pushed_range()
+        if not pushed:
+            raise UsageError(f"--hook reads {FROM_REF} and {TO_REF}, which pre-commit sets for pre-push")
+        return "..".join(pushed), arguments
     if not arguments:
         return "", []
     first = arguments[0]
@@ -147,24 +148,18 @@ def _range_and_paths(options: RunOptions, asked: DiffOptions, repository: Reposi
     return first, arguments[1:]
 
 
-def _ends(text: str, asked: DiffOptions, repository: Repository) -> tuple[str, str | None]:
-    """Both revisions; None for the work tree or the index."""
-    if "..." in text:
-        one, _, other = text.partition("...")
-        one, other = one or "HEAD", other or "HEAD"
-        start, end = repository.merge_base(one, other), other
-    elif ".." in text:
-        one, _, other = text.partition("..")
-        start, end = one or "HEAD", other or "HEAD"
-    else:
-        return text or "HEAD", None
-    if asked.staged:
-        raise UsageError("--staged compares one revision with the index, not two with each other")
-    return start, end
+def _ends(text: str, repository: Repository) -> tuple[str, str | None]:
+    """Return both revisions; None for the work tree or the index."""
+    dots = "..." if "..." in text else ".."
+    start, dots_found, end = text.partition(dots)
+    start, end = start or "HEAD", end or "HEAD"
+    if not dots_found:
+        return start, None
+    return (repository.merge_base(start, end) if dots == "..." else start), end
 
 
 def _shortened(text: str) -> str:
-    """A range without the tails of its ids."""
+    """Return a range without the tails of its ids."""
     import re
 
     return re.sub(r"\b([0-9a-f]{7})[0-9a-f]{33,57}\b", r"\1", text)

@@ -1,4 +1,4 @@
-"""Which rules run, how severe they are and which cannot be suppressed, as options and configuration have it."""
+"""The choice of rules: those that run, their severities and those that files cannot suppress."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ def chosen(setup: Setup) -> set[str] | None:
         return None
     from policylint.checks import ON_REQUEST, RULES
 
-    selected = expanded(select) if select else _configured(settings, "select", settings.select)
-    wanted = selected or RULES.keys() - ON_REQUEST
-    wanted = wanted | ON_REQUEST if on_request else wanted
+    selected = expand_names(select) if select else _configured(settings, "select", settings.select)
+    selected = selected or RULES.keys() - ON_REQUEST
+    if on_request:
+        selected = selected | ON_REQUEST
     ignored = _configured(settings, "ignore", settings.ignore) | off
-    outright = {rule for name in select for rule in expanded([name]) if not _is_family(name)}
-    return wanted - (ignored - outright) - expanded(ignore)
+    outright = {rule for name in select for rule in expand_names([name]) if not _is_family(name)}
+    return selected - (ignored - outright) - expand_names(ignore)
 
 
 def severities(settings: Settings) -> dict[str, str]:
@@ -59,8 +60,8 @@ def check(setup: Setup) -> None:
     locked(setup.settings)
 
 
-def expanded(names: Iterable[str]) -> set[str]:
-    """Return ids for ids, names and families.
+def expand_names(names: Iterable[str]) -> set[str]:
+    """Return the ids of rules named by id, name or family.
 
     Raises:
         UsageError: one of them is no rule.
@@ -74,7 +75,7 @@ def expanded(names: Iterable[str]) -> set[str]:
 
 
 def _configured(settings: Settings, key: str, names: Sequence[str]) -> set[str]:
-    """The same for names in the configuration, with their place in the complaint."""
+    """Return the same for names in the configuration; complaints say where they stand."""
     from policylint.checks import expand
 
     ids: set[str] = set()

@@ -1,4 +1,4 @@
-"""What `import policylint` offers: open a tree and ask it, lint it at once, or compare two states of one.
+"""The Python interface of policylint: open a tree and ask it, lint it at once, or compare two states of one.
 
 Findings are those that `policylint lint` reports: suppressed ones are not among them, severities are as configured.
 Everything that is handed out is read-only. Nothing is printed, and nothing is written.
@@ -13,10 +13,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.errors import UsageError
-from policylint.session.at_revision import open_at
 from policylint.session.lint import LintResult
 from policylint.session.lint import lint as lint_workspace
-from policylint.session.open import open_tree
+from policylint.session.open import open_at, open_tree
 from policylint.session.rules import chosen
 from policylint.session.settings import RunOptions, Setup
 
@@ -52,7 +51,7 @@ class Session:
 
     @property
     def coverage(self) -> Coverage:
-        """What was and was not seen."""
+        """How much was read, and what could not be."""
         return self._workspace.coverage
 
     def lint(self) -> LintResult:
@@ -79,9 +78,9 @@ class Session:
         from policylint.explain.explanation import explain
         from policylint.explain.subject import subjects
 
-        asked = subjects(resource, self._workspace.simulations, rule)
+        known = subjects(resource, self._workspace.simulations, rule)
         findings = self.lint().findings
-        return [explain(subject, findings) for subject in asked]
+        return [explain(subject, findings) for subject in known]
 
     def trace(
         self,
@@ -242,7 +241,7 @@ def _path(path: Path | None) -> str | None:
 
 
 def _directory_of(path: str) -> str:
-    """The directory that a path is, or is in; the nearest one that is there, for a path of a revision alone."""
+    """Return the directory that a path is, or is in; for a path that only a revision has, the nearest one."""
     directory = path
     while directory and not os.path.isdir(directory):
         directory = os.path.dirname(directory)

@@ -1,4 +1,4 @@
-"""What a run goes by: the options of its caller and the configuration that holds, as one frozen value.
+"""The setup of a run: the options of its caller and the configuration that holds, as one frozen value.
 
 RunOptions win over the file, the file over the defaults.
 """
@@ -31,7 +31,7 @@ def silent(_doing: str) -> AbstractContextManager[None]:
 
 
 class RunOptions(NamedTuple):
-    """What the caller says of one run, by options of a command or by arguments in Python.
+    """The options of one run, from a command line or from arguments in Python.
 
     Args:
         paths: what is read, as seen from here; none leaves it to the configuration, then to the git root.
@@ -82,12 +82,12 @@ class Setup(NamedTuple):
             if options.config:
                 raise UsageError("--config and --no-config exclude each other")
             return cls(options, Settings())
-        found = options.config or os.environ.get(VARIABLE) or discover(options.start)
-        if found is None:
+        file = options.config or os.environ.get(VARIABLE) or discover(options.start)
+        if file is None:
             return cls(options, Settings())
         from policylint.config import load
 
-        return cls(options, load(found))
+        return cls(options, load(file))
 
     @classmethod
     def among(
@@ -95,7 +95,7 @@ class Setup(NamedTuple):
     ) -> Setup:
         """Read the configuration that holds in a tree that is not on disk.
 
-        What the caller names (--config, POLICYLINT_CONFIG, --no-config) is their word against that of any tree.
+        What the caller names (--config, POLICYLINT_CONFIG, --no-config) counts more than any tree.
 
         Args:
             directory: where the run starts, below the top of the tree.
@@ -109,8 +109,8 @@ class Setup(NamedTuple):
             return cls.of(options)
         from policylint.config import discover_among, load
 
-        found = discover_among(directory, content)
-        return cls(options, Settings() if found is None else load(shown(found[0]), found[1]))
+        file = discover_among(directory, content)
+        return cls(options, Settings() if file is None else load(shown(file[0]), file[1]))
 
     @property
     def origin(self) -> str:
@@ -136,14 +136,14 @@ class Setup(NamedTuple):
 
     @property
     def paths(self) -> list[str]:
-        """What is read: the paths of the options, else of the configuration, else the git root."""
+        """The paths to read: those of the options, else of the configuration, else the git root."""
         if self.options.paths or self.settings.paths:
             return [*self.options.paths] or [*self.settings.paths]
         return [self.top if self.options.whole else self.options.start]
 
     @property
     def is_whole(self) -> bool:
-        """Whether the run looks at everything there is: no single environments, no paths below the git root."""
+        """Whether the run reads everything there is: no single environments, no paths below the git root."""
         if self.options.environments:
             return False
         if not self.options.paths or self.root is None:
@@ -152,15 +152,11 @@ class Setup(NamedTuple):
         return any(os.path.realpath(path) == root for path in self.options.paths)
 
     @property
-    def assumptions(self) -> Assumptions | None:
-        """What the configuration says of the world; None where it says nothing."""
-        settings = self.settings
-        if not (
-            settings.exclude or settings.assume or settings.namespaces or settings.kinds or settings.implementations
-        ):
-            return None
+    def assumptions(self) -> Assumptions:
+        """The assumptions that the configuration states."""
         from policylint.workspace.assumptions import Assumptions
 
+        settings = self.settings
         return Assumptions(
             self._excluded(),
             settings.assume,
@@ -172,17 +168,17 @@ class Setup(NamedTuple):
 
     @property
     def renderer(self) -> str | None:
-        """How to find out what is deployed; None where nobody says.
+        """The way to find out what is deployed; None where neither options nor configuration say.
 
-        Which programs run is for the caller to say. The configuration file comes with the tree that is read, so
-        programs that it asks for are not started (`notice` says so).
+        Only the caller can have programs started: the configuration file comes with the tree that is read, so those
+        that it asks for are not (`notice` says so).
         """
-        asked = self.settings.render
-        return self.options.render or (None if asked in PROGRAMS else asked)
+        configured = self.settings.render
+        return self.options.render or (None if configured in PROGRAMS else configured)
 
     @property
     def notice(self) -> str:
-        """What to tell the user of a setting that is not heeded; "" where all of them are."""
+        """A warning about a setting that is not heeded; "" where all of them are."""
         settings = self.settings
         if self.options.render or settings.render not in PROGRAMS:
             return ""
@@ -193,7 +189,7 @@ class Setup(NamedTuple):
 
     @property
     def exclude(self) -> Callable[[str], bool] | Sequence[str]:
-        """What sources leave out, as they take it."""
+        """The files that sources leave out: a predicate, or no patterns."""
         return self._excluded() or ()
 
     def _excluded(self) -> Callable[[str], bool] | None:
@@ -228,19 +224,18 @@ class Setup(NamedTuple):
         top = os.path.realpath(self.root or self.options.start)
         return {
             environment.name: [
-                os.path.relpath(os.path.realpath(place), top).replace(os.sep, "/") for place in environment.roots
+                os.path.relpath(os.path.realpath(root), top).replace(os.sep, "/") for root in environment.roots
             ]
             for environment in self.settings.environments
         }
 
 
-class below_directory:  # noqa: N801 - a function with a memory
-    """`path as seen from here` → the path below the configuration's directory, as its patterns see it."""
+def below_directory(directory: str) -> Callable[[str], str]:
+    """Return a function from a path as seen from here to the path below the configuration's directory, as its patterns
+    see it."""
+    top, here = os.path.abspath(directory), os.path.abspath(".")
 
-    def __init__(self, directory: str) -> None:
-        self._top = os.path.abspath(directory)
-        self._here = os.path.abspath(".")
+    def below(path: str) -> str:
+        return os.path.relpath(os.path.normpath(os.path.join(here, path)), top).replace(os.sep, "/")
 
-    def __call__(self, path: str) -> str:
-        place = os.path.normpath(os.path.join(self._here, path))
-        return os.path.relpath(place, self._top).replace(os.sep, "/")
+    return below

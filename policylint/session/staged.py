@@ -10,30 +10,37 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from policylint.session.settings import Setup
     from policylint.sources import Source
 
 SUFFIXES = (".yaml", ".yml", ".json", ".j2", ".tpl", ".tmpl", ".env", ".properties")
 NAMES = frozenset({"Kustomization", "pyproject.toml"})
-"""What can change a verdict: manifests, what they are rendered from, the configuration."""
+"""Files that can change a verdict: manifests, what they are rendered from, the configuration."""
+FROM_REF, TO_REF = "PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"
 
 
-def is_idle(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether there is a change and nothing in it matters.
+def is_idle() -> bool:
+    """Tell whether there is a change and nothing in it matters.
 
     With nothing staged at all (`pre-commit run --all-files`, CI) everything is judged.
     """
-    pushed = pushed_range(environment)
-    compared = [*pushed, "--"] if pushed else ["--cached", "--"]
-    names = git("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", *compared)
-    changed = [name for name in (names or b"").split(b"\0") if name]
-    return bool(changed) and not any(is_relevant(os.fsdecode(name)) for name in changed)
+    changed = changed_files()
+    return bool(changed) and not any(map(is_relevant, changed))
+
+
+def changed_files(*more: str) -> list[str]:
+    """Return the paths that the commit or push changes; `more` are options of `git diff`."""
+    names = git("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", *more, *compared()) or b""
+    return [os.fsdecode(name) for name in names.split(b"\0") if name]
+
+
+def compared() -> list[str]:
+    """Return what `git diff` compares: both ends of the push, else HEAD and the index."""
+    return [*(pushed_range() or ["--cached"]), "--"]
 
 
 def is_relevant(path: str) -> bool:
-    """Whether a file, changed or deleted, can change what is found."""
+    """Tell whether a file, changed or deleted, can change what is found."""
     return path.lower().endswith(SUFFIXES) or path.rpartition("/")[2] in NAMES
 
 
@@ -46,14 +53,14 @@ def staged_source(setup: Setup) -> Source:
     from policylint.sources.git import Repository
     from policylint.sources.revision import at_revision, staged
 
-    pushed = pushed_range(os.environ)
+    pushed = pushed_range()
     if pushed:
         return at_revision(Repository(), pushed[1], _paths(setup), setup.exclude)
     return staged(Repository(), _paths(setup), setup.exclude)
 
 
 def former_source(setup: Setup, revision: str) -> Source | None:
-    """Return what was there before the change; None for the first commit of a repository."""
+    """Return the files before the change; None for the first commit of a repository."""
     from policylint.sources.git import Repository, RevisionError
     from policylint.sources.revision import at_revision
 
@@ -67,29 +74,29 @@ def _paths(setup: Setup) -> list[str] | None:
     return [*setup.options.paths] or [*setup.settings.paths] or None
 
 
-def pushed_range(environment: Mapping[str, str]) -> tuple[str, str] | None:
-    """What pre-commit says about a push, or `--from-ref … --to-ref …`."""
-    begin, end = environment.get("PRE_COMMIT_FROM_REF", ""), environment.get("PRE_COMMIT_TO_REF", "")
-    return (begin, end) if begin and end else None
+def pushed_range() -> tuple[str, str] | None:
+    """Return what pre-commit says about a push, or `--from-ref … --to-ref …`; None for a commit."""
+    start, end = os.environ.get(FROM_REF, ""), os.environ.get(TO_REF, "")
+    return (start, end) if start and end else None
 
 
 def git(*arguments: str) -> bytes | None:
-    """What git prints, None if it fails; without `subprocess`, whose import takes as long as git does."""
-    from policylint.git_command import git_command, git_environment
+    """Return what git prints, None if it fails; without `subprocess`, whose import takes as long as git does."""
+    from policylint.outside import git_command, git_environment
 
-    beginning = git_command()
-    if beginning is None:
+    git_words = git_command()
+    if git_words is None:
         return None
-    command, environment = [*beginning, *arguments], git_environment()
+    command, environment = [*git_words, *arguments], git_environment()
     if not hasattr(os, "posix_spawn"):
         import subprocess
 
-        done = subprocess.run(command, capture_output=True, check=False, env=environment)
-        return done.stdout if done.returncode == 0 else None
+        process = subprocess.run(command, capture_output=True, check=False, env=environment)
+        return process.stdout if process.returncode == 0 else None
     reading, writing = os.pipe()
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
-        actions = [(os.POSIX_SPAWN_DUP2, here, there) for here, there in ((nothing, 0), (writing, 1), (nothing, 2))]
+        actions = [(os.POSIX_SPAWN_DUP2, ours, its) for ours, its in ((nothing, 0), (writing, 1), (nothing, 2))]
         child = os.posix_spawn(command[0], command, environment, file_actions=actions)
         os.close(nothing)
     except OSError:
@@ -98,6 +105,6 @@ def git(*arguments: str) -> bytes | None:
     finally:
         os.close(writing)
     with os.fdopen(reading, "rb") as stream:
-        answer = stream.read()
+        output = stream.read()
     _, status = os.waitpid(child, 0)
-    return answer if status == 0 else None
+    return output if status == 0 else None

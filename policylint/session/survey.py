@@ -1,4 +1,4 @@
-"""What `init` finds out about a repository, to write a configuration that fits it."""
+"""The survey of a repository from which `init` writes a configuration that fits it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def survey(workspace: Workspace) -> RepositorySummary:
             missing[str(key)] = None
     return RepositorySummary(
         _directories(workspace),
-        [each.world.name for each in workspace.simulations],
+        [simulation.world.name for simulation in workspace.simulations],
         sorted(classes),
         sorted(missing),
         _namespaces(workspace),
@@ -31,28 +31,28 @@ def survey(workspace: Workspace) -> RepositorySummary:
 
 
 def _directories(workspace: Workspace) -> list[str]:
-    """Top-level directories with objects that rules judge; none when such objects lie at the top, too."""
-    judged: set[str] = set()
+    """Return the top-level directories with objects that rules judge; none when some of them lie at the top, too."""
+    directories: set[str] = set()
     at_top = False
     for simulation in workspace.simulations:
         for resource in [*simulation.world.resources.values(), *simulation.world.orphans.values()]:
             path = below_root(workspace.root, resource.document.file) or ""
             head, slash, _ = path.partition("/")
-            known = "gateway" in resource.key.group or simulation.catalog.get(resource.key.group, resource.key.kind)
-            if known:
-                judged.add(head)
+            if "gateway" in resource.key.group or simulation.catalog.get(resource.key.group, resource.key.kind):
+                directories.add(head)
                 at_top = at_top or not slash
-    return [] if at_top else sorted(judged)
+    return [] if at_top else sorted(directories)
 
 
 def _namespaces(workspace: Workspace) -> list[str]:
-    """Namespaces of routes without a Namespace object, where listeners of the tree select namespaces by label."""
-    found: set[str] = set()
+    """Return namespaces of routes that have no Namespace object, where listeners select namespaces by label."""
+    namespaces: set[str] = set()
     for simulation in workspace.simulations:
         world = simulation.world
-        if not any("'from': 'Selector'" in str(each.spec) for each in world.of_kind(GATEWAY_GROUP, "Gateway")):
+        gateways = world.of_kind(GATEWAY_GROUP, "Gateway")
+        if not any("'from': 'Selector'" in str(gateway.spec) for gateway in gateways):
             continue
-        keys = [each.route.key for each in simulation.topology.routes]
+        keys = [route.route.key for route in simulation.topology.routes]
         names = {key.namespace for key in keys if not key.unplaced}
-        found |= {name for name in names if world.namespace_labels(name) is None}
-    return sorted(found)
+        namespaces |= {name for name in names if world.namespace_labels(name) is None}
+    return sorted(namespaces)

@@ -51,13 +51,13 @@ class Simulation:
         self.target_conditions = target_conditions
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
-        """Per node at or below a target the policies that own something in a context through it."""
-        found: dict[Node, set[ResourceKey]] = {}
+        """Return, for each node at or below a target, the policies that own a setting in a context through it."""
+        owners: dict[Node, set[ResourceKey]] = {}
         for group in self.groups:
             sources = frozenset(group.effective.owners.values())
             for node, above in group.nodes.items():
-                found.setdefault(node, set()).update(sources & above)
-        return {node: tuple(sorted(keys)) for node, keys in sorted(found.items())}
+                owners.setdefault(node, set()).update(sources & above)
+        return {node: tuple(sorted(keys)) for node, keys in sorted(owners.items())}
 
     def without(self, key: ResourceKey) -> Simulation:
         """Return the same environment simulated without an object, as if it were deleted."""
@@ -83,25 +83,25 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
             continue
         evaluations = []
         for evaluator in dispatch.evaluators(kind):
-            evaluation, written = _evaluated(kind, evaluator, topology, grants, catalog)
+            evaluation, conditions = _evaluate(kind, evaluator, topology, grants, catalog)
             evaluations.append(evaluation)
-            target_conditions += written
-        joined = dispatch.joined(evaluations)
+            target_conditions += conditions
+        joined = dispatch.join(evaluations)
         states.update((state.key, state) for state in joined.states)
         groups += joined.groups
         dependent += joined.dependent
-    topology.revise(_reported(topology, catalog, dispatch))
+    topology.revise(_routes_with_conditions(topology, catalog, dispatch))
     return Simulation(world, catalog, topology, dict(sorted(states.items())), groups, dependent, target_conditions)
 
 
-def _evaluated(
+def _evaluate(
     kind: PolicyKind, evaluator: str, topology: Topology, grants: Grants, catalog: Catalog
 ) -> tuple[Evaluation, list[TargetCondition]]:
-    """What one implementation makes of all policies of a kind, and the conditions it writes on their targets."""
+    """Return one implementation's evaluation of all policies of a kind, and the conditions on their targets."""
     behaviour = implementation(evaluator, catalog.settings(evaluator))
     behaviour.begin(kind, topology, catalog)
     policies = topology.world.of_kind(kind.group, kind.kind)
-    states = [_resolve(PolicyState(each, kind), topology, grants, behaviour) for each in policies]
+    states = [_resolve(PolicyState(policy, kind), topology, grants, behaviour) for policy in policies]
     groups, dependent = _combine(kind, states, topology, behaviour)
     behaviour.judge(states, topology)
     for state in states:
@@ -112,32 +112,28 @@ def _evaluated(
     return Evaluation(evaluator, states, groups, dependent), target_conditions
 
 
-def _reported(topology: Topology, catalog: Catalog, dispatch: Dispatch) -> list[RouteState]:
-    """The routes with the conditions that the controller of each parent writes."""
+def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Dispatch) -> list[RouteState]:
+    """Return the routes with the conditions that the controller of each parent writes."""
     names: dict[tuple[ResourceKey | None, bool], str] = {}
     writers: dict[str, Implementation] = {}
-    found = []
+    routes = []
     for route in topology.routes:
         parents = []
         for parent in route.parents:
             place = (parent.gateway, parent.mesh)
             if place not in names:
                 names[place] = dispatch.writer(parent)
-            writer = _writer(names[place], writers, catalog)
-            conditions = writer.route_conditions(route, parent, topology)
+            name = names[place]
+            if name not in writers:
+                writers[name] = implementation(name, catalog.settings(name))
+            conditions = writers[name].route_conditions(route, parent, topology)
             parents.append(parent if conditions is parent.conditions else parent._replace(conditions=conditions))
-        found.append(route._replace(parents=tuple(parents)))
-    return found
-
-
-def _writer(name: str, writers: dict[str, Implementation], catalog: Catalog) -> Implementation:
-    if name not in writers:
-        writers[name] = implementation(name, catalog.settings(name))
-    return writers[name]
+        routes.append(route._replace(parents=tuple(parents)))
+    return routes
 
 
 def _resolve(state: PolicyState, topology: Topology, grants: Grants, behaviour: Implementation) -> PolicyState:
-    """Targets, specs proper and validity of one policy."""
+    """Fill in targets, declared settings and validity of one policy; the first thing that is wrong with it counts."""
     policy, kind = state.policy, state.kind
     state.targets = behaviour.targets(policy, kind, topology, grants)
     reading = policy.once(declared, kind)
@@ -158,7 +154,7 @@ def _resolve(state: PolicyState, topology: Topology, grants: Grants, behaviour: 
 def _combine(
     kind: PolicyKind, states: list[PolicyState], topology: Topology, behaviour: Implementation
 ) -> tuple[list[Group], list[OrderDependence]]:
-    """Claims, effective policies and order dependence of all valid policies of one kind."""
+    """Return the effective policies of all valid policies of one kind, and which of them hang on an unstated order."""
     attached: dict[Node, list[Attachment]] = defaultdict(list)
     by_key = {state.key: state for state in states}
     for state in states:
@@ -174,6 +170,6 @@ def _combine(
         return [], []
     groups = behaviour.groups(kind, kept, topology)
     for group in groups:
-        for key in {each.key for each in group.effective.stack}:
+        for key in {attachment.key for attachment in group.effective.stack}:
             by_key[key].groups.append(group)
     return groups, order_dependence(kind, kept, behaviour.merge)

@@ -1,4 +1,4 @@
-"""Which implementation serves what in one environment: who reports on a Gateway's routes, who evaluates a kind.
+"""Dispatch to implementations in one environment: who reports on a Gateway's routes, who evaluates a kind.
 
 Several controllers may serve one cluster. Each works on the Gateways of its own classes and writes its own entries of a
 policy's status, whatever the others do (GEP-713 «Policy status»: one entry per ancestor and controller).
@@ -19,7 +19,7 @@ CORE = "gateway-api"
 
 
 class Evaluation(NamedTuple):
-    """What one implementation makes of all policies of a kind.
+    """The result of one implementation for all policies of a kind.
 
     Args:
         evaluator: the name of the implementation.
@@ -40,14 +40,19 @@ class Dispatch:
         self._topology = topology
         self._catalog = catalog
         classes = topology.world.of_kind(GATEWAY_GROUP, "GatewayClass")
-        serving = {catalog.implementation_of_controller(text(each.spec.get("controllerName"))) for each in classes}
-        self._known = sorted(each for each in serving if each is not None)
+        controllers = [text(gateway_class.spec.get("controllerName")) for gateway_class in classes]
+        names = {catalog.implementation_of_controller(controller) for controller in controllers}
+        self._known = sorted(name for name in names if name is not None)
         self._only = CORE
         if not self._known:
-            kinds = (catalog.get(*each) for each in topology.world.kinds())
-            present = {each.implementation for each in kinds if each is not None} - {CORE}
+            present = self._with_kinds() - {CORE}
             if len(present) == 1:
                 self._only = present.pop()
+
+    def _with_kinds(self) -> set[str]:
+        """Return the implementations of whose kinds there are objects."""
+        kinds = (self._catalog.get(*kind) for kind in self._topology.world.kinds())
+        return {kind.implementation for kind in kinds if kind is not None}
 
     def of_gateway(self, gateway: GatewayState) -> str:
         """Return the implementation that serves a Gateway, by its controller or else by the name of its class."""
@@ -63,23 +68,21 @@ class Dispatch:
         if not parent.mesh:
             return CORE
         present = {CORE, *self._known, *map(self.of_gateway, self._topology.gateways)}
-        kinds = (self._catalog.get(*each) for each in self._topology.world.kinds())
-        present |= {each.implementation for each in kinds if each is not None}
-        meshes = [each for each in sorted(present) if implementation(each).is_mesh]
+        meshes = [name for name in sorted(present | self._with_kinds()) if implementation(name).is_mesh]
         return meshes[0] if len(meshes) == 1 else CORE
 
     def evaluators(self, kind: PolicyKind) -> list[str]:
-        """Return who evaluates a kind: its own implementation; for core kinds those of the Gateways and classes there.
+        """Return the evaluators of a kind: its own implementation; for core kinds those of Gateways and classes there.
 
         Where no class tells, it is the only implementation with kinds there (docs/design/interfaces.md). The spec's own
         view comes last: it holds for what nobody else serves.
         """
         if kind.implementation != CORE:
             return [kind.implementation]
-        found = {self._evaluator(each) for each in self._topology.gateways} | set(map(_of_core_kinds, self._known))
-        return sorted(found, key=lambda each: (each == CORE, each)) or [_of_core_kinds(self._only)]
+        names = {*map(self._evaluator, self._topology.gateways), *map(_of_core_kinds, self._known)}
+        return sorted(names, key=lambda name: (name == CORE, name)) or [_of_core_kinds(self._only)]
 
-    def joined(self, evaluations: list[Evaluation]) -> Evaluation:
+    def join(self, evaluations: list[Evaluation]) -> Evaluation:
         """Make one evaluation of several: for each policy take that of the implementation whose Gateways lead to its
         targets, with the ancestors that every implementation writes on the Gateways that it serves.
 
@@ -88,7 +91,9 @@ class Dispatch:
         first = evaluations[0]
         if len(evaluations) == 1:
             return first
-        by_evaluator = {each.evaluator: {state.key: state for state in each.states} for each in evaluations}
+        by_evaluator = {
+            evaluation.evaluator: {state.key: state for state in evaluation.states} for evaluation in evaluations
+        }
         chosen = {
             state.key: self._evaluator_of({evaluator: states[state.key] for evaluator, states in by_evaluator.items()})
             for state in first.states
@@ -98,27 +103,22 @@ class Dispatch:
             state = by_evaluator[evaluator][key]
             state.ancestors = tuple(
                 ancestor
-                for each in evaluations
-                for ancestor in by_evaluator[each.evaluator][key].ancestors
-                if self._is_served(ancestor, each.evaluator)
+                for writer, written in by_evaluator.items()
+                for ancestor in written[key].ancestors
+                if self._is_served(ancestor, writer)
             )
             states.append(state)
-        return Evaluation(
-            first.evaluator,
-            states,
-            [
-                group
-                for each in evaluations
-                for group in each.groups
-                if chosen[group.effective.stack[-1].key] == each.evaluator
-            ],
-            [order for each in evaluations for order in each.dependent if chosen[order.winner] == each.evaluator],
-        )
+        groups: list[Group] = []
+        dependent: list[OrderDependence] = []
+        for evaluator, _, its_groups, its_dependent in evaluations:
+            groups += [group for group in its_groups if chosen[group.effective.stack[-1].key] == evaluator]
+            dependent += [order for order in its_dependent if chosen[order.winner] == evaluator]
+        return Evaluation(first.evaluator, states, groups, dependent)
 
     def _evaluator(self, gateway: GatewayState) -> str:
         """Return the implementation that evaluates core kinds at a Gateway."""
-        found = self.of_gateway(gateway)
-        return _of_core_kinds(self._only if found == CORE else found)
+        name = self.of_gateway(gateway)
+        return _of_core_kinds(self._only if name == CORE else name)
 
     def _evaluator_of(self, states: dict[str, PolicyState]) -> str:
         """Return the evaluator whose state of one policy counts, of those of all evaluators."""
@@ -126,10 +126,10 @@ class Dispatch:
         above = {key for target in first.targets for key in gateways_above(self._topology, target.key)}
         served = {self._evaluator(gateway) for key in above if (gateway := self._topology.gateway(key)) is not None}
         if served:
-            return next(each for each in states if each in served)
-        meshes = [each for each in states if implementation(each).is_mesh and not _refuses(states[each])]
-        others = [each for each in states if not implementation(each).is_mesh]
-        return (*meshes, *others, *states)[0]
+            return next(name for name in states if name in served)
+        meshes = [name for name, state in states.items() if implementation(name).is_mesh and not _refuses(state)]
+        gateways = [name for name in states if not implementation(name).is_mesh]
+        return (*meshes, *gateways, *states)[0]
 
     def _is_served(self, ancestor: Ancestor, evaluator: str) -> bool:
         """Tell whether an evaluator reports on an ancestor; all do on what is neither Gateway nor ListenerSet."""
@@ -142,8 +142,8 @@ class Dispatch:
 
 
 def _refuses(state: PolicyState) -> bool:
-    """Whether an implementation serves no such target."""
-    return bool(state.targets) and all(each.problem == "kind-not-allowed" for each in state.targets)
+    """Tell whether an implementation serves no such target."""
+    return bool(state.targets) and all(target.problem == "kind-not-allowed" for target in state.targets)
 
 
 def _of_core_kinds(name: str) -> str:

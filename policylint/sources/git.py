@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
 from policylint.errors import UsageError
-from policylint.git_command import git_command, git_environment
 from policylint.namedtuple import NamedTuple
+from policylint.outside import git_command, git_environment
 from policylint.sources.listing import GIT_TIMEOUT, git_root
 from policylint.sources.regular_file import too_large
 from policylint.sources.source import MAX_BYTES, SourceError

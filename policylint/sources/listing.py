@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from policylint.git_command import git_command, git_environment
+from policylint.outside import git_command, git_environment
 from policylint.sources.regular_file import in_words
 from policylint.sources.source import GIT, SourceProblem
 

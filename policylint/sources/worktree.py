@@ -10,8 +10,8 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from policylint.boundary import belongs
 from policylint.namedtuple import NamedTuple
+from policylint.outside import belongs
 from policylint.sources.listing import git_files, git_root, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
 from policylint.sources.selection import MANIFESTS, OUTSIDE, TEMPLATES, Exclude, ListedSource, is_manifest, printable

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from policylint.boundary import belongs
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.config import PROGRAMS
 from policylint.documents import Document, Problem
@@ -19,6 +18,8 @@ from policylint.load.shared_facts import SharedFacts
 from policylint.model import Finding, Resource, ResourceKey, World
 from policylint.model.coverage import Coverage
 from policylint.model.world import Unseen
+from policylint.namedtuple import NamedTuple
+from policylint.outside import belongs
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
@@ -40,8 +41,7 @@ class Workspace:
 
     Attributes:
         simulations: one per environment, sorted by name.
-        coverage: what was and was not seen.
-        root: the git root, or the directory given; None for stdin.
+        coverage: how much was read, and what could not be.
         mentioning: files (as shown) with the word `policylint` in them: they may hold suppressions.
     """
 
@@ -59,16 +59,19 @@ class Workspace:
 
     @property
     def root(self) -> str | None:
+        """The git root, or the directory given; None for stdin."""
         return self._source.root
 
     def source_lines(self, file: str) -> list[str]:
-        """The lines of a file for snippets; empty when it cannot be read any more."""
+        """Return the lines of a file for snippets; none when it cannot be read any more."""
         return self._source.text(file)
 
     def findings(self, select: set[str] | None = None, *, spent: dict[str, float] | None = None) -> list[Finding]:
-        """All findings, worst places first by file; the same finding of several environments once, with their names.
+        """Return all findings by file and place; the same finding of several environments once, with their names.
 
-        `spent` takes the seconds that each rule took, over all environments.
+        Args:
+            select: the ids of the rules that run; None for all that are on by default.
+            spent: takes the seconds that each rule took, over all environments.
         """
         from policylint.checks import run
 
@@ -77,7 +80,18 @@ class Workspace:
             for finding in run(simulation, select=select, spent=spent):
                 folded.setdefault(finding, []).append(simulation.world.name)
         named = [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in folded.items()]
-        return sorted(named, key=lambda each: (each.location.sort_key(), each.rule, each.message))
+        return sorted(named, key=finding_order)
+
+    def with_simulations(self, simulations: Iterable[Simulation]) -> Workspace:
+        """Return the same workspace with other states of its environments; those of others are left out."""
+        names = {simulation.world.name for simulation in self.simulations}
+        kept = [simulation for simulation in simulations if simulation.world.name in names]
+        return Workspace(self._source, kept, self.coverage, self.mentioning)
+
+
+def finding_order(finding: Finding) -> tuple[object, ...]:
+    """Return a sort key: by file and place, then by rule and message."""
+    return finding.location.sort_key(), finding.rule, finding.message
 
 
 def open_workspace(
@@ -128,85 +142,23 @@ def open_workspace(
         raise UsageError(str(error)) from error
     groups = known_groups() | given.groups()
     loaded = load(source, groups, everything=strict, shared_facts=shared_facts, rendered=render != "off")
-    simulations = (
-        []
-        if render == "off"
-        else _rendered(source, loaded, groups, given, semantics, snapshot, env, stated, render, shared)
-    )
+    cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
+    tree = _Tree(source, loaded, groups, cluster_scoped, given, semantics, snapshot, shared)
+    simulations = [] if render == "off" else tree.rendered(env, stated, render)
     if not simulations:
         _check_names(env, ["default"])
-        simulations = [_environment("default", source, loaded, groups, given, semantics, snapshot, shared)]
+        simulations = [tree.as_written()]
     definitions = Definitions(source, loaded)
-    for each in simulations:
-        each.world.definitions, each.world.lines = definitions, source.text
+    for simulation in simulations:
+        simulation.world.definitions, simulation.world.lines = definitions, source.text
     return Workspace(source, simulations, _coverage(loaded, simulations), loaded.mentioning)
 
 
 def known_groups() -> frozenset[str]:
-    """The API groups of the shipped catalog, without parsing it."""
+    """Return the API groups of the shipped catalog, without parsing it."""
     from policylint.catalog.kinds import shipped_groups
 
     return shipped_groups()
-
-
-def _rendered(
-    source: Source,
-    loaded: Loaded,
-    groups: frozenset[str],
-    given: Assumptions,
-    semantics: str,
-    snapshot: str | None,
-    env: Sequence[str],
-    stated: Mapping[str, Sequence[str]] | None,
-    render: str,
-    shared: Shared | None,
-) -> list[Simulation]:
-    """One simulation per environment that Flux, Argo CD or kustomize make of the tree; none where none of them does."""
-    if not stated and render != "helm" and not loaded.places:
-        return []
-    from policylint.render.environments import environments, without_repeats
-
-    cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
-    found = environments(
-        source,
-        loaded,
-        cluster_scoped,
-        groups,
-        stated,
-        programs=render in PROGRAMS,
-        helm=render == "helm",
-        shared=shared,
-    )
-    if found:
-        _check_names(env, [each.name for each in found])
-    simulations = []
-    for each in found:
-        if env and each.name not in env:
-            continue
-        objects = each.resources if snapshot is None else _with_snapshot(each.resources, snapshot, cluster_scoped)
-        objects = given.completed(objects)
-        catalog = _catalog(objects, semantics, given)
-        objects = list(without_repeats(_cluster_scoped_policies(objects, catalog)))
-        if shared is not None:
-            objects = shared.resources(objects)
-        made_elsewhere = Unseen()
-        for gap in each.gaps:
-            made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api)
-        operated(made_elsewhere, objects, loaded.unread, groups | {kind.group for kind in catalog.kinds()})
-        world = World(
-            each.name,
-            objects,
-            unseen=made_elsewhere,
-            assumed=given.assumed(),
-            problems=each.problems,
-            cluster_scoped=cluster_scoped,
-            not_rendered=each.not_rendered,
-            orphans=each.orphans,
-            notes=each.notes,
-            partial=not source.named,
-        )
-        simulations.append(simulate(world, catalog))
-    return simulations
 
 
 def _check_names(env: Sequence[str], known: Sequence[str]) -> None:
@@ -215,58 +167,108 @@ def _check_names(env: Sequence[str], known: Sequence[str]) -> None:
             raise UsageError(f"no environment {name!r} (there is: {', '.join(known)})")
 
 
-def _environment(
-    name: str,
-    source: Source,
-    loaded: Loaded,
-    groups: frozenset[str],
-    given: Assumptions,
-    semantics: str,
-    snapshot: str | None,
-    shared: Shared | None,
-) -> Simulation:
-    documents = loaded.documents
-    movable = loaded.places
-    cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(documents)
-    objects = resources(
-        documents,
-        cluster_scoped=cluster_scoped,
-        movable=movable,
-        left_out=patch_files(documents) if movable else frozenset(),
-        known=None if shared is None else shared.of_documents(cluster_scoped, movable),
-    )
-    objects = _at_origins(objects, source)
-    if snapshot is not None:
-        objects = _with_snapshot(objects, snapshot, cluster_scoped)
-    objects = given.completed(objects)
-    catalog = _catalog(objects, semantics, given)
-    objects = _cluster_scoped_policies(objects, catalog)
-    if shared is not None:
-        objects = shared.resources(objects)
-    policy_groups = groups | {each.group for each in catalog.kinds()}
-    made_elsewhere, not_rendered = unseen(objects, loaded.unread, loaded.templates, policy_groups)
-    world = World(
-        name,
-        objects,
-        unseen=made_elsewhere,
-        assumed=given.assumed(),
-        problems=loaded.problems,
-        cluster_scoped=cluster_scoped,
-        movable=movable,
-        not_rendered=not_rendered,
-        partial=not source.named,
-    )
-    return simulate(world, catalog)
+class _Tree(NamedTuple):
+    """A tree that was read, with the arguments of `open_workspace` that simulations depend on."""
+
+    source: Source
+    loaded: Loaded
+    groups: frozenset[str]
+    cluster_scoped: frozenset[tuple[str, str]]
+    given: Assumptions
+    semantics: str
+    snapshot: str | None
+    shared: Shared | None
+
+    def rendered(self, env: Sequence[str], stated: Mapping[str, Sequence[str]] | None, render: str) -> list[Simulation]:
+        """Simulate each environment that Flux, Argo CD or kustomize make of the tree; none where none of them does."""
+        if not stated and render != "helm" and not self.loaded.places:
+            return []
+        from policylint.render.environments import environments, without_repeats
+
+        places = (self.source, self.loaded, self.cluster_scoped, self.groups, stated)
+        known = environments(*places, programs=render in PROGRAMS, helm=render == "helm", shared=self.shared)
+        if known:
+            _check_names(env, [environment.name for environment in known])
+        simulations = []
+        for environment in known:
+            if env and environment.name not in env:
+                continue
+            objects, catalog = self._completed(environment.resources)
+            objects = self._once(without_repeats(objects))
+            made_elsewhere = Unseen()
+            for gap in environment.gaps:
+                made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api)
+            operated(made_elsewhere, objects, self.loaded.unread, self._policy_groups(catalog))
+            world = self._world(
+                environment.name,
+                objects,
+                unseen=made_elsewhere,
+                problems=environment.problems,
+                not_rendered=environment.not_rendered,
+                orphans=environment.orphans,
+                notes=environment.notes,
+            )
+            simulations.append(simulate(world, catalog))
+        return simulations
+
+    def as_written(self) -> Simulation:
+        """Simulate all files together, as they are."""
+        documents, movable = self.loaded.documents, self.loaded.places
+        objects = resources(
+            documents,
+            cluster_scoped=self.cluster_scoped,
+            movable=movable,
+            left_out=patch_files(documents) if movable else frozenset(),
+            known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
+        )
+        objects, catalog = self._completed(_at_origins(objects, self.source))
+        objects = self._once(objects)
+        loaded, groups = self.loaded, self._policy_groups(catalog)
+        made_elsewhere, not_rendered = unseen(objects, loaded.unread, loaded.templates, groups)
+        world = self._world(
+            "default",
+            objects,
+            unseen=made_elsewhere,
+            problems=loaded.problems,
+            movable=movable,
+            not_rendered=not_rendered,
+        )
+        return simulate(world, catalog)
+
+    def _world(self, name: str, objects: list[Resource], **details: Any) -> World:
+        return World(
+            name,
+            objects,
+            assumed=self.given.assumed(),
+            cluster_scoped=self.cluster_scoped,
+            partial=not self.source.named,
+            **details,
+        )
+
+    def _completed(self, objects: list[Resource]) -> tuple[list[Resource], Catalog]:
+        """Return objects with what the snapshot and the configuration add to them, and the kinds of their policies."""
+        if self.snapshot is not None:
+            objects = _with_snapshot(objects, self.snapshot, self.cluster_scoped)
+        objects = self.given.completed(objects)
+        catalog = _catalog(objects, self.semantics, self.given)
+        return _cluster_scoped_policies(objects, catalog), catalog
+
+    def _once(self, objects: Iterable[Resource]) -> list[Resource]:
+        """Return objects that the other side of a diff has, too, as it has them."""
+        return list(objects) if self.shared is None else self.shared.resources(objects)
+
+    def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
+        return self.groups | {kind.group for kind in catalog.kinds()}
 
 
 def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
-    """Rendered objects that say which files they come from (kustomize's origin annotation), located there."""
-    if not any(_ORIGIN in each.annotations for each in objects):
+    """Locate rendered objects in the files that they say they come from (kustomize's origin annotation)."""
+    if not any(_ORIGIN in resource.annotations for resource in objects):
         return objects
     from policylint.documents import read
     from policylint.render.origins import located
 
-    def reading(path: str) -> list[Document]:
+    def documents_of(path: str) -> list[Document]:
         if not belongs(os.path.realpath(path), os.path.realpath(source.root or os.curdir)):
             return []  # what the annotation names is anybody's to say
         try:
@@ -274,13 +276,13 @@ def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
         except SourceError:
             return []
 
-    return located(objects, reading)
+    return located(objects, documents_of)
 
 
 def _catalog(objects: Iterable[Resource], semantics: str, given: Assumptions) -> Catalog:
     by_kind: dict[tuple[str, str], list[Resource]] = defaultdict(list)
-    for each in objects:
-        by_kind[each.key.group, each.key.kind].append(each)
+    for resource in objects:
+        by_kind[resource.key.group, resource.key.kind].append(resource)
     groups = {group for group, _ in by_kind}
     crds = by_kind.get(_CRD, [])
     try:
@@ -292,20 +294,21 @@ def _catalog(objects: Iterable[Resource], semantics: str, given: Assumptions) ->
 
 
 def _cluster_scoped_policies(objects: list[Resource], catalog: Catalog) -> list[Resource]:
-    """Objects of kinds that the catalog, not a CRD of the input, knows to be cluster-scoped lose their default
-    namespace."""
+    """Take the default namespace from objects of kinds that only the catalog knows to be cluster-scoped, no CRD."""
     placed = []
-    for each in objects:
-        kind = catalog.get(each.key.group, each.key.kind) if each.key.namespace and "." in each.key.group else None
+    for resource in objects:
+        key, kind = resource.key, None
+        if key.namespace and "." in key.group:
+            kind = catalog.get(key.group, key.kind)
         if kind is not None and kind.cluster_scoped and kind.origin == "catalog":
-            key = each.key._replace(namespace="")
-            each = Resource(key, each.version, each.body, each.document, each.root, each.sources)
-        placed.append(each)
+            key, version = key._replace(namespace=""), resource.version
+            resource = Resource(key, version, resource.body, resource.document, resource.root, resource.sources)
+        placed.append(resource)
     return placed
 
 
 def _with_snapshot(objects: list[Resource], path: str, cluster_scoped: frozenset[tuple[str, str]]) -> list[Resource]:
-    """Objects with the creation timestamps of a cluster dump, and the dump's objects that are not in git."""
+    """Give objects the creation timestamps of a cluster dump, and add the dump's objects that are not in git."""
     from policylint.documents import read
 
     try:
@@ -317,15 +320,16 @@ def _with_snapshot(objects: list[Resource], path: str, cluster_scoped: frozenset
     for problem in reading.problems:
         if problem.code != "duplicate-key":
             raise UsageError(f"snapshot {problem.file}:{problem.line}: {problem.message}")
-    live = {each.key: each for each in resources(reading.documents, cluster_scoped=cluster_scoped, movable=False)}
+    dump = resources(reading.documents, cluster_scoped=cluster_scoped, movable=False)
+    live = {resource.key: resource for resource in dump}
     dated = []
-    for each in objects:
-        seen = live.pop(each.key, None)
-        if seen is not None and seen.created and not each.created:
-            metadata = {**each.metadata, "creationTimestamp": seen.created}
-            body = {**each.body, "metadata": metadata}
-            each = Resource(each.key, each.version, body, each.document, each.root, each.sources)
-        dated.append(each)
+    for resource in objects:
+        deployed = live.pop(resource.key, None)
+        if deployed is not None and deployed.created and not resource.created:
+            body = {**resource.body, "metadata": {**resource.metadata, "creationTimestamp": deployed.created}}
+            key, root = resource.key, resource.root
+            resource = Resource(key, resource.version, body, resource.document, root, resource.sources)
+        dated.append(resource)
     return [*dated, *live.values()]
 
 
@@ -335,11 +339,11 @@ def _coverage(loaded: Loaded, simulations: Sequence[Simulation]) -> Coverage:
         documents=len(loaded.documents) + len(loaded.unread) + loaded.idle_documents,
         unread=len(loaded.unread),
         skipped=dict(sorted(loaded.skipped.items())),
-        not_rendered=tuple(dict.fromkeys(each for simulation in simulations for each in simulation.world.not_rendered)),
-        resources=sum(len(each.world.resources) for each in simulations),
-        policies=sum(len(each.policies) for each in simulations),
-        routes=sum(len(each.topology.routes) for each in simulations),
-        gateways=sum(len(each.topology.gateways) for each in simulations),
+        not_rendered=tuple(dict.fromkeys(line for simulation in simulations for line in simulation.world.not_rendered)),
+        resources=sum(len(simulation.world.resources) for simulation in simulations),
+        policies=sum(len(simulation.policies) for simulation in simulations),
+        routes=sum(len(simulation.topology.routes) for simulation in simulations),
+        gateways=sum(len(simulation.topology.gateways) for simulation in simulations),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the user says of the world beside its files: objects elsewhere, labels of namespaces, kinds of their own."""
+"""Assumptions about what files do not show: objects elsewhere, labels of namespaces, policy kinds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from policylint.namedtuple import NamedTuple
 
 
 class Assumptions(NamedTuple):
-    """What a configuration says of the world, as `open_workspace` takes it.
+    """Assumptions of a configuration, as `open_workspace` takes them.
 
     Args:
         excluded: whether a file (as shown) is left out.
@@ -30,21 +30,22 @@ class Assumptions(NamedTuple):
     settings: Mapping[str, Mapping[str, Any]] = {}
 
     def groups(self) -> frozenset[str]:
-        """API groups of the configured kinds."""
-        return frozenset(str(each["group"]) for each in self.kinds if each.get("group"))
+        """Return the API groups of the configured kinds."""
+        return frozenset(str(kind["group"]) for kind in self.kinds if kind.get("group"))
 
     def assumed(self) -> Assumed:
+        """Return the identities of the objects that exist elsewhere."""
         return Assumed(self.assume)
 
     def completed(self, objects: list[Resource]) -> list[Resource]:
-        """The objects with the assumed ones of which something is known, and the namespaces with their labels."""
-        if self.written is None or not (self.namespaces or any(isinstance(each, Mapping) for each in self.assume)):
+        """Return the objects with the assumed ones of which something is known, and namespaces with their labels."""
+        if self.written is None or not (self.namespaces or any(isinstance(entry, Mapping) for entry in self.assume)):
             return objects
-        there = {each.key: each for each in objects}
-        added = [*_assumed(self.assume, self.written), *_namespaces(self.namespaces, self.written, there)]
-        replaced = {each.key for each in added if each.key.kind == "Namespace"}
-        known = [each for each in objects if each.key not in replaced]
-        return [*known, *(each for each in added if each.key in replaced or each.key not in there)]
+        by_key = {resource.key: resource for resource in objects}
+        added = [*_assumed(self.assume, self.written), *_namespaces(self.namespaces, self.written, by_key)]
+        replaced = {resource.key for resource in added if resource.key.kind == "Namespace"}
+        kept = [resource for resource in objects if resource.key not in replaced]
+        return [*kept, *(resource for resource in added if resource.key in replaced or resource.key not in by_key)]
 
 
 class Assumed:
@@ -53,7 +54,7 @@ class Assumed:
     __slots__ = ("_patterns",)
 
     def __init__(self, entries: Iterable[str | Mapping[str, Any]]) -> None:
-        self._patterns = [_pattern(each) for each in entries]
+        self._patterns = [_pattern(entry) for entry in entries]
 
     def __contains__(self, key: object) -> bool:
         if not self._patterns or not isinstance(key, ResourceKey):
@@ -70,7 +71,7 @@ class Assumed:
 
 
 def _pattern(entry: str | Mapping[str, Any]) -> tuple[str, str | None, str | None, str]:
-    """Kind, group, namespace and name; None where it is not said."""
+    """Return kind, group, namespace and name; None for what is not stated."""
     if not isinstance(entry, str):
         return str(entry["kind"]), entry.get("group"), entry.get("namespace"), str(entry["name"])
     head, _, rest = entry.partition("/") if " " not in entry else entry.partition(" ")
@@ -80,7 +81,7 @@ def _pattern(entry: str | Mapping[str, Any]) -> tuple[str, str | None, str | Non
 
 
 def _assumed(entries: Sequence[str | Mapping[str, Any]], written: Written) -> Iterable[Resource]:
-    """Entries that say what the object is like: it takes part in the topology."""
+    """Yield the objects of entries that say what they are like: these take part in the topology."""
     for index, entry in enumerate(entries):
         if isinstance(entry, str) or not entry.keys() & {"spec", "labels", "controllerName"}:
             continue
@@ -89,25 +90,25 @@ def _assumed(entries: Sequence[str | Mapping[str, Any]], written: Written) -> It
         spec = dict(entry.get("spec", {}))
         if "controllerName" in entry:
             spec["controllerName"] = entry["controllerName"]
-        yield _made(key, {"labels": dict(entry.get("labels", {}))}, spec, written, ("assume", index))
+        yield _resource(key, {"labels": dict(entry.get("labels", {}))}, spec, written, ("assume", index))
 
 
 def _namespaces(
-    labels: Mapping[str, Mapping[str, str]], written: Written, there: Mapping[ResourceKey, Resource]
+    configured: Mapping[str, Mapping[str, str]], written: Written, manifests: Mapping[ResourceKey, Resource]
 ) -> Iterable[Resource]:
-    """Namespaces with the given labels; what a manifest says of a label counts more."""
-    for name, given in labels.items():
+    """Yield namespaces with the configured labels; what a manifest says of a label counts more."""
+    for name, labels in configured.items():
         key = ResourceKey("", "Namespace", "", name)
-        seen = there.get(key)
-        if seen is None:
-            yield _made(key, {"labels": dict(given)}, {}, written, ("namespaces", name))
+        manifest = manifests.get(key)
+        if manifest is None:
+            yield _resource(key, {"labels": dict(labels)}, {}, written, ("namespaces", name))
         else:
-            metadata = {**seen.metadata, "labels": {**given, **seen.labels}}
-            body = {**seen.body, "metadata": metadata}
-            yield Resource(key, seen.version, body, seen.document, seen.root, seen.sources)
+            metadata = {**manifest.metadata, "labels": {**labels, **manifest.labels}}
+            body = {**manifest.body, "metadata": metadata}
+            yield Resource(key, manifest.version, body, manifest.document, manifest.root, manifest.sources)
 
 
-def _made(
+def _resource(
     key: ResourceKey, metadata: dict[str, Any], spec: dict[str, Any], written: Written, root: tuple[str | int, ...]
 ) -> Resource:
     body = {

@@ -33,9 +33,7 @@ FLOORS = {
     "config": 1,
     "documents": 0,
     "sources": 0,
-    "git_command": -1,
-    "programs": -2,
-    "boundary": -3,
+    "outside": -1,
     "errors": -1,
     "namedtuple": -1,
 }

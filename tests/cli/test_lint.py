@@ -209,7 +209,7 @@ def test_what_was_read_and_how_long_it_took_go_to_stderr() -> None:
 
 @pytest.mark.usefixtures("tree")
 def test_timing_tells_the_slowest_rules_first() -> None:
-    from policylint.cli.timing import by_rule
+    from policylint.cli.run import by_rule
 
     result = policylint("lint", ".", "--timing", "--select", "GWP1")
     shown = [line.split() for line in result.stderr.splitlines() if " GWP1" in line or " rules\n" in f"{line}\n"]

@@ -145,7 +145,7 @@ def test_a_revision_is_never_an_option(tree: Path, name: str) -> None:
 
 
 def test_git_is_told_nothing_that_it_need_not_know(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from policylint.git_command import git_environment
+    from policylint.outside import git_environment
 
     for name in (
         "GITHUB_TOKEN",

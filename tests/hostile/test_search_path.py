@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.programs import find_program
+from policylint.outside import find_program
 from tests.diff.history import commit
 from tests.hostile.checkout import MODULES, hostile_environment, sprung, trapped
 from tests.hostile.test_action import GATEWAY, POLICY

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from policylint.programs import find_program
+from policylint.outside import find_program
 from policylint.render.sandbox import TREE, OutsideError, path_below, run, write_below
 
 TIMEOUT: Final = 60.0

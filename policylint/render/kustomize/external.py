@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
-from policylint.programs import find_program
+from policylint.outside import find_program
 from policylint.render.tree import Tree, join
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The rules: one module each, with `RULE`, and `check`, a generator of findings.
+"""The rules: one module each, with `RULE` and `check`, a generator of findings.
 
 To add a rule: copy the nearest module, give it a line in registry.py, write rules/GWPnnn-name.md. tests/rules/ holds
 the three together.
@@ -17,38 +17,51 @@ if TYPE_CHECKING:
     from policylint.model import Finding
     from policylint.simulation import Simulation
 
-__all__ = ["OF_CHANGES", "ON_REQUEST", "RULES", "expand", "name_of", "run"]
+__all__ = ["OF_CHANGES", "ON_REQUEST", "RULES", "expand", "hedge", "name_of", "run"]
 
 _DEPLOYED = ("GWP1", "GWP2", "GWP4")
-"""Families that speak of objects that are deployed together."""
-_HANGING_ON_KINDS = ("GWP1", "GWP2")
-"""Families with rules that rest on how a kind of policy behaves."""
+"""Families of rules on objects that are deployed together."""
+_ON_BEHAVIOUR = frozenset({"GWP102", "GWP103", "GWP104", "GWP201", "GWP202", "GWP203", "GWP204", "GWP205", "GWP206"})
+"""Rules that rest on what a policy's kind may target, and on how two policies of it combine."""
 
 
 def run(
     simulation: Simulation, *, select: Collection[str] | None = None, spent: dict[str, float] | None = None
 ) -> Iterator[Finding]:
-    """What the selected rules (default: all) have to say about one environment, sorted by place.
+    """Return the findings of the selected rules (default: all) on one environment, sorted by place.
 
-    `spent` takes, by rule, the seconds that each one that had something to look at took; they are added up.
+    `spent` collects the seconds that each rule took, by rule; those that had nothing to look at are left out.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for rule in sorted(RULES.keys() - ON_REQUEST if select is None else RULES.keys() & set(select)):
         begin = 0.0 if spent is None else perf_counter()
         entry = RULES[rule]
         if entry.runs in ("always", "on request") and entry.needs(simulation):
-            findings = import_module(entry.module).check(simulation)
-            if rule[:4] in _HANGING_ON_KINDS:
-                from policylint.checks.kit.confidence import hedged
-
-                findings = (hedged(each, simulation) for each in findings)
-            found.extend(map(_assumed, findings) if simulation.world.movable and rule[:4] in _DEPLOYED else findings)
+            of_rule = import_module(entry.module).check(simulation)
+            if rule in _ON_BEHAVIOUR:
+                of_rule = (hedge(finding, simulation) for finding in of_rule)
+            findings.extend(map(_assume, of_rule) if simulation.world.movable and rule[:4] in _DEPLOYED else of_rule)
             if spent is not None:
                 spent[rule] = spent.get(rule, 0.0) + perf_counter() - begin
-    found.sort(key=lambda each: (*each.location.sort_key(), each.rule, each.message))
-    return iter(found)
+    findings.sort(key=lambda finding: (*finding.location.sort_key(), finding.rule, finding.message))
+    return iter(findings)
 
 
-def _assumed(finding: Finding) -> Finding:
-    """Nothing is certain about what meets what while kustomizations that were not rendered may still move it."""
+def hedge(finding: Finding, simulation: Simulation) -> Finding:
+    """Return a finding with confidence "assumed" if its rule rests on a kind whose behaviour could not be verified.
+
+    The catalog says how far each of its kinds is verified; of a kind that only a CRD of the input declares, nothing is
+    known but the pattern. What a configuration says of a kind is the user's word.
+    """
+    if finding.confidence != "certain" or finding.rule not in _ON_BEHAVIOUR or not finding.resources:
+        return finding
+    state = simulation.policies.get(finding.resources[0])
+    if state is None or state.kind.verified != "no" or state.kind.origin == "configuration":
+        return finding
+    note = f"note: how {state.kind.kind} behaves could not be verified in its implementation's code"
+    return finding._replace(confidence="assumed", help=(*finding.help, note))
+
+
+def _assume(finding: Finding) -> Finding:
+    """Return a finding that kustomizations which were not rendered may still refute."""
     return finding._replace(confidence="assumed") if finding.confidence == "certain" else finding

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.mesh_policies import TELEMETRY, is_wide
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.policy.results import PolicyState
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP522"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    settings = world.catalog.settings("istio")
+def check(simulation: Simulation) -> Iterator[Finding]:
+    settings = simulation.catalog.settings("istio")
     if mapping(settings.get("defaultProviders")).get("accessLogging"):
         return
     root = text(settings.get("rootNamespace"))
-    of_kind = [state for state in world.policies.values() if (state.key.group, state.key.kind) == TELEMETRY]
-    for state in of_kind:
-        index = _without(state.policy)
-        if index is None or state.invalid_code or any(_names(each.policy) for each in _above(state, of_kind, root)):
+    telemetries = [state for state in simulation.policies.values() if (state.key.group, state.key.kind) == TELEMETRY]
+    for state in telemetries:
+        index = _first_without_provider(state.policy)
+        inherited = _inherited(state, telemetries, root)
+        if index is None or state.invalid_code or any(map(_names_provider, inherited)):
             continue
         pointer = ("spec", "accessLogging", index)
         yield Finding(
@@ -43,29 +41,24 @@ def check(world: Simulation) -> Iterator[Finding]:
         )
 
 
-def _without(policy: Resource) -> int | None:
-    """The first entry that enables logging and has no provider, nor one before it that has."""
-    for index, each in enumerate(sequence(policy.spec.get("accessLogging"))):
-        entry = mapping(each)
-        if _providers(entry):
+def _first_without_provider(policy: Resource) -> int | None:
+    """Return the index of the first entry that enables logging, None where it or one before it has a provider."""
+    for index, entry in enumerate(map(mapping, sequence(policy.spec.get("accessLogging")))):
+        if sequence(entry.get("providers")):
             return None
         if entry.get("disabled") is not True:
             return index
     return None
 
 
-def _providers(entry: object) -> list[object]:
-    return sequence(mapping(entry).get("providers"))
+def _names_provider(policy: Resource) -> bool:
+    return any(sequence(mapping(entry).get("providers")) for entry in sequence(policy.spec.get("accessLogging")))
 
 
-def _names(policy: Resource) -> bool:
-    return any(_providers(each) for each in sequence(policy.spec.get("accessLogging")))
-
-
-def _above(state: PolicyState, of_kind: list[PolicyState], root: str) -> Iterator[PolicyState]:
-    """The policies it may inherit providers from: those of the mesh and its namespace, and what else meets it."""
-    met = {each.key for group in state.groups for each in group.effective.stack}
-    for other in of_kind:
+def _inherited(state: PolicyState, telemetries: list[PolicyState], root: str) -> Iterator[Resource]:
+    """Yield the policies that providers may come from: of the mesh, of the namespace, and in the same stacks."""
+    met = {attachment.key for group in state.groups for attachment in group.effective.stack}
+    for other in telemetries:
         wide = is_wide(other.policy) and other.key.namespace in (root, state.key.namespace)
         if other.key != state.key and (wide or other.key in met):
-            yield other
+            yield other.policy

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policylint.checks.kit.locations import at, path
 from policylint.model import GATEWAY_GROUP, Finding, Related, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState, Target
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import BackendState
+from policylint.simulation import Simulation
+from policylint.topology import BackendState
 
 RULE = "GWP303"
 _PLAIN = ("http", "kubernetes.io/h2c", "kubernetes.io/ws", "grpc")
@@ -21,66 +19,66 @@ _PLAIN_PORTS = (80, 8080)
 
 
 class Cover(NamedTuple):
-    """What the BackendTLSPolicies of a Service cover."""
+    """The coverage of a Service by BackendTLSPolicies: all ports (`whole`), or the sections that they name."""
 
     policies: list[tuple[PolicyState, Target]]
     whole: bool
     sections: set[str]
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    covers = _covers(world)
+def check(simulation: Simulation) -> Iterator[Finding]:
+    covers = _covers(simulation)
     if not covers:
         return
     used: dict[ResourceKey, list[tuple[Resource, BackendState]]] = {}
-    for state in world.topology.routes:
-        for each in state.backends:
-            if each.role == "backend" and each.wanted in covers and each.port_found:
-                used.setdefault(each.wanted, []).append((state.route, each))
+    for state in simulation.topology.routes:
+        for backend in state.backends:
+            if backend.role == "backend" and backend.wanted in covers and backend.port_found:
+                used.setdefault(backend.wanted, []).append((state.route, backend))
     for service, cover in covers.items():
-        resource = world.world.get(service)
+        resource = simulation.world.get(service)
         if cover.whole or resource is None or service not in used:
             continue
-        ports = {str(mapping(each).get("name", "")): mapping(each) for each in sequence(resource.spec.get("ports"))}
-        numbers = {each.get("port"): name for name, each in ports.items()}
-        reached = {numbers.get(backend.port, "") for _, backend in used[service]}
-        told: set[str] = set()
+        ports = {str(port.get("name", "")): port for port in map(mapping, sequence(resource.spec.get("ports")))}
+        names = {port.get("port"): name for name, port in ports.items()}
+        reached = {names.get(backend.port, "") for _, backend in used[service]}
+        reported: set[str] = set()
         for route, backend in used[service]:
-            name = numbers.get(backend.port, "")
-            if name in cover.sections or name in told:
+            name = names.get(backend.port, "")
+            if name in cover.sections or name in reported:
                 continue
             if not reached.isdisjoint(cover.sections) and _is_plain(name, ports.get(name, {})):
                 continue  # one port with TLS and one without: on purpose
-            told.add(name)
+            reported.add(name)
             yield _finding(cover, route, backend, name)
 
 
 @lru_cache(maxsize=1)
-def told(world: Simulation) -> frozenset[ResourceKey]:
-    """The policies that are reported here: where one covers no port that is used, GWP106 need not say so too."""
-    return frozenset(each.resources[0] for each in check(world))
+def reported_policies(simulation: Simulation) -> frozenset[ResourceKey]:
+    """Return the policies that this rule reports: GWP106 need not say that one covers no port that is used."""
+    return frozenset(finding.resources[0] for finding in check(simulation))
 
 
-def _covers(world: Simulation) -> dict[ResourceKey, Cover]:
-    """What is covered by the policies that take effect, by Service; where one is in doubt, everything."""
-    found: dict[ResourceKey, Cover] = {}
-    for state in world.policies.values():
+def _covers(simulation: Simulation) -> dict[ResourceKey, Cover]:
+    """Return what the policies that take effect cover, by Service; where one is in doubt, everything."""
+    covers: dict[ResourceKey, Cover] = {}
+    for state in simulation.policies.values():
         if (state.key.group, state.key.kind) != (GATEWAY_GROUP, "BackendTLSPolicy"):
             continue
-        refused = {each.attachment.node for each in state.refused}
+        refused = {refusal.attachment.node for refusal in state.refused}
         for target in state.targets:
             if target.key.kind != "Service":
                 continue
-            cover = found.setdefault(target.key, Cover([], whole=False, sections=set()))
+            cover = covers.setdefault(target.key, Cover([], whole=False, sections=set()))
             doubtful = bool(state.invalid_code or target.problem or refused.intersection(target.nodes))
             whole = cover.whole or doubtful or not target.section
             cover.sections.add(target.section)
-            found[target.key] = cover._replace(whole=whole, policies=[*cover.policies, (state, target)])
-    return found
+            covers[target.key] = cover._replace(whole=whole, policies=[*cover.policies, (state, target)])
+    return covers
 
 
 def _is_plain(name: str, port: Any) -> bool:
-    """Whether a port is evidently meant to be reached without TLS."""
+    """Return whether a port is evidently meant to be reached without TLS."""
     protocol = str(port.get("appProtocol", "")).lower()
     if protocol:
         return protocol in _PLAIN

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.locations import at, path, targets
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP109"
 CODE = "cluster-scope"
-"""Of a policy that is refused for it (policy/validity.py)."""
+"""The code of a policy that is refused for this (policy/validity.py)."""
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state, target in targets(simulation):
         if state.kind.cluster_scoped or not state.key.namespace:
             continue
-        if state.kind.implementation == "istio":  # takes them in its root namespace only: GWP106 speaks of the others
+        if state.kind.implementation == "istio":  # takes them in its root namespace only: GWP106 reports the others
             continue
-        for target in state.targets:
-            if target.key.kind == "GatewayClass" and target.problem != "kind-not-allowed":
-                yield Finding(
-                    RULE,
-                    "error" if state.invalid_code == CODE else "warning",
-                    f"{state.key} is a policy of one namespace on {target.key}, which all namespaces share",
-                    at(state.policy, target.pointer, "kind", "name"),
-                    resources=(state.key, target.key),
-                    label=f"whoever may write to namespace {state.key.namespace} rules every Gateway of the class",
-                    help=("fix: target the Gateways, or use a cluster-scoped policy kind",),
-                    field=path(target.pointer),
-                )
+        if target.key.kind == "GatewayClass" and target.problem != "kind-not-allowed":
+            yield Finding(
+                RULE,
+                "error" if state.invalid_code == CODE else "warning",
+                f"{state.key} is a policy of one namespace on {target.key}, which all namespaces share",
+                at(state.policy, target.pointer, "kind", "name"),
+                resources=(state.key, target.key),
+                label=f"whoever may write to namespace {state.key.namespace} rules every Gateway of the class",
+                help=("fix: target the Gateways, or use a cluster-scoped policy kind",),
+                field=path(target.pointer),
+            )

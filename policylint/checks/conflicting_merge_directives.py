@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP208"
 CODES = {
@@ -19,8 +16,8 @@ CODES = {
 }
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.policies.values():
         if state.invalid_code not in CODES:
             continue
         message, fix = CODES[state.invalid_code]

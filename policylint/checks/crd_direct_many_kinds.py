@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.crds import policy_crds
-from policylint.model import Finding, mapping
+from policylint.model import Finding
 from policylint.model.words import listing
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP514"
-_WRAPPERS = ("default", "defaults", "override", "overrides")
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for each in policy_crds(world):
-        if (each.label or "").lower() != "direct":
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for policy_crd in policy_crds(simulation):
+        if (policy_crd.label or "").lower() != "direct":
             continue
-        kinds = sorted({target.kind for target in each.kind.targets if target.kind != "*"})
-        wrappers = [name for name in _WRAPPERS if mapping(each.spec.get(name)).get("type") == "object"]
+        kinds = sorted({target.kind for target in policy_crd.kind.targets if target.kind != "*"})
         if len(kinds) > 1:
             message = f"may target {listing(kinds)}"
-        elif wrappers:
-            message = f"has `{wrappers[0]}`, a way to merge"
+        elif policy_crd.wrappers:
+            message = f"has `{policy_crd.wrappers[0]}`, a way to merge"
         else:
             continue
         yield Finding(
             RULE,
             "note",
-            f"{each.crd.key} is labelled Direct, but {message}",
-            each.label_location,
-            resources=(each.crd.key,),
+            f"{policy_crd.crd.key} is labelled Direct, but {message}",
+            policy_crd.label_location,
+            resources=(policy_crd.crd.key,),
             label="a Direct policy has one target kind and does not merge",
             help=("note: where two levels can set one thing, the kind is Inherited",),
         )

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.crds import policy_crds
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP511"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for each in policy_crds(world):
-        if not each.name.endswith("Policy"):
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for policy_crd in policy_crds(simulation):
+        if not policy_crd.name.endswith("Policy"):
             yield Finding(
                 RULE,
                 "note",
-                f"{each.crd.key} is a policy whose kind {each.name} does not say so",
-                each.kind_location,
-                resources=(each.crd.key,),
+                f"{policy_crd.crd.key} is a policy whose kind {policy_crd.name} does not say so",
+                policy_crd.kind_location,
+                resources=(policy_crd.crd.key,),
                 label="policy kinds end in Policy",
             )

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.crds import PolicyCrd, policy_crds
 from policylint.model import Finding, mapping
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP512"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for each in policy_crds(world):
-        if each.schema and not _has_conditions(each):
-            written = "status" in mapping(each.schema.get("properties"))
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for policy_crd in policy_crds(simulation):
+        if policy_crd.schema and not _has_conditions(policy_crd):
+            declared = "status" in mapping(policy_crd.schema.get("properties"))
             yield Finding(
                 RULE,
                 "note",
-                f"{each.crd.key} has no status conditions",
-                each.in_schema("properties", "status") if written else each.kind_location,
-                resources=(each.crd.key,),
-                label="neither `conditions` nor `ancestors`" if written else "its schema has no status",
+                f"{policy_crd.crd.key} has no status conditions",
+                policy_crd.in_schema("properties", "status") if declared else policy_crd.kind_location,
+                resources=(policy_crd.crd.key,),
+                label="neither `conditions` nor `ancestors`" if declared else "its schema has no status",
                 help=("fix: give the status the type PolicyStatus of Gateway API",),
             )
 
 
-def _has_conditions(each: PolicyCrd) -> bool:
-    status = mapping(mapping(each.schema.get("properties")).get("status"))
+def _has_conditions(policy_crd: PolicyCrd) -> bool:
+    status = mapping(mapping(policy_crd.schema.get("properties")).get("status"))
     if status.get("x-kubernetes-preserve-unknown-fields") is True:
         return True
     return not {"conditions", "ancestors"}.isdisjoint(mapping(status.get("properties")))

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policylint.checks.kit.crds import policy_crds
 from policylint.model import Finding, mapping, sequence
 from policylint.model.words import listing
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP515"
 _MOST = 16
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for each in policy_crds(world):
-        schema = each.spec.get("targetRefs")
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for policy_crd in policy_crds(simulation):
+        schema = policy_crd.spec.get("targetRefs")
         if schema is None:
             continue
         faults = _faults(mapping(schema))
@@ -26,25 +24,25 @@ def check(world: Simulation) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "warning",
-                f"{each.crd.key} lets targetRefs {listing(faults, word='or')}",
-                each.in_spec("targetRefs"),
-                resources=(each.crd.key,),
+                f"{policy_crd.crd.key} lets targetRefs {listing(faults, word='or')}",
+                policy_crd.in_spec("targetRefs"),
+                resources=(policy_crd.crd.key,),
                 label=f"GEP-713 has 1 to {_MOST} entries, each target once",
                 help=(f"fix: set minItems: 1, maxItems: {_MOST} and `x-kubernetes-list-type: map` with its keys",),
             )
 
 
 def _faults(schema: Mapping[str, Any]) -> list[str]:
-    """What the list may be and should not."""
-    found = []
+    """Return what the list may be or do, and should not."""
+    faults = []
     most = schema.get("maxItems")
     if not isinstance(most, int):
-        found.append("have any number of entries")
+        faults.append("have any number of entries")
     elif most > _MOST:
-        found.append(f"have {most} entries")
+        faults.append(f"have {most} entries")
     if not schema.get("minItems"):
-        found.append("be empty")
+        faults.append("be empty")
     keyed = schema.get("x-kubernetes-list-type") in ("map", "set")
     if not keyed and not sequence(schema.get("x-kubernetes-validations")):
-        found.append("name a target twice")
-    return found
+        faults.append("name a target twice")
+    return faults

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.mesh_policies import AUTHORIZATION, action, http_only, is_wide
 from policylint.model import Finding, sequence
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP523"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.policies.values():
         policy = state.policy
         if (state.key.group, state.key.kind) != AUTHORIZATION or action(policy) != "DENY" or state.invalid_code:
             continue
         if state.idle is not None:  # ztunnel drops such a rule: GWP106 says so
             continue
-        for index, each in enumerate(sequence(policy.spec.get("rules"))):
-            http = http_only(each)
-            if not http:
+        for index, rule in enumerate(sequence(policy.spec.get("rules"))):
+            attributes = http_only(rule)
+            if not attributes:
                 continue
             yield Finding(
                 RULE,
@@ -32,7 +29,7 @@ def check(world: Simulation) -> Iterator[Finding]:
                 f"{state.key} denies all traffic to TCP ports: a rule has conditions of HTTP only",
                 policy.location("spec", "rules", index),
                 resources=(state.key,),
-                label=f"a connection has no {', '.join(http)}, so the rule matches all of them",
+                label=f"a connection has no {', '.join(attributes)}, so the rule matches all of them",
                 help=("fix: name the HTTP ports in the rule: `to: [{operation: {ports: [...]}}]`",),
                 field=path(("spec", "rules", index)),
             )

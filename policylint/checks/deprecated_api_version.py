@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.fixes import into_list
 from policylint.checks.kit.versions import SUPERSEDED, X_GROUP, Superseded
@@ -11,22 +10,20 @@ from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping
 from policylint.model.fix import Change, Fix
 from policylint.model.policy_kind import Reference
 from policylint.policy.results import PolicyState
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP502"
 _LONG_SERVED = ("GRPCRoute", "Gateway", "GatewayClass", "HTTPRoute", "ReferenceGrant")
-"""Kinds whose version to write instead has been served for years."""
+"""Kinds whose newer version has been served for years."""
 
 
-def check(world: Simulation) -> Iterator[Finding]:
+def check(simulation: Simulation) -> Iterator[Finding]:
     for kind, versions in SUPERSEDED.items():
-        for resource in world.world.of_kind(*kind):
+        for resource in simulation.world.of_kind(*kind):
             old = versions.get(resource.version)
             if old is not None:
                 yield _version(resource, old)
-    for state in world.policies.values():
+    for state in simulation.policies.values():
         instead = state.kind.deprecated_versions.get(state.policy.version)
         if instead is not None:
             name, _, version = instead.rpartition(" of ")  # `ListenerPolicy of gateway.kgateway.dev/v1alpha1`
@@ -47,14 +44,14 @@ def _version(resource: Resource, old: Superseded) -> Finding:
         label=f"use {old.instead}{f', {old.kind}' if old.kind else ''}" if old.instead else "no longer served",
         help=(f"fix: write {instead}{kind}",),
         field="apiVersion",
-        fixes=_newer(resource, old),
+        fixes=_write_newer(resource, old),
     )
 
 
-def _newer(resource: Resource, old: Superseded) -> tuple[Fix, ...]:
-    """Write the newer version of a kind of Gateway API; other kinds change their fields from one to the next.
+def _write_newer(resource: Resource, old: Superseded) -> tuple[Fix, ...]:
+    """Return the fix that writes the newer version of a Gateway API kind; other kinds change fields between versions.
 
-    Safe where every release that is in use has the newer version; else the cluster has to be of a late one.
+    Safe where every release in use has the newer version; else the cluster needs a late one.
     """
     if not old.instead or resource.key.group not in (GATEWAY_GROUP, X_GROUP):
         return ()
@@ -65,14 +62,14 @@ def _newer(resource: Resource, old: Superseded) -> tuple[Fix, ...]:
     return (Fix(f"write `apiVersion: {old.instead}`", tuple(changes), safe),)
 
 
-def _as_list(state: PolicyState, reference: Reference, steps: list[str]) -> tuple[Fix, ...]:
+def _write_list(state: PolicyState, reference: Reference, steps: list[str]) -> tuple[Fix, ...]:
     if reference.form != "ref" or not reference.deprecated.endswith("s") or len(steps) != 1:
         return ()
     return into_list(state.policy.location("spec", *steps, key=True), steps[0], reference.deprecated)
 
 
 def _fields(state: PolicyState) -> Iterator[Finding]:
-    """References in a form that the kind has replaced."""
+    """Yield a finding for each reference in a form that the kind has replaced."""
     for reference in state.kind.references:
         if not reference.deprecated:
             continue
@@ -91,5 +88,5 @@ def _fields(state: PolicyState) -> Iterator[Finding]:
             label=f"use {reference.deprecated}",
             help=(f"fix: write `{reference.deprecated}:`, a list",) if reference.deprecated.endswith("s") else (),
             field=f"spec.{reference.path}",
-            fixes=_as_list(state, reference, steps),
+            fixes=_write_list(state, reference, steps),
         )

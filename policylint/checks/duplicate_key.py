@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.model import Finding, Location, Spot
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP504"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for problem in world.world.problems:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for problem in simulation.world.problems:
         if problem.code == "duplicate-key":
             yield Finding(
                 RULE,

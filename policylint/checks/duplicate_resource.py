@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.routing import graded
+from policylint.checks.kit.routing import grade
 from policylint.model import Finding, Related, is_symbolic
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP503"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for earlier, later in world.world.duplicates:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for earlier, later in simulation.world.duplicates:
         if is_symbolic(later.key.name) or is_symbolic(later.key.namespace):
             continue
         same = earlier.body == later.body
         # Where kustomizations choose what is deployed, the two may be for two clusters.
-        severity, confidence = graded(world.world.movable)
+        severity, confidence = grade(simulation.world.movable)
         yield Finding(
             RULE,
             severity,

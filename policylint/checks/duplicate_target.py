@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, target_at
 from policylint.model import Finding, Location, Related, mapping, sequence
 from policylint.policy.results import PolicyState
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP107"
 CODES = {
@@ -25,12 +22,12 @@ CODES = {
 }
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.policies.values():
         if state.invalid_code in CODES:
             yield _finding(state)
         elif not state.invalid_code:
-            yield from _harmless_double(state)
+            yield from _tolerated_duplicates(state)
         for target in state.targets:
             if target.problem == "malformed":
                 yield Finding(
@@ -50,7 +47,7 @@ def _finding(state: PolicyState) -> Finding:
     related: tuple[Related, ...] = ()
     location = state.policy.location(*pointer, key=state.invalid_code in ("both-forms", "no-target"))
     if state.invalid_code == "duplicate-target":
-        first, second = _double(state)
+        first, second = _find_duplicate(state)
         location, related = second, (Related("first named here", first),)
     return Finding(
         RULE,
@@ -65,18 +62,18 @@ def _finding(state: PolicyState) -> Finding:
     )
 
 
-def _harmless_double(state: PolicyState) -> Iterator[Finding]:
-    """A target named twice where the implementation takes the two as one: somebody meant another."""
+def _tolerated_duplicates(state: PolicyState) -> Iterator[Finding]:
+    """Yield a finding for each target named twice where the implementation takes both as one: another was meant."""
     for reference in state.kind.references:
         seen: dict[str, int] = {}
-        for number, entry in enumerate(
-            sequence(state.policy.spec.get(reference.path)) if reference.form == "refs" else ()
-        ):
+        entries = sequence(state.policy.spec.get(reference.path)) if reference.form == "refs" else []
+        for number, entry in enumerate(entries):
             named = repr(sorted((str(name), str(value)) for name, value in mapping(entry).items()))
             if named not in seen:
                 seen[named] = number
                 continue
             pointer = ("spec", reference.path, number)
+            first = state.policy.location("spec", reference.path, seen[named], "name")
             yield Finding(
                 RULE,
                 "error",
@@ -84,21 +81,19 @@ def _harmless_double(state: PolicyState) -> Iterator[Finding]:
                 state.policy.location(*pointer, "name"),
                 resources=(state.key,),
                 label="the same target again",
-                related=(
-                    Related("first named here", state.policy.location("spec", reference.path, seen[named], "name")),
-                ),
+                related=(Related("first named here", first),),
                 help=("fix: remove one of the two, or name the one that was meant",),
                 field=path(pointer),
             )
 
 
-def _double(state: PolicyState) -> tuple[Location, Location]:
-    """Where one target is named first, and again."""
+def _find_duplicate(state: PolicyState) -> tuple[Location, Location]:
+    """Return where one target is named first, and where again."""
     seen: dict[object, Location] = {}
     for target in state.targets:
         identity = (target.key, target.section)
-        here = target_at(state.policy, target)
+        location = target_at(state.policy, target)
         if target.selector is None and identity in seen:
-            return seen[identity], here
-        seen.setdefault(identity, here)
+            return seen[identity], location
+        seen.setdefault(identity, location)
     return state.policy.name_location, state.policy.name_location

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.dropped import drops
 from policylint.checks.kit.locations import target_at
+from policylint.checks.kit.losses import drops
 from policylint.model import Finding, Related
 from policylint.model.words import listing
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP205"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for drop in drops(world).values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for drop in drops(simulation).values():
         if not drop.empty:
             continue
-        winner, loser = drop.winner, drop.loser
+        winner, loser, fields = drop.winner, drop.loser, list(drop.fields.values())
         yield Finding(
             RULE,
             "warning",
@@ -28,8 +25,6 @@ def check(world: Simulation) -> Iterator[Finding]:
             target_at(winner.policy, winner.target),
             resources=(winner.key, winner.node.key, loser.key),
             label=f"no {listing(drop.fields, word='or')} here any more",
-            related=tuple(
-                Related(f"this no longer applies to {winner.node}", each) for each in list(drop.fields.values())[:4]
-            ),
+            related=tuple(Related(f"this no longer applies to {winner.node}", field) for field in fields[:4]),
             help=("fix: remove the policy, or say in it what is to be different",),
         )

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.envoy_patches import Patch, patches
+from policylint.checks.kit.envoy_patches import EnvoyFilterPatch, patches
 from policylint.checks.kit.locations import path
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP520"
 _REPLACEABLE = ("HTTP_FILTER", "NETWORK_FILTER", "VIRTUAL_HOST")
 _FIXED = ("HTTP_ROUTE", "ROUTE_CONFIGURATION")
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for of_filter in patches(world):
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for of_filter in patches(simulation):
         for patch in of_filter:
             why = why_ignored(patch)
             if why:
                 yield _finding(patch, why)
 
 
-def why_ignored(patch: Patch) -> str:
-    """Why the operation of a patch does nothing, "" where it does something."""
+def why_ignored(patch: EnvoyFilterPatch) -> str:
+    """Return why the operation of a patch does nothing, "" where it does something."""
     if patch.operation == "REPLACE" and patch.applies_to and patch.applies_to not in _REPLACEABLE:
         return f"REPLACE is only for {', '.join(_REPLACEABLE[:-1])} and {_REPLACEABLE[-1]}"
     if patch.operation in ("ADD", "REMOVE") and patch.applies_to in _FIXED:
@@ -34,7 +31,7 @@ def why_ignored(patch: Patch) -> str:
     return ""
 
 
-def _finding(patch: Patch, why: str) -> Finding:
+def _finding(patch: EnvoyFilterPatch, why: str) -> Finding:
     return Finding(
         RULE,
         "error",

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.envoy_patch_ignored import why_ignored
-from policylint.checks.kit.envoy_patches import Patch, patches
+from policylint.checks.kit.envoy_patches import EnvoyFilterPatch, patches
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP521"
 _RELATIVE = ("INSERT_AFTER", "INSERT_BEFORE", "MERGE", "REMOVE", "REPLACE")
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for of_filter in patches(world):
-        leaning = [each for each in of_filter if each.operation in _RELATIVE and not why_ignored(each)]
-        if leaning and not leaning[0].holder.spec.get("priority"):
-            first = next((each for each in leaning if each.versioned), leaning[0])
-            yield _finding(first, len(leaning))
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for of_filter in patches(simulation):
+        relative = [patch for patch in of_filter if patch.operation in _RELATIVE and not why_ignored(patch)]
+        if relative and not relative[0].holder.spec.get("priority"):
+            first = next((patch for patch in relative if patch.versioned), relative[0])
+            yield _finding(first, len(relative))
 
 
-def _finding(patch: Patch, count: int) -> Finding:
-    """A note, as most such patches lean on what istiod itself puts there; a warning where an upgrade of the proxies
-    takes the patch away."""
+def _finding(patch: EnvoyFilterPatch, count: int) -> Finding:
+    """Return a note, as most such patches lean on what istiod itself puts there; a warning where an upgrade of the
+    proxies takes the patch away."""
     more = f" (and {count - 1} more)" if count > 1 else ""
     key = patch.holder.key
     if patch.versioned:

@@ -4,44 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.mesh_policies import EXTENSIONS, extension_place
-from policylint.model import Finding, Node, Related, ResourceKey
+from policylint.checks.kit.wording import and_more
+from policylint.model import Finding, Node, Related, Resource, ResourceKey
 from policylint.policy.order import order_stated
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP212"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
+def check(simulation: Simulation) -> Iterator[Finding]:
     folded: dict[tuple[ResourceKey, ResourceKey], list[Node]] = {}
-    for group in world.groups:
+    for group in simulation.groups:
         if group.kind.kind not in EXTENSIONS:
             continue
-        for one, other in combinations(group.effective.stack, 2):
-            together = one.key.namespace == other.key.namespace and extension_place(one.policy) == extension_place(
-                other.policy
-            )
-            if together and not order_stated(one.policy, other.policy):
-                folded.setdefault((one.key, other.key), []).extend(path[-1] for path in group.contexts())
-    for (first, second), nodes in folded.items():
-        yield _finding(world, first, second, sorted(nodes))
+        for first, second in combinations([attachment.policy for attachment in group.effective.stack], 2):
+            together = first.key.namespace == second.key.namespace
+            if together and extension_place(first) == extension_place(second) and not order_stated(first, second):
+                folded.setdefault((first.key, second.key), []).extend(path[-1] for path in group.contexts())
+    for (one, other), nodes in folded.items():
+        yield _finding(simulation.policies[one].policy, simulation.policies[other].policy, sorted(nodes))
 
 
-def _finding(world: Simulation, first: ResourceKey, second: ResourceKey, nodes: list[Node]) -> Finding:
-    one, other = world.policies[first], world.policies[second]
-    phase, _ = extension_place(one.policy)
-    more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+def _finding(first: Resource, second: Resource, nodes: list[Node]) -> Finding:
+    phase, _ = extension_place(first)
     return Finding(
         RULE,
         "note",
-        f"{nodes[0]}{more} runs {first} and {second.path} in an order that hangs on their age",
-        other.policy.name_location,
-        resources=(second, first, nodes[0].key),
+        f"{nodes[0]}{and_more(nodes)} runs {first.key} and {second.key.path} in an order that hangs on their age",
+        second.name_location,
+        resources=(second.key, first.key, nodes[0].key),
         label=f"both run in {phase} with the same priority",
-        related=(Related("the other extension", one.policy.name_location),),
+        related=(Related("the other extension", first.name_location),),
         help=("fix: give the one that is to run first a higher priority",),
     )

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.model import Finding, Location, Spot
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP910"
 _SUBJECT = {
@@ -28,8 +25,8 @@ _SUBJECT = {
 }
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for problem in world.world.problems:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for problem in simulation.world.problems:
         if problem.code != "duplicate-key":
             yield Finding(
                 RULE,

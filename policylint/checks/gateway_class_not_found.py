@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.routing import graded
+from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP409"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    nearby = Nearby(world.world)
-    for state in world.topology.gateways:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    nearby = Nearby(simulation.world)
+    for state in simulation.topology.gateways:
         key, resolution = state.class_key, state.class_resolution
-        if resolution.found or world.catalog.implementation_of_class(key.name) is not None:
+        if resolution.found or simulation.catalog.implementation_of_class(key.name) is not None:
             continue  # some controllers make their class themselves
-        severity, confidence = graded(resolution.unknown, "warning")
+        severity, confidence = grade(resolution.unknown, "warning")
         yield Finding(
             RULE,
             severity,

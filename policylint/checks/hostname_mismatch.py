@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.routing import graded
+from policylint.checks.kit.routing import grade
 from policylint.model import Finding, Related, Resource
 from policylint.model.words import listing
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import ParentState
+from policylint.simulation import Simulation
+from policylint.topology import ParentState
 
 RULE = "GWP404"
 MISMATCH = "NoMatchingListenerHostname"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.topology.routes:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.topology.routes:
         for parent in state.parents:
-            failures = {each.failure for each in parent.candidates}
+            failures = {candidate.failure for candidate in parent.candidates}
             if MISMATCH in failures and failures <= {MISMATCH, "NotAllowedByListeners"}:
                 yield _finding(state.route, state.hostnames, parent)
 
 
 def _finding(route: Resource, hostnames: tuple[str, ...], parent: ParentState) -> Finding:
-    missed = [each for each in parent.candidates if each.failure == MISMATCH]
-    severity, confidence = graded(any(each.unknown for each in parent.candidates))
-    related = tuple(Related(f"the hosts of {each.node}", each.holder.location(*each.pointer)) for each in missed[:3])
+    missed = [candidate for candidate in parent.candidates if candidate.failure == MISMATCH][:3]
+    severity, confidence = grade(any(candidate.unknown for candidate in parent.candidates))
     return Finding(
         RULE,
         severity,
@@ -37,7 +33,7 @@ def _finding(route: Resource, hostnames: tuple[str, ...], parent: ParentState) -
         route.location("spec", "hostnames", 0),
         resources=(route.key, parent.wanted),
         label=f"{listing(hostnames, word='or', most=3)} is not a host of the listener",
-        related=related,
+        related=tuple(Related(f"the hosts of {each.node}", each.holder.location(*each.pointer)) for each in missed),
         confidence=confidence,
         field=path(parent.pointer),
     )

@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, target_at
 from policylint.model import Finding, Related
 from policylint.model.words import listing
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Attachment, Declared, PolicyState
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP207"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.policies.values():
         for declared in state.declared:
             for field, value in declared.proper.items():
                 if is_opt_out(value):
                     yield from _field(state, declared, field)
 
 
-def _field(state: PolicyState, declared: Declared, field: str) -> Iterator[Finding]:
-    above = [each for group in state.groups for each in _above(state, group.effective.stack)]
-    if not above or any(field in each.proper for other in above for each in other.declared):
+def _field(state: PolicyState, own: Declared, field: str) -> Iterator[Finding]:
+    above = [attachment for group in state.groups for attachment in _above(state, group.effective.stack)]
+    if not above or any(field in declared.proper for other in above for declared in other.declared):
         return
     settings = state.kind.settings
     classes = (settings.authentication, settings.authorization, settings.protection)
-    alike = next((each for each in classes if field in each), ())
+    alike = next((fields for fields in classes if field in fields), ())
     for other in above:
-        meant = [name for each in other.declared for name in each.proper if name in alike]
+        meant = [name for declared in other.declared for name in declared.proper if name in alike]
         if meant:
-            yield _finding(state, declared, field, other, meant)
+            yield _finding(state, own, field, other, meant)
             return
 
 
 def _above(state: PolicyState, stack: tuple[Attachment, ...]) -> list[Attachment]:
-    """What is less specific than the policy in one stack."""
-    own = next((number for number, each in enumerate(stack) if each.key == state.key), 0)
-    return [each for each in stack[:own] if each.node != stack[own].node]
+    """Return the attachments of a stack that are less specific than the policy."""
+    own = next((number for number, attachment in enumerate(stack) if attachment.key == state.key), 0)
+    return [attachment for attachment in stack[:own] if attachment.node != stack[own].node]
 
 
 def _finding(state: PolicyState, declared: Declared, field: str, other: Attachment, meant: list[str]) -> Finding:

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import listeners
 from policylint.model import Finding, Node, Related
 from policylint.model.words import listing
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import ListenerState
+from policylint.simulation import Simulation
+from policylint.topology import ListenerState
 
 RULE = "GWP407"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    states = {each.node: each for each in listeners(world.topology)}
+def check(simulation: Simulation) -> Iterator[Finding]:
+    states = {listener.node: listener for listener in listeners(simulation.topology)}
     for listener in states.values():
-        before = [each for each in listener.conflicts_with if _precedes(states.get(each), listener)]
-        if listener.conflict and before:  # of listeners in conflict the first one is spoken of by the others
+        before = [node for node in listener.conflicts_with if _precedes(states.get(node), listener)]
+        if listener.conflict and before:  # the first of the listeners in conflict is named in the others' findings
             yield _finding(listener, before, states)
 
 
-def _precedes(one: ListenerState | None, other: ListenerState) -> bool:
-    if one is None or one.holder.key != other.holder.key:
+def _precedes(rival: ListenerState | None, listener: ListenerState) -> bool:
+    if rival is None or rival.holder.key != listener.holder.key:
         return True
-    return str(one.pointer[-1]).zfill(6) < str(other.pointer[-1]).zfill(6)
+    return str(rival.pointer[-1]).zfill(6) < str(listener.pointer[-1]).zfill(6)
 
 
 def _finding(listener: ListenerState, before: list[Node], states: dict[Node, ListenerState]) -> Finding:
@@ -39,9 +36,9 @@ def _finding(listener: ListenerState, before: list[Node], states: dict[Node, Lis
         field = "protocol"
         label = f"port {listener.port} has another protocol already"
     related = tuple(
-        Related(f"{each} has it", at(states[each].holder, states[each].pointer, field, "port", "name"))
-        for each in before[:3]
-        if each in states
+        Related(f"{node} has it", at(states[node].holder, states[node].pointer, field, "port", "name"))
+        for node in before[:3]
+        if node in states
     )
     return Finding(
         RULE,

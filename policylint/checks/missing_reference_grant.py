@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.fixes import granted
+from policylint.checks.kit.fixes import add_grant
 from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.routing import graded, grant, listeners
+from policylint.checks.kit.routing import describe_grant, grade, listeners
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.words import count
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import ReferenceState
+from policylint.simulation import Simulation
+from policylint.topology import ReferenceState
 
 RULE = "GWP405"
 
 _Refused = tuple[Pointer, ResourceKey, bool]
+"""Where a reference is written, the object it names, and whether a grant for it may be elsewhere."""
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.topology.routes:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.topology.routes:
         folded: dict[object, list[_Refused]] = {}
-        for each in state.backends:
-            if not each.granted:
-                place = (each.wanted.group, each.wanted.kind, each.wanted.namespace, each.granted)
-                folded.setdefault(place, []).append((each.pointer, each.wanted, each.granted is None))
+        for backend in state.backends:
+            if not backend.granted:
+                place = (backend.wanted.group, backend.wanted.kind, backend.wanted.namespace, backend.granted)
+                folded.setdefault(place, []).append((backend.pointer, backend.wanted, backend.granted is None))
         for refused in folded.values():
-            yield _finding(world, state.route, refused)
-    for reference in _references(world):
+            yield _finding(simulation, state.route, refused)
+    for reference in _references(simulation):
         if not reference.granted:
-            refused_one = (reference.pointer, reference.wanted, reference.granted is None)
-            yield _finding(world, reference.holder, [refused_one])
+            single = (reference.pointer, reference.wanted, reference.granted is None)
+            yield _finding(simulation, reference.holder, [single])
 
 
-def _references(world: Simulation) -> Iterator[ReferenceState]:
-    """References of Gateways and of all listeners."""
-    for gateway in world.topology.gateways:
+def _references(simulation: Simulation) -> Iterator[ReferenceState]:
+    """Yield the references of Gateways and of all listeners."""
+    for gateway in simulation.topology.gateways:
         yield from gateway.references
-    for listener in listeners(world.topology):
+    for listener in listeners(simulation.topology):
         yield from listener.references
 
 
-def _finding(world: Simulation, holder: Resource, refused: list[_Refused]) -> Finding:
+def _finding(simulation: Simulation, holder: Resource, refused: list[_Refused]) -> Finding:
     pointer, wanted, unknown = refused[0]
-    severity, confidence = graded(unknown)
+    severity, confidence = grade(unknown)
     more = f" (and {count(len(refused) - 1, 'more reference')} like it)" if len(refused) > 1 else ""
     verb = "may not be allowed to use" if unknown else "may not use"
     return Finding(
@@ -56,8 +54,8 @@ def _finding(world: Simulation, holder: Resource, refused: list[_Refused]) -> Fi
         at(holder, pointer, "namespace", "name"),
         resources=(holder.key, wanted),
         label=f"no ReferenceGrant in namespace {wanted.namespace} allows it",
-        help=(f"fix: {grant(holder.key, wanted)}",),
+        help=(f"fix: {describe_grant(holder.key, wanted)}",),
         confidence=confidence,
         field=path(pointer),
-        fixes=() if unknown else granted(world.world.get(wanted), holder.key),
+        fixes=() if unknown else add_grant(simulation.world.get(wanted), holder.key),
     )

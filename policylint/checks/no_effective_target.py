@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, target_at, target_of
+from policylint.checks.kit.wording import and_more
 from policylint.model import Finding, Node
 from policylint.policy.results import Idle, PolicyState
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP106"
 _MESHES = ("cilium", "istio", "kuma", "linkerd")
 """Implementations whose policies also act on traffic that no route describes."""
-_WHAT = {
+_ABSENCES = {
     "GatewayClass": "no Gateway is of",
     "Gateway": "no route is attached to",
     "ListenerSet": "no route is attached to",
@@ -25,22 +23,22 @@ _WHAT = {
 }
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.policies.values():
         if state.idle is not None:
             yield _idle(state, state.idle)
             continue
         nodes = [node for target in state.targets for node in target.nodes]
         if not nodes or state.invalid_code or state.refused or state.groups or state.kind.implementation in _MESHES:
             continue
-        if state.key.kind == "BackendTLSPolicy" and _is_told(world, state):
+        if state.key.kind == "BackendTLSPolicy" and _is_reported(simulation, state):
             continue
-        if not any(target.problem for target in state.targets):  # of those the rule for the problem speaks
-            yield _finding(world, state, nodes)
+        if not any(target.problem for target in state.targets):  # those have rules of their own
+            yield _finding(simulation, state, nodes)
 
 
 def _idle(state: PolicyState, idle: Idle) -> Finding:
-    """What the implementation itself knows of a policy that does nothing."""
+    """Return a finding on a policy that does nothing by its implementation's own account."""
     return Finding(
         RULE,
         "note" if idle.unknown else "warning",
@@ -54,21 +52,20 @@ def _idle(state: PolicyState, idle: Idle) -> Finding:
     )
 
 
-def _is_told(world: Simulation, state: PolicyState) -> bool:
-    """Whether routes use another port of its Service, of which GWP303 speaks."""
-    from policylint.checks.backend_tls_dropped import told
+def _is_reported(simulation: Simulation, state: PolicyState) -> bool:
+    """Return whether GWP303 reports that routes use another port of the policy's Service."""
+    from policylint.checks.backend_tls_dropped import reported_policies
 
-    return state.key in told(world)
+    return state.key in reported_policies(simulation)
 
 
-def _finding(world: Simulation, state: PolicyState, nodes: list[Node]) -> Finding:
+def _finding(simulation: Simulation, state: PolicyState, nodes: list[Node]) -> Finding:
     node = nodes[0]
-    why, unknown, repair = _why(world, node)
-    others = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+    why, unknown, repair = _why(simulation, node)
     return Finding(
         RULE,
         "note" if unknown or repair else "warning",
-        f"{state.key} reaches no traffic through {node}{others}",
+        f"{state.key} reaches no traffic through {node}{and_more(nodes)}",
         target_of(state, node),
         resources=(state.key, node.key),
         label=why,
@@ -77,14 +74,15 @@ def _finding(world: Simulation, state: PolicyState, nodes: list[Node]) -> Findin
     )
 
 
-def _why(world: Simulation, node: Node) -> tuple[str, bool, str]:
-    """Why nothing comes through a node, whether that is unknown, and what is to be repaired first."""
-    state = world.topology.route(node.key)
+def _why(simulation: Simulation, node: Node) -> tuple[str, bool, str]:
+    """Return why nothing comes through a node, whether that is unknown, and what to repair first."""
+    state = simulation.topology.route(node.key)
     if state is not None:
         if not state.parents:  # it may be one that others delegate to
-            return f"{node.key} names no parent", bool(world.topology.delegations), ""
-        if any(each.resolution.unknown for each in state.parents):
+            return f"{node.key} names no parent", bool(simulation.topology.delegations), ""
+        if any(parent.resolution.unknown for parent in state.parents):
             return f"whether a Gateway takes {node.key} is not known", True, ""
         return f"no Gateway takes {node.key}", False, f"attach {node.key} first: see its own findings"
-    elsewhere = bool(world.world.unseen) or not world.topology.routes  # another repository may hold the routes
-    return f"{_WHAT.get(node.key.kind, 'nothing leads to')} {node}", elsewhere, ""
+    # Another repository may hold the routes.
+    elsewhere = bool(simulation.world.unseen) or not simulation.topology.routes
+    return f"{_ABSENCES.get(node.key.kind, 'nothing leads to')} {node}", elsewhere, ""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.render_notes import of_rendering
+from policylint.checks.kit.render_notes import render_findings
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP911"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    return of_rendering(RULE, world)
+def check(simulation: Simulation) -> Iterator[Finding]:
+    return render_findings(RULE, simulation)

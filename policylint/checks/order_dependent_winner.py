@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import target_of
+from policylint.checks.kit.wording import and_more
 from policylint.model import Finding, Related
 from policylint.policy.results import OrderDependence
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP206"
 _BY_ISSUER = "RequestAuthentication"
-"""All apply, but of two rules for one issuer the first is asked."""
+"""A kind of which all policies apply, but of two rules for one issuer only the first."""
 
 
-def check(world: Simulation) -> Iterator[Finding]:
+def check(simulation: Simulation) -> Iterator[Finding]:
     folded: dict[object, list[OrderDependence]] = {}
-    for each in world.order_dependent:
-        if each.kind.merge.strategy == "union" and each.kind.kind != _BY_ISSUER:
+    for dependence in simulation.order_dependent:
+        policies = dependence.policies
+        if dependence.kind.merge.strategy == "union" and dependence.kind.kind != _BY_ISSUER:
             continue  # all apply, in whichever order
-        refused = {
-            refusal.by for key in each.policies if key in world.policies for refusal in world.policies[key].refused
-        }
-        if not refused.intersection(each.policies):  # GWP202 carries the order note
-            folded.setdefault((each.policies, each.winner, each.otherwise), []).append(each)
-    for several in folded.values():
-        yield _finding(world, several)
+        states = [simulation.policies[key] for key in policies if key in simulation.policies]
+        refusing = {refusal.by for state in states for refusal in state.refused}
+        if refusing.isdisjoint(policies):  # GWP202 carries the order note
+            folded.setdefault((policies, dependence.winner, dependence.otherwise), []).append(dependence)
+    for dependences in folded.values():
+        yield _finding(simulation, dependences)
 
 
-def _finding(world: Simulation, several: list[OrderDependence]) -> Finding:
-    first = several[0]
-    winner, otherwise = world.policies[first.winner], world.policies[first.otherwise]
+def _finding(simulation: Simulation, dependences: list[OrderDependence]) -> Finding:
+    first = dependences[0]
+    winner, otherwise = simulation.policies[first.winner], simulation.policies[first.otherwise]
     node = first.node
-    more = f" and {len(several) - 1} more" if len(several) > 1 else ""
     created = winner.policy.created
     same = bool(created) and created == otherwise.policy.created
     why = f"both were created at {created}" if same else "the manifests do not state which of them is older"
     return Finding(
         RULE,
         "warning",
-        f"{node}{more} gets {first.winner} or {first.otherwise.path}, depending on which is older",
+        f"{node}{and_more(dependences)} gets {first.winner} or {first.otherwise.path}, depending on which is older",
         target_of(winner, node),
         resources=(first.winner, node.key, first.otherwise),
         label=_label(first),

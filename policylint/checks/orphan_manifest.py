@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP913"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for key, resource in sorted(world.world.orphans.items()):
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for key, resource in sorted(simulation.world.orphans.items()):
         yield Finding(
             RULE,
             "note",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.fixes import set_value
 from policylint.checks.kit.locations import at, path
@@ -11,19 +10,17 @@ from policylint.checks.kit.sections import FIELD, NOUN, section_names
 from policylint.checks.kit.wording import did_you_mean, near
 from policylint.model import Finding, Related, Resource, mapping, sequence
 from policylint.model.words import listing, quoted
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import ParentState
+from policylint.simulation import Simulation
+from policylint.topology import ParentState
 
 RULE = "GWP402"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.topology.routes:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.topology.routes:
         for parent in state.parents:
             if parent.section_found is False and parent.resolution.found:
-                holder = world.world.get(parent.wanted)
+                holder = simulation.world.get(parent.wanted)
                 if holder is not None:
                     yield _finding(state.route, parent, holder)
 
@@ -34,15 +31,15 @@ def _finding(route: Resource, parent: ParentState, holder: Resource) -> Finding:
     field = FIELD.get(noun, noun)
     if parent.section and (parent.section not in names or parent.port is None):
         label = f'no {noun} "{parent.section}"{did_you_mean(parent.section, names)}'
-        place = "sectionName"
+        wrong_field = "sectionName"
     else:
         of = f' "{parent.section}"' if parent.section else ""
         label = f"no port {parent.port}" if noun == "port" else f"no {noun}{of} has port {parent.port}"
-        place = "port"
-    ports = [mapping(each).get("port") for each in sequence(holder.spec.get(field))]
-    there = _are(noun, quoted(names)) if place == "sectionName" else _are("port", listing(ports))
-    location = at(route, parent.pointer, place, "name")
-    wrong = parent.section if place == "sectionName" else ""
+        wrong_field = "port"
+    ports = [mapping(section).get("port") for section in sequence(holder.spec.get(field))]
+    present = _describe(noun, quoted(names)) if wrong_field == "sectionName" else _describe("port", listing(ports))
+    location = at(route, parent.pointer, wrong_field, "name")
+    wrong = parent.section if wrong_field == "sectionName" else ""
     return Finding(
         RULE,
         "error",
@@ -50,12 +47,14 @@ def _finding(route: Resource, parent: ParentState, holder: Resource) -> Finding:
         location,
         resources=(route.key, holder.key),
         label=label,
-        related=(Related(there if names else f"its {noun}s have no names", holder.location("spec", field, key=True)),),
+        related=(
+            Related(present if names else f"its {noun}s have no names", holder.location("spec", field, key=True)),
+        ),
         field=path(parent.pointer),
         fixes=set_value(location, wrong, near(wrong, names), names),
     )
 
 
-def _are(noun: str, names: str) -> str:
-    """`its listeners are "http" and "https"`."""
+def _describe(noun: str, names: str) -> str:
+    """Return `its listeners are "http" and "https"`."""
     return f"its {noun}s are {names}" if " and " in names else f"its {noun} is {names}"

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.dropped import Drop, drops
 from policylint.checks.kit.fixes import insert
 from policylint.checks.kit.locations import target_at
+from policylint.checks.kit.losses import Drop, drops
 from policylint.model import ROUTE_KINDS, Finding, Related, ResourceKey
 from policylint.model.fix import Fix
 from policylint.model.words import count, listing
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP201"
 _LATE = ("envoy-gateway", "SecurityPolicy")
-"""A kind whose directive is younger than many an installation of it."""
+"""A kind whose directive is younger than many installations of it."""
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for drop in drops(world).values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for drop in drops(simulation).values():
         if not drop.empty:  # an empty winner is GWP205
-            yield _finding(world, drop)
+            yield _finding(simulation, drop)
 
 
-def _finding(world: Simulation, drop: Drop) -> Finding:
+def _finding(simulation: Simulation, drop: Drop) -> Finding:
     fields = list(drop.fields)
     subject, plural_subject = _subject(drop)
     parent = _parent(drop) if not plural_subject else str(drop.loser.node)
@@ -37,15 +34,15 @@ def _finding(world: Simulation, drop: Drop) -> Finding:
         target_at(drop.winner.policy, drop.winner.target),
         resources=(drop.winner.key, drop.winner.node.key, drop.loser.key),
         label=f"this policy replaces {drop.loser.key} as a whole",
-        related=(*_lost(drop), *_routes(world, drop)),
+        related=(*_lost(drop), *_routes(simulation, drop)),
         help=(_fix(drop, fields),),
         field=",".join(fields),
-        fixes=_merged(drop),
+        fixes=_add_directive(drop),
     )
 
 
-def _merged(drop: Drop) -> tuple[Fix, ...]:
-    """Add the directive by which the winner asks to be merged; GWP201's advice, as an edit."""
+def _add_directive(drop: Drop) -> tuple[Fix, ...]:
+    """Return the fix that adds the directive by which the winner asks to be merged."""
     word = _directive(drop).removeprefix("add `").partition("`")[0]
     field, colon, value = word.partition(": ")
     directive = drop.kind.merge.directive
@@ -55,7 +52,7 @@ def _merged(drop: Drop) -> tuple[Fix, ...]:
 
 
 def _subject(drop: Drop) -> tuple[str, bool]:
-    """Who loses something, and whether that is several: the route if it is one, its rule if only that."""
+    """Return what loses settings (the route, or its rule if only that), and whether it is several routes."""
     node = drop.winner.node
     if node.section and node.key.kind in ROUTE_KINDS:
         return str(node), False
@@ -65,7 +62,7 @@ def _subject(drop: Drop) -> tuple[str, bool]:
 
 
 def _parent(drop: Drop) -> str:
-    """`its Gateway`, where there is no doubt which."""
+    """Return `its Gateway`, for a loser that can be no other."""
     node = drop.loser.node
     if node.section:
         return "its listener" if node.key.kind not in ROUTE_KINDS else "its rule"
@@ -74,13 +71,12 @@ def _parent(drop: Drop) -> str:
 
 def _lost(drop: Drop) -> Iterator[Related]:
     where = _reach(drop)
-    for number, location in enumerate(drop.fields.values()):
-        if number < 4:
-            yield Related(f"this no longer applies to {where}", location)
+    for location in list(drop.fields.values())[:4]:
+        yield Related(f"this no longer applies to {where}", location)
 
 
 def _reach(drop: Drop) -> str:
-    """`3 rules of shop/checkout`, `2 routes`."""
+    """Return `3 rules of shop/checkout`, `2 routes`."""
     if not drop.routes:
         return str(drop.winner.node)
     if len(drop.routes) > 1:
@@ -89,29 +85,31 @@ def _reach(drop: Drop) -> str:
     return f"{count(len(rules), 'rule')} of {route.path}" if rules else route.path
 
 
-def _routes(world: Simulation, drop: Drop) -> Iterator[Related]:
-    """The routes themselves where they are not what the policy names."""
+def _routes(simulation: Simulation, drop: Drop) -> Iterator[Related]:
+    """Yield the routes themselves where the policy does not name them."""
     if drop.winner.node.key.kind in ROUTE_KINDS:
         return
     for route in sorted(drop.routes)[:3]:
-        resource = world.world.get(route)
+        resource = simulation.world.get(route)
         if resource is not None:
             yield Related(f"{route} is one of them", resource.name_location)
 
 
 def _fix(drop: Drop, fields: list[str]) -> str:
-    repeat = f"repeat {listing([f'`{each}:`' for each in fields], most=3)} here"
+    repeat = f"repeat {listing([f'`{field}:`' for field in fields], most=3)} here"
     directive = _directive(drop)
     return f"fix: {directive}, or {repeat}" if directive else f"fix: {repeat}"
 
 
 def _directive(drop: Drop) -> str:
-    """By the kind's entry in the catalog: who decides on the strategy, and with which word."""
+    """Return the advice to choose a merging strategy: the kind's entry in the catalog says who does so, and how."""
     kind = drop.kind
     directive = kind.merge.directive
     if directive is None:
         return ""
-    value = next((each for each, means in directive.values.items() if means in ("strategic", "patch", "units")), "")
+    value = next(
+        (word for word, strategy in directive.values.items() if strategy in ("strategic", "patch", "units")), ""
+    )
     if not value:
         return ""
     if directive.on == "challenger":

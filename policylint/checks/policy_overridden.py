@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.locations import target_at
-from policylint.checks.kit.overridden import lost_fields, names, protection_lost, related, superseders
-from policylint.model import Finding
-from policylint.model.words import listing
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.checks.kit.losses import lost_fields, names, overridden, superseders
+from policylint.model import Finding, Severity
+from policylint.model.words import listing, verb
+from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation
 
 RULE = "GWP203"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.policies.values():
         if state.verdict != "Overridden" or state.refused:
             continue
-        by = superseders(world, state)
-        if not by:
-            continue
-        fields = lost_fields(state)
-        target = next((each for each in state.targets if each.nodes), state.targets[0])
-        yield Finding(
-            RULE,
-            "warning" if protection_lost(state) else "note",
-            f"{state.key} has no effect: {names(state, by)} {'overrides' if len(by) == 1 else 'override'} all of it",
-            target_at(state.policy, target),
-            resources=(state.key, *by[:3]),
-            label=f"none of its settings ({listing(fields)}) applies anywhere",
-            related=related(world, by),
-            help=("fix: remove it, or what overrides it",),
-        )
+        by = superseders(simulation, state)
+        if by:
+            severity: Severity = "warning" if _loses_protection(state) else "note"
+            message = f"{state.key} has no effect: {names(state, by)} {verb(len(by), 'overrides')} all of it"
+            label = f"none of its settings ({listing(lost_fields(state))}) applies anywhere"
+            finding = overridden(RULE, severity, message, label, simulation, state, by)
+            yield finding._replace(help=("fix: remove it, or what overrides it",))
+
+
+def _loses_protection(state: PolicyState) -> bool:
+    """Whether the settings that replace a policy's own protect differently.
+
+    A setting that is repeated word for word is not lost. Under the overrides of a parent every setting that protects
+    counts; a parent that gives way to something more specific does what defaults are for, so that only authentication
+    and authorization count there.
+    """
+    settings = state.kind.settings
+    for group in state.groups:
+        outranked = group.effective.stack[-1].key == state.key  # the most specific of its stack, and lost all the same
+        protecting = settings.security if outranked else {*settings.authentication, *settings.authorization}
+        for lost in group.effective.lost:
+            field = str(lost.pointer[0]) if lost.policy == state.key and lost.pointer else ""
+            own = next((declared.proper[field] for declared in state.declared if field in declared.proper), None)
+            if field in protecting and group.effective.spec.get(field) != own:
+                return True
+    return False

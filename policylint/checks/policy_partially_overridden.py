@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.locations import target_at
-from policylint.checks.kit.overridden import affected, lost_fields, names, related, superseders
-from policylint.model import Finding
+from policylint.checks.kit.losses import lost_fields, names, overridden, superseders
+from policylint.model import Finding, Node
 from policylint.model.words import listing
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation
 
 RULE = "GWP204"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.policies.values():
         if state.verdict != "PartiallyEnforced":
             continue
-        by, fields = superseders(world, state), lost_fields(state)
-        if not by or not fields:
-            continue
-        losing, everywhere = affected(state)
-        where = f" on {losing} of {everywhere} routes" if everywhere > 1 else ""
-        target = next((each for each in state.targets if each.nodes), state.targets[0])
-        yield Finding(
-            RULE,
-            "note",
-            f"{state.key} is overridden in part{where}: {names(state, by)} sets {listing(fields)}",
-            target_at(state.policy, target),
-            resources=(state.key, *by[:3]),
-            label=f"what it says of {listing(fields)} does not apply there",
-            related=related(world, by),
-        )
+        by, fields = superseders(simulation, state), lost_fields(state)
+        if by and fields:
+            losing, all_routes = _count_routes(state)
+            where = f" on {losing} of {all_routes} routes" if all_routes > 1 else ""
+            message = f"{state.key} is overridden in part{where}: {names(state, by)} sets {listing(fields)}"
+            label = f"what it says of {listing(fields)} does not apply there"
+            yield overridden(RULE, "note", message, label, simulation, state, by)
+
+
+def _count_routes(state: PolicyState) -> tuple[int, int]:
+    """Count the routes on which a policy loses something, and those on which it acts at all."""
+    acting: set[Node] = set()
+    losing: set[Node] = set()
+    for group in state.groups:
+        routes = {node for node in group.nodes if node.key.kind.endswith("Route") and node.role == node.key.kind}
+        acting |= routes
+        if any(lost.policy == state.key for lost in group.effective.lost):
+            losing |= routes
+    return len(losing), len(acting)

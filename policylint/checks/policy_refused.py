@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks import cluster_scope_target, conflicting_merge_directives, duplicate_target
-from policylint.checks.kit.locations import path, written
+from policylint.checks.kit.locations import deepest_written, path
 from policylint.model import Finding, Location
-
-if TYPE_CHECKING:
-    from policylint.policy.results import PolicyState
-    from policylint.simulation import Simulation
+from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation
 
 RULE = "GWP111"
-_TOLD = frozenset({*duplicate_target.CODES, *conflicting_merge_directives.CODES, cluster_scope_target.CODE})
-"""What rules of their own report."""
+_REPORTED = frozenset({*duplicate_target.CODES, *conflicting_merge_directives.CODES, cluster_scope_target.CODE})
+"""Codes that other rules report."""
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    refused = [each for each in world.policies.values() if each.verdict == "Invalid" and not _is_told(each)]
+def check(simulation: Simulation) -> Iterator[Finding]:
+    invalid = [state for state in simulation.policies.values() if state.verdict == "Invalid"]
+    refused = [state for state in invalid if not _is_reported(state)]
     if not refused:
         return
     from policylint.checks import schema_violation
 
-    broken = {key for each in schema_violation.check(world) for key in each.resources}
+    broken = {key for finding in schema_violation.check(simulation) for key in finding.resources}
     for state in refused:
-        if state.key not in broken:  # the API server asks first
+        if state.key not in broken:  # the API server refuses it first
             yield _finding(state)
 
 
-def _is_told(state: PolicyState) -> bool:
-    """Whether another rule says why: by its code, or of one of its targets (GWP101 to GWP104)."""
+def _is_reported(state: PolicyState) -> bool:
+    """Return whether another rule says why: by its code, or for one of its targets (GWP101 to GWP104)."""
     if state.invalid_code:
-        return state.invalid_code in _TOLD
+        return state.invalid_code in _REPORTED
     return any(target.problem for target in state.targets)
 
 
@@ -51,17 +49,17 @@ def _finding(state: PolicyState) -> Finding:
 
 
 def _reason(state: PolicyState) -> str:
-    """In the words of the check that refused it, else of the first condition that says so."""
+    """Return the words of the check that refused it, else of the first condition that says so."""
     if state.invalid:
         return state.invalid.rstrip(".")
-    conditions = [*state.conditions, *(each for ancestor in state.ancestors for each in ancestor.conditions)]
-    said = (each.message for each in conditions if each.type == "Accepted" and each.status == "False")
-    return next(said, "").rstrip(".")
+    conditions = [*state.conditions, *(condition for ancestor in state.ancestors for condition in ancestor.conditions)]
+    refusals = (each.message for each in conditions if each.type == "Accepted" and each.status == "False")
+    return next(refusals, "").rstrip(".")
 
 
 def _place(state: PolicyState) -> Location:
-    """The value at fault, as far down as something is written; else the name."""
-    pointer = written(state.policy.body, state.invalid_pointer)
+    """Return where the value at fault is, as far down as something is written; else where the name is."""
+    pointer = deepest_written(state.policy.body, state.invalid_pointer)
     if not pointer:
         return state.policy.name_location
     return state.policy.location(*pointer, key=isinstance(pointer[-1], str))

@@ -6,77 +6,73 @@ A class that is not in the tree, or a controller that nobody knows, says nothing
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import cache, partial
 
-from policylint.checks.kit.locations import path, target_at
+from policylint.catalog.kinds import Catalog
+from policylint.checks.kit.locations import path, target_at, targets
 from policylint.model import ROUTE_KINDS, Finding, Node, Related
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import GatewayState
+from policylint.simulation import Simulation
+from policylint.topology import GatewayState
 
 RULE = "GWP108"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    foreign: dict[str, bool] = {}
-    for state in world.policies.values():
+def check(simulation: Simulation) -> Iterator[Finding]:
+    acts = cache(partial(_acts, simulation.catalog))
+    for state, target in targets(simulation):
         if state.kind.origin != "catalog":
             continue
-        for target in state.targets:
-            gateways = [gateway for node in target.nodes for gateway in _gateways(world, node)]
-            runs = {_implementation(world, each) for each in gateways}
-            if not runs or None in runs:
-                continue
-            names = sorted(str(each) for each in runs)
-            for name in names:
-                key = f"{name} {state.kind}"
-                if key not in foreign:
-                    foreign[key] = not _acts(world, name, state)
-            if all(foreign[f"{name} {state.kind}"] for name in names):
-                yield _finding(state, target, gateways[0], names)
+        gateways = [gateway for node in target.nodes for gateway in _gateways(simulation, node)]
+        implementations = {_implementation(simulation, gateway) for gateway in gateways}
+        names = sorted(name for name in implementations if name is not None)
+        kind = state.kind
+        if (
+            names
+            and None not in implementations
+            and not any(acts(name, kind.implementation, kind.group) for name in names)
+        ):
+            yield _finding(state, target, gateways[0], names)
 
 
-def _acts(world: Simulation, implementation: str, state: PolicyState) -> bool:
-    own = state.kind.implementation == implementation
-    return own or world.catalog.serves(implementation, state.kind.group)
+def _acts(catalog: Catalog, implementation: str, author: str, group: str) -> bool:
+    """Return whether an implementation acts on policies of a group: its own, or one that it serves as well."""
+    return author == implementation or catalog.serves(implementation, group)
 
 
-def _implementation(world: Simulation, gateway: GatewayState) -> str | None:
-    """Who runs a Gateway, None where that is not known."""
+def _implementation(simulation: Simulation, gateway: GatewayState) -> str | None:
+    """Return the implementation that runs a Gateway, None where that is not known."""
     if gateway.controller:
-        return world.catalog.implementation_of_controller(gateway.controller)
-    return world.catalog.implementation_of_class(gateway.class_key.name)
+        return simulation.catalog.implementation_of_controller(gateway.controller)
+    return simulation.catalog.implementation_of_class(gateway.class_key.name)
 
 
-def _gateways(world: Simulation, node: Node) -> list[GatewayState]:
-    """The Gateways that a target belongs to; none for a Service, which meshes serve too."""
-    topology = world.topology
+def _gateways(simulation: Simulation, node: Node) -> list[GatewayState]:
+    """Return the Gateways that a target belongs to; none for a Service, which meshes serve too."""
+    topology = simulation.topology
     kind = node.key.kind
     if kind == "GatewayClass":
-        return [each for each in topology.gateways if each.class_key == node.key]
+        return [gateway for gateway in topology.gateways if gateway.class_key == node.key]
     if kind in ROUTE_KINDS:
         route = topology.route(node.key)
         parents = route.parents if route is not None else ()
-        if any(each.mesh or each.gateway is None for each in parents):
+        if any(parent.mesh or parent.gateway is None for parent in parents):
             return []
-        wanted = [each.gateway for each in parents]
+        keys = [parent.gateway for parent in parents]
     elif kind in ("ListenerSet", "XListenerSet"):
         holder = topology.listener_set(node.key)
-        wanted = [holder.parent if holder is not None else None]
+        keys = [holder.parent if holder is not None else None]
     else:
-        wanted = [node.key]
-    found = [topology.gateway(each) for each in wanted if each is not None]
-    return [each for each in found if each is not None]
+        keys = [node.key]
+    gateways = [topology.gateway(key) for key in keys if key is not None]
+    return [gateway for gateway in gateways if gateway is not None]
 
 
 def _finding(state: PolicyState, target: Target, gateway: GatewayState, names: list[str]) -> Finding:
     seen = gateway.class_resolution.resource
-    related = (
-        (Related(f"the controller of {gateway.class_key}", seen.location("spec", "controllerName")),) if seen else ()
-    )
+    controller = f"the controller of {gateway.class_key}"
+    related = (Related(controller, seen.location("spec", "controllerName")),) if seen else ()
     return Finding(
         RULE,
         "error",

@@ -8,49 +8,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path, value_at
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, ResourceKey
 from policylint.policy.results import Group
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP209"
 _RESOLVED_FIRST = frozenset(
     {"agentgateway", "gloo", "istio", "kgateway", "kuadrant", "linkerd", "nginx-gateway-fabric"}
 )
 _SINCE_LATELY = frozenset({"envoy-gateway"})
-"""Who has learnt it with a late release, so that it is no more than a note."""
+"""Implementations that resolve them first since a late release, so that the finding is a note."""
 _REFERENCE = re.compile(r"(?:[rR]efs?|[sS]ecret|[cC]onfigMap)$")
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    told: set[tuple[ResourceKey, Pointer]] = set()
-    for group in world.groups:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    reported: set[tuple[ResourceKey, Pointer]] = set()
+    for group in simulation.groups:
         if group.kind.implementation in _RESOLVED_FIRST or len(group.effective.stack) < 2:
             continue
         home = group.effective.stack[-1].key
         if home not in group.effective.owners.values():
-            continue  # what stands is another policy as it is, in its own namespace
+            continue  # another policy stands as it is, in its own namespace
         for leaf, owner in group.effective.owners.items():
-            if not owner.namespace or owner.namespace == home.namespace or owner not in world.policies:
+            if not owner.namespace or owner.namespace == home.namespace or owner not in simulation.policies:
                 continue
             for pointer in _local(leaf, group.effective.spec):
-                found = _finding(group, leaf, pointer, owner, home) if (owner, pointer) not in told else None
-                if found is not None:
-                    told.add((owner, pointer))
-                    yield found
+                if (owner, pointer) in reported:
+                    continue
+                finding = _finding(group, leaf, pointer, owner, home)
+                if finding is not None:
+                    reported.add((owner, pointer))
+                    yield finding
 
 
 def _local(leaf: Pointer, spec: object) -> Iterator[Pointer]:
-    """The names of references that say no namespace, at a leaf or (a list is one leaf) inside it."""
-    if leaf and leaf[-1] == "name":
-        pending = [leaf[:-1]]
-    else:
-        pending = [leaf]
+    """Yield the names of references without a namespace, at a leaf or (a list is one leaf) inside it."""
+    pending = [leaf[:-1] if leaf and leaf[-1] == "name" else leaf]
     while pending:
         pointer = pending.pop()
         value = value_at(spec, pointer)

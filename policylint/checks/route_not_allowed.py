@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.routing import graded
+from policylint.checks.kit.routing import grade
 from policylint.model import Finding, Related, Resource
 from policylint.model.words import count
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import Candidate, ListenerSetState, ParentState
+from policylint.simulation import Simulation
+from policylint.topology import ListenerSetState, ParentState
 
 RULE = "GWP403"
 REFUSED = "NotAllowedByListeners"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.topology.routes:
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state in simulation.topology.routes:
         for parent in state.parents:
-            if parent.candidates and all(each.failure == REFUSED for each in parent.candidates):
-                yield _finding(state.route, parent, parent.candidates)
-    for listener_set in world.topology.listener_sets:
+            if parent.candidates and all(candidate.failure == REFUSED for candidate in parent.candidates):
+                yield _finding(state.route, parent)
+    for listener_set in simulation.topology.listener_sets:
         if listener_set.allowed is False:
-            yield _listener_set(world, listener_set)
+            yield _listener_set(simulation, listener_set)
 
 
-def _finding(route: Resource, parent: ParentState, refusing: tuple[Candidate, ...]) -> Finding:
-    first = next((each for each in refusing if not each.unknown), refusing[0])
-    severity, confidence = graded(any(each.unknown for each in refusing))
+def _finding(route: Resource, parent: ParentState) -> Finding:
+    refusing = parent.candidates
+    first = next((candidate for candidate in refusing if not candidate.unknown), refusing[0])
+    severity, confidence = grade(any(candidate.unknown for candidate in refusing))
     several = f" (and {count(len(refusing) - 1, 'more listener')})" if len(refusing) > 1 else ""
     return Finding(
         RULE,
@@ -45,9 +43,9 @@ def _finding(route: Resource, parent: ParentState, refusing: tuple[Candidate, ..
     )
 
 
-def _listener_set(world: Simulation, state: ListenerSetState) -> Finding:
+def _listener_set(simulation: Simulation, state: ListenerSetState) -> Finding:
     holder = state.listener_set
-    gateway = world.world.get(state.parent)
+    gateway = simulation.world.get(state.parent)
     related: tuple[Related, ...] = ()
     if gateway is not None:
         written = "allowedListeners" in gateway.spec

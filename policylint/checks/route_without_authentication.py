@@ -1,26 +1,24 @@
-"""GWP301: one route of a listener asks nobody who they are, where most others do.
+"""GWP301: one route of a listener authenticates nobody, where most others do.
 
-Only said of the exception: where more routes are open than are not, being open is no oversight. Silent where something
-unknown may authenticate: filters and policies of kinds whose settings the catalog does not tell apart, objects that
-were not seen. What a replaced policy took along is GWP201's to tell.
+Only exceptions are reported: where more routes are open than are not, being open is no oversight. Nothing is reported
+where something unknown may authenticate: filters and policies of kinds whose settings the catalog does not tell apart,
+objects that were not seen. GWP201 reports what a replaced policy took along.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from policylint.checks.kit.dropped import drops
 from policylint.checks.kit.locations import target_at
-from policylint.checks.unseen_authentication import may_authenticate_unseen
+from policylint.checks.kit.losses import drops
+from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
 from policylint.model.words import count, verb
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Group, PolicyState
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import RouteState
+from policylint.simulation import Simulation
+from policylint.topology import RouteState
 
 RULE = "GWP301"
 _MOST_CONTEXTS = 200_000
@@ -28,74 +26,75 @@ _REDIRECTS = "RequestRedirect"
 
 
 class Protection(NamedTuple):
-    """What is known of the routes.
+    """The known protection of routes.
 
     Args:
-        by: the policy that authenticates a route behind a Gateway.
-        settled: routes of which nothing is to be said: somebody thought of it, or something unknown is at work.
+        by: (Gateway, route) → the policy that authenticates.
+        settled: routes not to report: somebody thought of them, or something unknown is at work.
     """
 
     by: dict[tuple[ResourceKey, ResourceKey], ResourceKey]
     settled: set[ResourceKey]
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    protection = _protection(world)
+def check(simulation: Simulation) -> Iterator[Finding]:
+    protection = _protection(simulation)
     if not protection.by:
         return
     listeners: dict[Node, list[RouteState]] = {}
     gateways: dict[Node, ResourceKey] = {}
-    for route in world.topology.routes:
+    for route in simulation.topology.routes:
         for parent in route.parents:
             for node in parent.attached if parent.gateway is not None else ():
                 gateways[node] = parent.gateway  # type: ignore[assignment]
                 listeners.setdefault(node, []).append(route)
-    told: set[tuple[ResourceKey, ResourceKey]] = set()
+    reported: set[tuple[ResourceKey, ResourceKey]] = set()
     for node, routes in sorted(listeners.items()):
         gateway = gateways[node]
-        closed = [each for each in routes if (gateway, each.route.key) in protection.by]
-        open_ = [each for each in routes if (gateway, each.route.key) not in protection.by and _serves(each)]
+        closed = [route for route in routes if (gateway, route.route.key) in protection.by]
+        open_ = [route for route in routes if (gateway, route.route.key) not in protection.by and _serves(route)]
         if not closed or len(open_) > len(closed):
             continue
-        for each in open_:
-            pair = (gateway, each.route.key)
-            if (
-                pair not in told
-                and each.route.key not in protection.settled
-                and not may_authenticate_unseen(world, each)
-            ):
-                told.add(pair)
-                yield _finding(world, each, node, closed, protection.by[gateway, closed[0].route.key])
+        for route in open_:
+            pair = (gateway, route.route.key)
+            known = pair in reported or route.route.key in protection.settled
+            if not known and not may_authenticate_unseen(simulation, route):
+                reported.add(pair)
+                yield _finding(simulation, route, node, closed, protection.by[gateway, closed[0].route.key])
 
 
-def _protection(world: Simulation) -> Protection:
-    found = Protection({}, set(_replaced(world)))
-    for group in world.groups:
+def _protection(simulation: Simulation) -> Protection:
+    protection = Protection({}, set(_replaced(simulation)))
+    for group in simulation.groups:
         settings = group.kind.settings
         fields = [name for name in settings.authentication if name in group.effective.spec]
         if any(not is_opt_out(group.effective.spec[name]) for name in fields):
             for gateway, route in _pairs(group):
                 by = next(owner for at, owner in group.effective.owners.items() if at and at[0] in fields)
-                found.by.setdefault((gateway, route), by)
+                protection.by.setdefault((gateway, route), by)
         elif fields or not settings.security or any(name in group.effective.spec for name in settings.authorization):
-            found.settled.update(group.routes())
-    for state in world.policies.values():
+            protection.settled.update(group.routes())
+    for state in simulation.policies.values():
         settings = state.kind.settings
-        said = {name for each in state.declared for name in each.proper}
-        if not settings.security or state.invalid_code or said & {*settings.authentication, *settings.authorization}:
-            found.settled.update(_own(state))
-    return found
+        declared = {name for level in state.declared for name in level.proper}
+        if (
+            not settings.security
+            or state.invalid_code
+            or declared & {*settings.authentication, *settings.authorization}
+        ):
+            protection.settled.update(_own(state))
+    return protection
 
 
-def _replaced(world: Simulation) -> Iterator[ResourceKey]:
-    """Routes that lost what protects them: GWP201 and GWP205 say so."""
-    for drop in drops(world).values():
+def _replaced(simulation: Simulation) -> Iterator[ResourceKey]:
+    """Yield the routes that lost what protects them, which GWP201 and GWP205 report."""
+    for drop in drops(simulation).values():
         if not drop.kind.settings.security.isdisjoint(drop.fields):
             yield from drop.routes
 
 
 def _pairs(group: Group) -> Iterator[tuple[ResourceKey, ResourceKey]]:
-    """The Gateways and routes that the paths of a group go through."""
+    """Yield the pairs of Gateway and route that the paths of a group go through."""
     seen: set[tuple[ResourceKey, ResourceKey]] = set()
     for number, context in enumerate(group.contexts()):
         if number >= _MOST_CONTEXTS:
@@ -108,23 +107,25 @@ def _pairs(group: Group) -> Iterator[tuple[ResourceKey, ResourceKey]]:
 
 
 def _own(state: PolicyState) -> Iterator[ResourceKey]:
-    """Routes that a policy names itself: whatever it says of them, somebody thought of them."""
+    """Yield the routes that a policy names itself: whatever it says, somebody thought of them."""
     for target in state.targets:
         if target.key.kind.endswith("Route"):
             yield from (node.key for node in target.nodes)
 
 
 def _serves(route: RouteState) -> bool:
-    """Whether a route hands requests to a backend; redirects need no login."""
+    """Return whether a route sends requests to a backend; redirects need no authentication."""
     for rule in sequence(route.route.spec.get("rules")):
-        filters = [mapping(each).get("type") for each in sequence(mapping(rule).get("filters"))]
+        filters = [mapping(entry).get("type") for entry in sequence(mapping(rule).get("filters"))]
         if sequence(mapping(rule).get("backendRefs")) and _REDIRECTS not in filters:
             return True
     return False
 
 
-def _finding(world: Simulation, route: RouteState, node: Node, closed: list[RouteState], by: ResourceKey) -> Finding:
-    policy = world.policies.get(by)
+def _finding(
+    simulation: Simulation, route: RouteState, node: Node, closed: list[RouteState], by: ResourceKey
+) -> Finding:
+    policy = simulation.policies.get(by)
     related: tuple[Related, ...] = ()
     if policy is not None and policy.targets:
         related = (Related(f"{closed[0].route.key} has this", target_at(policy.policy, policy.targets[0])),)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from policylint.checks.kit.fixes import rename_key, set_value
 from policylint.checks.kit.invariants import Breach, breaches
-from policylint.checks.kit.locations import path
-from policylint.checks.kit.schemas import Broken, broken, is_surprising, written
+from policylint.checks.kit.locations import path, value_at
+from policylint.checks.kit.schemas import BrokenObject, broken_objects, is_surprising, written_text
 from policylint.checks.kit.wording import near
-from policylint.model import Confidence, Finding, Location, Related, Severity
+from policylint.model import Confidence, Finding, Location, Related, Severity, mapping
 from policylint.model.fix import Fix
 from policylint.model.words import listing
 from policylint.schema.known import is_experimental
+from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
     from policylint.schema.explain import Violation
-    from policylint.simulation import Simulation
 
 RULE = "GWP501"
 _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
@@ -26,57 +26,60 @@ _RETIRED = frozenset({"backendTLS", "frontendValidation"})
 _DROPPED = "note: kubectl refuses an unknown field; other clients see it dropped without a word"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    refused = broken(world)
-    for each in refused:
-        for fault in each.faults:
-            if not _told_elsewhere(world, each, fault):
-                yield _finding(each, fault)
-    objects = {each.resource.key for each in refused}
-    for breach in breaches(world):
-        if breach.resource.key not in objects:  # the API server, too, asks for types first
+def check(simulation: Simulation) -> Iterator[Finding]:
+    refused = broken_objects(simulation)
+    for broken in refused:
+        for violation in broken.violations:
+            if not _has_own_rule(simulation, broken, violation):
+                yield _finding(broken, violation)
+    objects = {broken.resource.key for broken in refused}
+    for breach in breaches(simulation):
+        if breach.resource.key not in objects:  # the API server checks types first, too
             yield _breach(breach)
 
 
-def _told_elsewhere(world: Simulation, each: Broken, fault: Violation) -> bool:
-    """Targets have rules of their own (GWP102, GWP103, GWP107), and so have scalars that are read as something else."""
-    state = world.policies.get(each.resource.key)
-    if state is not None and fault.pointer[:1] == ("spec",) and fault.pointer[1:2]:
-        if state.invalid_pointer and fault.pointer[: len(state.invalid_pointer)] == state.invalid_pointer:
+def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Violation) -> bool:
+    """Return whether another rule reports it: on targets (GWP102, GWP103, GWP107), or on surprising scalars."""
+    state = simulation.policies.get(broken.resource.key)
+    if state is not None and violation.pointer[:1] == ("spec",) and violation.pointer[1:2]:
+        if state.invalid_pointer and violation.pointer[: len(state.invalid_pointer)] == state.invalid_pointer:
             return True
-        in_target = fault.pointer[1] in _TARGETS
+        in_target = violation.pointer[1] in _TARGETS
         if in_target and (state.invalid_code or any(target.problem or target.lenient for target in state.targets)):
             return True
-    if fault.code != "type" or "string" not in fault.wanted:
+    if violation.code != "type" or "string" not in violation.wanted:
         return False
-    return is_surprising(written(world, each.resource.location(*fault.pointer)), fault.value)
+    return is_surprising(written_text(simulation, broken.resource.location(*violation.pointer)), violation.value)
 
 
-def _finding(each: Broken, fault: Violation) -> Finding:
-    resource = each.resource
-    guess = near(str(fault.value if fault.code == "enum" else fault.pointer[-1]), _candidates(resource.body, fault))
-    label, help_, fixes = _advice(each, fault, guess)
+def _finding(broken: BrokenObject, violation: Violation) -> Finding:
+    resource = broken.resource
+    guess = near(
+        str(violation.value if violation.code == "enum" else violation.pointer[-1]),
+        _candidates(resource.body, violation),
+    )
+    label, help_, fixes = _advise(broken, violation, guess)
     related: tuple[Related, ...] = ()
-    if each.schema.origin is not None:
-        related = (Related("the CRD that says so", Location(each.schema.origin)),)
-    severity, confidence = _grade(each, fault)
+    if broken.schema.origin is not None:
+        related = (Related("the CRD that says so", Location(broken.schema.origin)),)
+    severity, confidence = _grade(broken, violation)
     return Finding(
         RULE,
         severity,
-        f"{resource.key} {fault.says}",
-        _place(each, fault),
+        f"{resource.key} {violation.says}",
+        _place(broken, violation),
         resources=(resource.key,),
         label=label,
         related=related,
         help=help_,
         confidence=confidence,
-        field=path(fault.pointer),
+        field=path(violation.pointer),
         fixes=fixes,
     )
 
 
 def _breach(breach: Breach) -> Finding:
-    """Assumed, as everything that the shipped release says: the cluster may have another."""
+    """Return an assumed finding, as by all shipped schemas: the cluster may have another release."""
     return Finding(
         RULE,
         "error",
@@ -89,48 +92,46 @@ def _breach(breach: Breach) -> Finding:
     )
 
 
-def _grade(each: Broken, fault: Violation) -> tuple[Severity, Confidence]:
-    """The cluster may have another release than the shipped one, and releases rename what is experimental."""
-    if each.schema.origin is not None:
+def _grade(broken: BrokenObject, violation: Violation) -> tuple[Severity, Confidence]:
+    """Return severity and confidence: the cluster may have another release, and releases rename experimental fields."""
+    if broken.schema.origin is not None:
         return "error", "certain"
-    if not _RETIRED.isdisjoint(fault.pointer) or is_experimental(each.schema.schema, fault.pointer):
+    if not _RETIRED.isdisjoint(violation.pointer) or is_experimental(broken.schema.schema, violation.pointer):
         return "note", "unknown"
     return "error", "assumed"
 
 
-def _candidates(body: object, fault: Violation) -> tuple[str, ...]:
-    """The names that may have been meant: allowed, and not there yet."""
-    if fault.code == "enum":
-        return fault.wanted
-    if fault.code != "unknown-field":
+def _candidates(body: object, violation: Violation) -> tuple[str, ...]:
+    """Return the names that may have been meant: allowed, and not there yet."""
+    if violation.code == "enum":
+        return violation.wanted
+    if violation.code != "unknown-field":
         return ()
-    holder = body
-    for step in fault.pointer[:-1]:
-        holder = holder[step] if isinstance(holder, (dict, list)) else {}  # type: ignore[index]
-    return tuple(name for name in fault.wanted if not isinstance(holder, dict) or name not in holder)
+    present = mapping(value_at(body, violation.pointer[:-1]))
+    return tuple(name for name in violation.wanted if name not in present)
 
 
-def _advice(each: Broken, fault: Violation, guess: str) -> tuple[str, tuple[str, ...], tuple[Fix, ...]]:
-    location = _place(each, fault)
-    if fault.code == "unknown-field":
-        wrong = str(fault.pointer[-1])
+def _advise(broken: BrokenObject, violation: Violation, guess: str) -> tuple[str, tuple[str, ...], tuple[Fix, ...]]:
+    location = _place(broken, violation)
+    if violation.code == "unknown-field":
+        wrong = str(violation.pointer[-1])
         label = f'no such field (did you mean "{guess}"?)' if guess else "no such field"
         if not guess:
             return label, (_DROPPED,), ()
-        return label, (f"fix: write `{guess}`", _DROPPED), rename_key(location, wrong, guess, fault.wanted)
-    if fault.code == "enum":
-        label = f"one of {listing(fault.wanted, word='or', most=10)}"
-        if not guess or not isinstance(fault.value, str):
+        return label, (f"fix: write `{guess}`", _DROPPED), rename_key(location, wrong, guess, violation.wanted)
+    if violation.code == "enum":
+        label = f"one of {listing(violation.wanted, word='or', most=10)}"
+        if not guess or not isinstance(violation.value, str):
             return label, (), ()
-        return label, (f"fix: write `{guess}`",), set_value(location, fault.value, guess, fault.wanted)
-    return fault.label, (), ()
+        return label, (f"fix: write `{guess}`",), set_value(location, violation.value, guess, violation.wanted)
+    return violation.label, (), ()
 
 
-def _place(each: Broken, fault: Violation) -> Location:
-    """The key of an unknown field; of a missing one the object that lacks it."""
-    if fault.code == "unknown-field":
-        return each.resource.location(*fault.pointer, key=True)
-    if fault.code == "required":
-        holder = fault.pointer[:-1]
-        return each.resource.location(*holder, key=bool(holder) and isinstance(holder[-1], str))
-    return each.resource.location(*fault.pointer)
+def _place(broken: BrokenObject, violation: Violation) -> Location:
+    """Return where an unknown field is, as a key; of a missing field where the object that lacks it is."""
+    if violation.code == "unknown-field":
+        return broken.resource.location(*violation.pointer, key=True)
+    if violation.code == "required":
+        holder = violation.pointer[:-1]
+        return broken.resource.location(*holder, key=bool(holder) and isinstance(holder[-1], str))
+    return broken.resource.location(*violation.pointer)

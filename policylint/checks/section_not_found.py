@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.fixes import set_value
-from policylint.checks.kit.locations import at, entry, path
+from policylint.checks.kit.locations import at, entry, path, targets
 from policylint.checks.kit.sections import NOUN, section_names
 from policylint.checks.kit.wording import near
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.model.words import quoted
 from policylint.policy.results import PolicyState, Target
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP103"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
-        for target in state.targets:
-            if target.problem == "section-not-found" and target.key.kind not in NOUN:
-                yield _unknown(state, target, f"what the sections of {target.key.kind} are is not known")
-            elif target.problem in ("section-not-found", "section-not-allowed"):
-                yield _finding(state, target, world.world.get(target.key), target.section)
-            elif target.section and target.resolution.unknown and not target.problem:
-                yield _unknown(state, target, target.resolution.reason)
-            elif isinstance(number := entry(state.policy, target).get("sectionName"), int):
-                yield _finding(state, target, world.world.get(target.key), str(number))
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state, target in targets(simulation):
+        if target.problem == "section-not-found" and target.key.kind not in NOUN:
+            yield _unknown(state, target, f"what the sections of {target.key.kind} are is not known")
+        elif target.problem in ("section-not-found", "section-not-allowed"):
+            yield _finding(state, target, simulation.world.get(target.key), target.section)
+        elif target.section and target.resolution.unknown and not target.problem:
+            yield _unknown(state, target, target.resolution.reason)
+        elif isinstance(number := entry(state.policy, target).get("sectionName"), int):
+            yield _finding(state, target, simulation.world.get(target.key), str(number))
 
 
 def _finding(state: PolicyState, target: Target, resource: Resource | None, section: str) -> Finding:
@@ -58,15 +54,16 @@ def _finding(state: PolicyState, target: Target, resource: Resource | None, sect
 
 
 def _explain(resource: Resource, section: str, noun: str) -> tuple[str, tuple[str, ...]]:
-    """What stands under the caret, and what helps: the near miss, else the names that are often mistaken for it."""
+    """Return label and help: for the near miss, else for the names that are often mistaken for sections."""
     names = section_names(resource)
-    there = f"note: its {noun}s are {quoted(names)}" if len(names) > 1 else f"note: its {noun} is {quoted(names)}"
-    help_ = (there,) if names else (f"note: none of its {noun}s has a name",)
+    present = f"note: its {noun}s are {quoted(names)}" if len(names) > 1 else f"note: its {noun} is {quoted(names)}"
+    help_ = (present,) if names else (f"note: none of its {noun}s has a name",)
     guess = near(section, names)
     if guess:
         return f'no {noun} "{section}" (did you mean "{guess}"?)', help_
     if section.isdigit() and noun == "port":
-        port = next((each for each in _ports(resource) if each.get("port") == int(section)), None)
+        ports = map(mapping, sequence(resource.spec.get("ports")))
+        port = next((port for port in ports if port.get("port") == int(section)), None)
         named = text(mapping(port).get("name"))
         fix = f"write `sectionName: {named}`" if named else f"give port {section} a name"
         return "a port is named here, not numbered", ((f"fix: {fix}",) if port is not None else help_)
@@ -78,13 +75,9 @@ def _explain(resource: Resource, section: str, noun: str) -> tuple[str, tuple[st
     return f'no {noun} "{section}"', help_
 
 
-def _ports(resource: Resource) -> list[dict[str, object]]:
-    return [each for each in sequence(resource.spec.get("ports")) if isinstance(each, dict)]
-
-
 def _backend_names(resource: Resource) -> set[str]:
-    rules = [mapping(each) for each in sequence(resource.spec.get("rules"))]
-    return {text(mapping(each).get("name")) for rule in rules for each in sequence(rule.get("backendRefs"))}
+    rules = map(mapping, sequence(resource.spec.get("rules")))
+    return {text(mapping(backend).get("name")) for rule in rules for backend in sequence(rule.get("backendRefs"))}
 
 
 def _unknown(state: PolicyState, target: Target, why: str) -> Finding:

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from policylint.checks.kit.locations import entry, path
+from policylint.checks.kit.locations import entry, path, targets
 from policylint.model import Finding, Location, Related, Resource, mapping
 from policylint.model.selectors import matches, unmet
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
+from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload, pod_labels
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
 
 RULE = "GWP105"
 _MOST_COMPARED = 2_000
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
-        for target in state.targets:
-            if target.selector is not None and "namespaces" in entry(state.policy, target):
-                continue  # other namespaces are the business of the implementations that look into them
-            if target.problem == "no-match":
-                if target.key.kind == "Pod":
-                    yield _no_workload(world, state, target)
-                    continue
-                candidates = world.world.in_namespace(target.key.group, target.key.kind, target.key.namespace)
-                yield _finding(state, target, candidates[:_MOST_COMPARED])
-            elif target.selector is not None and target.resolution.unknown:
-                yield _unknown(state, target)
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state, target in targets(simulation):
+        if target.selector is not None and "namespaces" in entry(state.policy, target):
+            continue  # only the implementations that support other namespaces know what is selected there
+        if target.problem == "no-match" and target.key.kind == "Pod":
+            yield _no_workload(simulation, state, target)
+        elif target.problem == "no-match":
+            candidates = simulation.world.in_namespace(target.key.group, target.key.kind, target.key.namespace)
+            yield _no_object(state, target, candidates[:_MOST_COMPARED])
+        elif target.selector is not None and target.resolution.unknown:
+            yield _unknown(state, target)
 
 
-def _finding(state: PolicyState, target: Target, candidates: list[Resource]) -> Finding:
+def _no_object(state: PolicyState, target: Target, candidates: list[Resource]) -> Finding:
     selector = target.selector or {}
     where = f" in namespace {target.key.namespace}" if target.key.namespace else ""
-    nearest = min(candidates, key=lambda each: (len(unmet(selector, each.labels)), each.key), default=None)
+    nearest = min(candidates, key=lambda other: (len(unmet(selector, other.labels)), other.key), default=None)
     related: tuple[Related, ...] = ()
     if nearest is None:
         label = f"there is no {target.key.kind}{where}"
@@ -50,7 +46,7 @@ def _finding(state: PolicyState, target: Target, candidates: list[Resource]) -> 
         RULE,
         "warning",
         f"{state.key} selects no {target.key.kind}",
-        _place(state, target, nearest.labels if nearest is not None else {}),
+        _label_location(state, target, nearest.labels if nearest is not None else {}),
         resources=(state.key,),
         label=label,
         related=related,
@@ -58,21 +54,24 @@ def _finding(state: PolicyState, target: Target, candidates: list[Resource]) -> 
     )
 
 
-def _no_workload(world: Simulation, state: PolicyState, target: Target) -> Finding:
-    """Offline there are hardly Pods: what is compared are the templates of what makes them."""
+def _no_workload(simulation: Simulation, state: PolicyState, target: Target) -> Finding:
+    """Return a finding on workloads: there are hardly any Pods in manifests, so their templates are compared."""
     selector = target.selector or {}
-    workloads = [each for each in world.world.resources.values() if is_workload(each.key.group, each.key.kind)]
-    inside = [each for each in workloads if each.key.namespace == target.key.namespace][:_MOST_COMPARED]
-    elsewhere = [
-        each for each in workloads if each.key.namespace != target.key.namespace and matches(selector, pod_labels(each))
-    ]
-    nearest = min(inside, key=lambda each: (len(unmet(selector, pod_labels(each))), each.key), default=None)
+    namespace = target.key.namespace
+    workloads = [other for other in simulation.world.resources.values() if is_workload(other.key.group, other.key.kind)]
+    inside = [workload for workload in workloads if workload.key.namespace == namespace][:_MOST_COMPARED]
+    outside = (workload for workload in workloads if workload.key.namespace != namespace)
+    elsewhere = min(
+        (workload for workload in outside if matches(selector, pod_labels(workload))),
+        key=lambda workload: workload.key,
+        default=None,
+    )
+    nearest = min(inside, key=lambda other: (len(unmet(selector, pod_labels(other))), other.key), default=None)
     related: tuple[Related, ...] = ()
     help_: tuple[str, ...] = ()
-    if elsewhere:
-        found = min(elsewhere, key=lambda each: each.key)
-        related = (Related(f"{found.key} has them, in another namespace", found.name_location),)
-        help_ = (f"fix: move the policy to namespace {found.key.namespace}",)
+    if elsewhere is not None:
+        related = (Related(f"{elsewhere.key} has them, in another namespace", elsewhere.name_location),)
+        help_ = (f"fix: move the policy to namespace {elsewhere.key.namespace}",)
     elif nearest is not None and "waypoint" not in target.detail:
         missing = listing(unmet(selector, pod_labels(nearest)), most=3)
         related = (Related(f"the nearest, {nearest.key}, lacks {missing}", nearest.name_location),)
@@ -80,7 +79,7 @@ def _no_workload(world: Simulation, state: PolicyState, target: Target) -> Findi
         RULE,
         "warning",
         f"{state.key} selects no workload",
-        _place(state, target, pod_labels(nearest) if nearest is not None else {}),
+        _label_location(state, target, pod_labels(nearest) if nearest is not None else {}),
         resources=(state.key,),
         label=target.detail,
         related=related,
@@ -89,8 +88,8 @@ def _no_workload(world: Simulation, state: PolicyState, target: Target) -> Findi
     )
 
 
-def _place(state: PolicyState, target: Target, labels: Mapping[str, Any]) -> Location:
-    """The first label that the nearest object lacks, else the labels, else the entry."""
+def _label_location(state: PolicyState, target: Target, labels: Mapping[str, Any]) -> Location:
+    """Return where the first label is that the nearest object lacks, else where the labels are, else the entry."""
     written = entry(state.policy, target)
     pointer = (*target.pointer, "selector") if isinstance(written.get("selector"), dict) else target.pointer
     selector = target.selector or {}
@@ -107,7 +106,7 @@ def _unknown(state: PolicyState, target: Target) -> Finding:
         RULE,
         "note",
         f"{state.key} selects {target.key.kind}s that are not in the tree",
-        _place(state, target, {}),
+        _label_location(state, target, {}),
         resources=(state.key,),
         label=target.resolution.reason,
         confidence="unknown",

@@ -1,7 +1,7 @@
 """GWP408: a match that no request can reach, because another one with the same conditions comes first.
 
-A match that asks for less never comes before one that asks for more (docs/design/request-precedence.md §4, criteria 1
-to 7): what is shadowed for certain is what ties on all of them, on the same listener for the same hostname. Then the
+A match with fewer conditions never comes before one with more (docs/design/request-precedence.md §4, criteria 1
+to 7): certainly shadowed is only what ties on all of them, on the same listener for the same hostname. Then the
 older route wins, then the first by name, then the first rule (criteria 8 to 10).
 """
 
@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policylint.checks.kit.locations import at, path, value_at
 from policylint.documents import Pointer
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import RouteState
+from policylint.simulation import Simulation
+from policylint.topology import RouteState
 
 RULE = "GWP408"
 
 
-class Match(NamedTuple):
+class WrittenMatch(NamedTuple):
     """One match of a rule of a route."""
 
     route: Resource
@@ -32,7 +30,7 @@ class Match(NamedTuple):
 
     @property
     def pointer(self) -> Pointer:
-        """The match itself, or the rule that has none."""
+        """Return the pointer of the match, or of the rule that has none."""
         rule = mapping(sequence(self.route.spec.get("rules"))[self.rule])
         place: Pointer = ("spec", "rules", self.rule)
         return (*place, "matches", self.number) if sequence(rule.get("matches")) else place
@@ -46,73 +44,72 @@ Slot = tuple[Node, str, object]
 """A listener, a hostname on it, and the conditions of a match."""
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    held: dict[Slot, list[Match]] = defaultdict(list)
-    slots: dict[Match, list[Slot]] = {}
-    for match, places in _suspects(world):
+def check(simulation: Simulation) -> Iterator[Finding]:
+    held: dict[Slot, list[WrittenMatch]] = defaultdict(list)
+    slots: dict[WrittenMatch, list[Slot]] = {}
+    for match, places in _suspects(simulation):
         if match in slots:
             continue
         conditions = _conditions(match)
         slots[match] = [(*place, conditions) for place in places]
         for slot in slots[match]:
             held[slot].append(match)
-    told: set[tuple[object, int]] = set()
-    for match, where in slots.items():
-        if (match.route.key, match.rule) in told or not where:
+    reported: set[tuple[object, int]] = set()
+    for match, own_slots in slots.items():
+        if (match.route.key, match.rule) in reported or not own_slots:
             continue
-        winners = [_first(held[slot]) for slot in where]
+        winners = [_first(held[slot]) for slot in own_slots]
         if match not in winners:
-            told.add((match.route.key, match.rule))
-            yield _finding(match, winners[0], where[0])
+            reported.add((match.route.key, match.rule))
+            yield _finding(match, winners[0], own_slots[0])
 
 
-def _suspects(world: Simulation) -> Iterator[tuple[Match, list[tuple[Node, str]]]]:
-    """Matches that share hostname, listener and path with another one: most share them with none."""
+def _suspects(simulation: Simulation) -> Iterator[tuple[WrittenMatch, list[tuple[Node, str]]]]:
+    """Yield the matches that share hostname, listener and path with another one: most share them with none."""
     numbers: dict[tuple[Node, str], int] = {}
     rough: dict[tuple[int, str], list[tuple[RouteState, int, int]]] = defaultdict(list)
     where: dict[ResourceKey, list[tuple[Node, str]]] = {}
-    for state in world.topology.routes:
+    for state in simulation.topology.routes:
         if state.route.key.kind not in _CONDITIONS:
             continue
-        places = where[state.route.key] = list(_places(state))
+        places = where[state.route.key] = _places(state)
         ids = [numbers.setdefault(place, len(numbers)) for place in places]
         for rule, number, text in state.route.once(_values):
-            for each in ids:
-                rough[each, text].append((state, rule, number))
+            for place_id in ids:
+                rough[place_id, text].append((state, rule, number))
     for group in rough.values():
         if len(group) > 1:
             for state, rule, number in group:
-                yield Match(state.route, rule, number), where[state.route.key]
+                yield WrittenMatch(state.route, rule, number), where[state.route.key]
 
 
 def _values(route: Resource) -> list[tuple[int, int, str]]:
-    """Every match by its numbers, with the value that it must have in common with another one."""
+    """Return every match by its numbers, with the value that it must share with another one to be shadowed."""
     return [
         (rule, number, str(mapping(match.get("path") or match.get("method")).get("value", "")).rstrip("/"))
         for rule, number, match in _matches(route)
     ]
 
 
-def _places(state: RouteState) -> Iterator[tuple[Node, str]]:
-    """The listeners of a route with the hostnames it has there; none where one of them is not certain."""
-    candidates = [each for parent in state.parents for each in parent.candidates if not each.failure]
-    if any(each.unknown for each in candidates) or any(each.resolution.unknown for each in state.parents):
-        return
-    yield from dict.fromkeys((each.node, host) for each in candidates for host in each.hostnames)
+def _places(state: RouteState) -> list[tuple[Node, str]]:
+    """Return the listeners of a route with its hostnames there; none where one of them is not certain."""
+    attached = [candidate for parent in state.parents for candidate in parent.candidates if not candidate.failure]
+    if any(candidate.unknown for candidate in attached) or any(parent.resolution.unknown for parent in state.parents):
+        return []
+    return list(dict.fromkeys((candidate.node, host) for candidate in attached for host in candidate.hostnames))
 
 
 def _matches(route: Resource) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
-    """Every match with the numbers of its rule and of itself; a rule without any has one that asks for nothing."""
+    """Yield every match after the numbers of its rule and of itself; a rule without any has one without conditions."""
     for rule, written in enumerate(sequence(route.spec.get("rules"))):
         for number, match in enumerate(sequence(mapping(written).get("matches")) or [{}]):
             yield rule, number, mapping(match)
 
 
-def _conditions(match: Match) -> object:
+def _conditions(match: WrittenMatch) -> object:
     kind = match.route.key.kind
-    found = value_at(match.route.body, match.pointer)
-    matched = mapping(found) if match.pointer[-2] == "matches" else {}
-    return (kind, *_CONDITIONS[kind](matched))
+    written = mapping(value_at(match.route.body, match.pointer)) if match.pointer[-2] == "matches" else {}
+    return (kind, *_CONDITIONS[kind](written))
 
 
 def _http(match: Mapping[str, Any]) -> tuple[object, ...]:
@@ -133,25 +130,24 @@ _CONDITIONS = {"HTTPRoute": _http, "GRPCRoute": _grpc}
 
 
 def _named(entries: object, fold: Any = str) -> frozenset[tuple[str, str, str]]:
-    """Conditions on headers or query parameters; of several with one name only the first counts."""
-    found: dict[str, tuple[str, str]] = {}
-    for each in sequence(entries):
-        entry = mapping(each)
-        found.setdefault(fold(str(entry.get("name"))), (str(entry.get("type", "Exact")), str(entry.get("value"))))
-    return frozenset((name, *rest) for name, rest in found.items())
+    """Return conditions on headers or query parameters; of several with one name only the first counts."""
+    conditions: dict[str, tuple[str, str]] = {}
+    for entry in map(mapping, sequence(entries)):
+        conditions.setdefault(fold(str(entry.get("name"))), (str(entry.get("type", "Exact")), str(entry.get("value"))))
+    return frozenset((name, *rest) for name, rest in conditions.items())
 
 
-def _first(matches: list[Match]) -> Match:
-    """Who wins: the oldest route where all ages are stated, else the first by name."""
-    stated = all(each.route.created for each in matches)
-    return min(matches, key=lambda each: (each.route.created if stated else "", each.route.key.path, *each[1:]))
+def _first(matches: list[WrittenMatch]) -> WrittenMatch:
+    """Return the winner: the oldest route where all ages are stated, else the first by name."""
+    stated = all(match.route.created for match in matches)
+    return min(matches, key=lambda match: (match.route.created if stated else "", match.route.key.path, *match[1:]))
 
 
-def _finding(match: Match, winner: Match, slot: Slot) -> Finding:
+def _finding(match: WrittenMatch, winner: WrittenMatch, slot: Slot) -> Finding:
     listener, host, _ = slot
     same = match.route.key == winner.route.key
     stated = same or bool(match.route.created and winner.route.created)
-    where = f"{listener}{f' for {host}' if host else ''}"
+    scope = f"{listener}{f' for {host}' if host else ''}"
     help_ = [] if stated else ["note: the older of the two routes wins, and the manifests do not state their ages"]
     matched = mapping(value_at(match.route.body, match.pointer))
     place = (*match.pointer, "path") if "path" in matched else match.pointer
@@ -161,7 +157,7 @@ def _finding(match: Match, winner: Match, slot: Slot) -> Finding:
         f"{match} {'can never win' if stated else 'is in a tie'} against {winner}: both match the same requests",
         at(match.route, place, "value", "method", "name", "backendRefs"),
         resources=(match.route.key, winner.route.key),
-        label=f"on {where} {'the first rule' if same else winner.route.key} gets these requests",
+        label=f"on {scope} {'the first rule' if same else winner.route.key} gets these requests",
         related=(Related("the same conditions", winner.route.location(*winner.pointer)),),
         help=("fix: remove one of the two, or make its conditions narrower", *help_),
         confidence="certain" if stated else "assumed",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policylint.checks.kit.fixes import quote
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.schemas import broken, is_surprising, read_as, written
+from policylint.checks.kit.schemas import broken_objects, is_surprising, read_as, written_text
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Resource, mapping
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP505"
 _TEXTS = ("labels", "annotations")
@@ -21,43 +19,44 @@ _SELECTOR: Pointer = ("spec", "selector")
 _ODD_KEYS = ("true", "false", "null")
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for each in broken(world):
-        for fault in each.faults:
-            if fault.code == "type" and "string" in fault.wanted and len(fault.wanted) == 1:
-                text = written(world, each.resource.location(*fault.pointer))
-                if is_surprising(text, fault.value):
-                    yield _value(each.resource, fault.pointer, text, fault.value)
-    for resource in world.world.resources.values():
-        for pointer, values in resource.once(_doubtful):
-            yield from _texts(world, resource, pointer, values)
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for broken in broken_objects(simulation):
+        for violation in broken.violations:
+            if violation.code == "type" and "string" in violation.wanted and len(violation.wanted) == 1:
+                text = written_text(simulation, broken.resource.location(*violation.pointer))
+                if is_surprising(text, violation.value):
+                    yield _value(broken.resource, violation.pointer, text, violation.value)
+    for resource in simulation.world.resources.values():
+        for pointer, values in resource.once(_suspicious_maps):
+            yield from _texts(simulation, resource, pointer, values)
 
 
-def _doubtful(resource: Resource) -> list[tuple[Pointer, Mapping[str, Any]]]:
-    """The maps of strings of an object in which something is or was no string."""
-    maps: list[tuple[Pointer, Mapping[str, Any]]] = [
-        (("metadata", name), mapping(resource.metadata.get(name))) for name in _TEXTS
-    ]
+def _suspicious_maps(resource: Resource) -> list[tuple[Pointer, Mapping[str, Any]]]:
+    """Return the maps of strings of an object in which something is or was no string."""
+    maps: list[tuple[Pointer, Mapping[str, Any]]]
+    maps = [(("metadata", name), mapping(resource.metadata.get(name))) for name in _TEXTS]
     if resource.key.kind == "Service" and not resource.key.group:
         maps.append((_SELECTOR, mapping(resource.spec.get("selector"))))
-    return [each for each in maps if not all(map(_is_plain, each[1], each[1].values()))]
+    return [(pointer, values) for pointer, values in maps if not all(map(_is_plain, values, values.values()))]
 
 
 def _is_plain(name: str, value: object) -> bool:
     return value.__class__ is str and name not in _ODD_KEYS and not name[:1].isdigit()
 
 
-def _texts(world: Simulation, resource: Resource, pointer: Pointer, values: Mapping[str, Any]) -> Iterator[Finding]:
-    """What is no string in a map of strings; all of it is refused, so that plain numbers count too."""
+def _texts(
+    simulation: Simulation, resource: Resource, pointer: Pointer, values: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Yield a finding for each value that is no string: all are refused, so that plain numbers count too."""
     for name, value in values.items():
         place = (*pointer, name)
         if isinstance(value, (bool, int, float)):
-            text = written(world, resource.location(*place))
+            text = written_text(simulation, resource.location(*place))
             if text:
                 yield _value(resource, place, text, value)
         if name in _ODD_KEYS or name[:1].isdigit():
             location = resource.location(*place, key=True)
-            text = written(world, location)
+            text = written_text(simulation, location)
             if text and text != name:
                 yield _key(resource, place, location, text)
 

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.locations import at, path, targets
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP110"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
-        for target in state.targets:
-            named_by_filter = target.filter is not None  # which stands in the rule itself, so it moves along
-            if named_by_filter or not any(world.topology.is_synthetic(node) for node in target.nodes):
-                continue
-            number = target.section.removeprefix("rule-")
-            yield Finding(
-                RULE,
-                "warning",
-                f"{state.key} counts on rule {number} of {target.key} staying rule {number}",
-                at(state.policy, target.pointer, "sectionName"),
-                resources=(state.key, target.key),
-                label="a rule inserted above moves this policy to another one",
-                help=(f"fix: give rule {number} of {target.key} a `name`, and target that",),
-                field=path(target.pointer),
-            )
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state, target in targets(simulation):
+        if target.filter is not None:
+            continue  # the filter is in the rule itself, so the target moves along
+        if not any(map(simulation.topology.is_synthetic, target.nodes)):
+            continue
+        number = target.section.removeprefix("rule-")
+        yield Finding(
+            RULE,
+            "warning",
+            f"{state.key} counts on rule {number} of {target.key} staying rule {number}",
+            at(state.policy, target.pointer, "sectionName"),
+            resources=(state.key, target.key),
+            label="a rule inserted above moves this policy to another one",
+            help=(f"fix: give rule {number} of {target.key} a `name`, and target that",),
+            field=path(target.pointer),
+        )

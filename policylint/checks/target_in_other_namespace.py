@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.fixes import granted
-from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.routing import grant
+from policylint.checks.kit.fixes import add_grant
+from policylint.checks.kit.locations import at, path, targets
+from policylint.checks.kit.routing import describe_grant
 from policylint.model import Finding
 from policylint.model.fix import Fix
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP104"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
-        for target in state.targets:
-            if target.problem == "other-namespace":
-                yield _finding(state, target, _move(state, target))
-            elif target.problem == "not-granted":
-                fixes = granted(world.world.get(target.key), state.key)
-                yield _finding(state, target, (f"fix: {grant(state.key, target.key)}",), fixes)
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state, target in targets(simulation):
+        if target.problem == "other-namespace":
+            yield _finding(state, target, _move(state, target))
+        elif target.problem == "not-granted":
+            fixes = add_grant(simulation.world.get(target.key), state.key)
+            yield _finding(state, target, (f"fix: {describe_grant(state.key, target.key)}",), fixes)
 
 
 def _finding(state: PolicyState, target: Target, help_: tuple[str, ...], fixes: tuple[Fix, ...] = ()) -> Finding:
@@ -47,5 +43,5 @@ def _finding(state: PolicyState, target: Target, help_: tuple[str, ...], fixes: 
 
 def _move(state: PolicyState, target: Target) -> tuple[str, ...]:
     fix = f"fix: move the policy to namespace {target.key.namespace}"
-    fine = [str(each) for each in state.targets if each.nodes and not each.problem]
+    fine = [str(other) for other in state.targets if other.nodes and not other.problem]
     return (fix, f"note: then split it: {listing(fine)} stays behind") if fine else (fix,)

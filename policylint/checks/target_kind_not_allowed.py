@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from policylint.checks.kit.locations import at, entry, path
+from policylint.checks.kit.locations import at, entry, path, targets
 from policylint.model import Finding, PolicyKind, is_symbolic, text
 from policylint.model.fix import Change, Fix
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP102"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    for state in world.policies.values():
-        for target in state.targets:
-            if target.problem == "kind-not-allowed" or target.lenient:
-                yield _finding(state, target)
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for state, target in targets(simulation):
+        if target.problem == "kind-not-allowed" or target.lenient:
+            yield _finding(state, target)
 
 
 def _finding(state: PolicyState, target: Target) -> Finding:
@@ -46,12 +42,12 @@ def _finding(state: PolicyState, target: Target) -> Finding:
         ),
         confidence="unknown" if unknown else "certain",
         field=path(target.pointer),
-        fixes=() if unknown else _rewritten(state, target, field, fix),
+        fixes=() if unknown else _rewrite(state, target, field, fix),
     )
 
 
-def _rewritten(state: PolicyState, target: Target, field: str, fix: str) -> tuple[Fix, ...]:
-    """The fix that `_fault` names, as an edit."""
+def _rewrite(state: PolicyState, target: Target, field: str, fix: str) -> tuple[Fix, ...]:
+    """Return the fix that `_fault` names, as an edit."""
     if not fix:
         return ()
     new = fix.removeprefix(f"write `{field}: ").removesuffix("`").strip('"')
@@ -63,21 +59,21 @@ def _rewritten(state: PolicyState, target: Target, field: str, fix: str) -> tupl
 
 
 def _fault(kind: PolicyKind, target: Target, group: str, name: str) -> tuple[str, str, str]:
-    """Which field is wrong, what is wrong with it, and how to put it right."""
+    """Return the field that is wrong, what is wrong with it, and how to put it right."""
     if "/" in group:
         return "group", "a group has no version", f"write `group: {group.partition('/')[0]}`"
-    allowed = next((each for each in kind.targets if each.kind.lower() == name.lower()), None)
+    allowed = next((allowed for allowed in kind.targets if allowed.kind.lower() == name.lower()), None)
     proper = allowed.kind if allowed is not None else target.key.kind
     if proper != name:
         return "kind", f"kinds are written {proper}, not {name}", f"write `kind: {proper}`"
     if allowed is not None and allowed.group not in ("*", group):
         right = allowed.group or '""'
-        said = f"{name} is of group {right}" if group else f"the group is missing: {name} is of group {right}"
-        return "group", said, f"write `group: {right}`"
+        reason = f"{name} is of group {right}" if group else f"the group is missing: {name} is of group {right}"
+        return "group", reason, f"write `group: {right}`"
     return "kind", f"{kind.kind} cannot be attached to {name or 'this'}", ""
 
 
 def _targetable(kind: PolicyKind) -> str:
-    """The kinds that a policy kind may target, as people call them."""
-    names = dict.fromkeys("any kind" if each.kind == "*" else each.kind for each in kind.targets)
+    """Return the kinds that a policy kind may target, in words."""
+    names = dict.fromkeys("any kind" if allowed.kind == "*" else allowed.kind for allowed in kind.targets)
     return listing(names, word="or", most=10)

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.checks.kit.fixes import set_value
-from policylint.checks.kit.locations import path, target_at
+from policylint.checks.kit.locations import path, target_at, targets
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, Related
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 RULE = "GWP101"
 
 
-def check(world: Simulation) -> Iterator[Finding]:
-    nearby = Nearby(world.world)
-    for state in world.policies.values():
-        for target in state.targets:
-            if target.problem == "not-found":
-                elsewhere = nearby.elsewhere(target.key)
-                yield _unknown(state, target, elsewhere) if elsewhere else _missing(state, target, nearby)
-            elif not target.problem and target.resolution.unknown and target.selector is None and not target.section:
-                yield _unknown(state, target, target.resolution.reason)
+def check(simulation: Simulation) -> Iterator[Finding]:
+    nearby = Nearby(simulation.world)
+    for state, target in targets(simulation):
+        if target.problem == "not-found":
+            elsewhere = nearby.elsewhere(target.key)
+            yield _unknown(state, target, elsewhere) if elsewhere else _missing(state, target, nearby)
+        elif not target.problem and target.resolution.unknown and target.selector is None and not target.section:
+            yield _unknown(state, target, target.resolution.reason)
 
 
 def _missing(state: PolicyState, target: Target, nearby: Nearby) -> Finding:
@@ -44,7 +40,7 @@ def _missing(state: PolicyState, target: Target, nearby: Nearby) -> Finding:
         help_.append(f"fix: {key._replace(namespace=homes[0])} exists: {move}")
     elif guess:
         help_.append(f"fix: write `name: {guess}`")
-    fine = [str(each) for each in state.targets if each.nodes and not each.problem]
+    fine = [str(other) for other in state.targets if other.nodes and not other.problem]
     if fine:
         others = f"its other target, {fine[0]}, is" if len(fine) == 1 else f"its other targets, {listing(fine)}, are"
         help_.append(f"note: {others} fine, so the cluster would report Accepted")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.checks.kit.confidence import hedged
+from policylint.checks import hedge
 from policylint.model import Finding, Location
 from policylint.model.resource import Spot
 from policylint.workspace import open_workspace
@@ -66,9 +66,9 @@ def test_the_catalog_says_how_far_a_kind_is_verified(tmp_path: Path, rule: str, 
     ((key, state),) = simulation.policies.items()
     state.kind = state.kind._replace(verified=verified, origin="catalog")  # type: ignore[arg-type]
     finding = Finding(rule, "error", "", Location(Spot("world.yaml")), resources=(key,))
-    assert hedged(finding, simulation).confidence == confidence
-    assert hedged(finding._replace(rule="GWP101"), simulation).confidence == "certain", "rests on no kind"
-    assert hedged(finding._replace(confidence="unknown"), simulation).confidence == "unknown"
+    assert hedge(finding, simulation).confidence == confidence
+    assert hedge(finding._replace(rule="GWP101"), simulation).confidence == "certain", "rests on no kind"
+    assert hedge(finding._replace(confidence="unknown"), simulation).confidence == "unknown"
 
 
 def test_what_the_configuration_says_of_a_kind_counts(tmp_path: Path) -> None:

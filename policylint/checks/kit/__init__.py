@@ -1,3 +1,3 @@
-"""What rules share: locations, suggestions, wording, fixes, and what is read once for several of them."""
+"""Shared by the rules: locations, suggestions, wording, fixes, and results that several rules need."""
 
 from __future__ import annotations

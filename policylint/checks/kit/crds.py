@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policylint.catalog.crd_kind import POLICY_LABEL
 from policylint.model import Location, PolicyKind, Resource, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.simulation import Simulation
 
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+_WRAPPERS = ("default", "defaults", "override", "overrides")
 
 
 class PolicyCrd(NamedTuple):
     """A CRD that declares a policy kind.
 
     Args:
-        kind: what the catalog makes of it.
+        kind: the catalog's entry for it.
         label: the value of the policy label, None without one.
-        version: index of the version whose schema is read (the stored one), and that schema.
+        version: index of the version whose schema is read: the stored one.
     """
 
     crd: Resource
@@ -34,11 +34,16 @@ class PolicyCrd(NamedTuple):
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """The schema of `spec`, by field."""
+        """Return the schemas of the fields of `spec`, by field."""
         return mapping(mapping(mapping(self.schema.get("properties")).get("spec")).get("properties"))
 
+    @property
+    def wrappers(self) -> list[str]:
+        """Return the fields of `spec` that wrap settings for merging."""
+        return [name for name in _WRAPPERS if mapping(self.spec.get(name)).get("type") == "object"]
+
     def in_schema(self, *steps: str | int, key: bool = True) -> Location:
-        """A place below the schema that is read."""
+        """Return a location below the schema."""
         return self.crd.location("spec", "versions", self.version, "schema", "openAPIV3Schema", *steps, key=key)
 
     def in_spec(self, field: str, *steps: str | int) -> Location:
@@ -50,15 +55,15 @@ class PolicyCrd(NamedTuple):
 
     @property
     def label_location(self) -> Location:
-        """The label's value, else where labels are or should be."""
+        """Return where the label's value is written, else where labels are or should be."""
         if self.label is None:
             return self.crd.location("metadata", "labels", key=True) if self.crd.labels else self.crd.name_location
-        name = next(each for each in self.crd.labels if each.lower() == POLICY_LABEL)
+        name = next(name for name in self.crd.labels if name.lower() == POLICY_LABEL)
         return self.crd.location("metadata", "labels", name)
 
 
 def policy_crds(simulation: Simulation) -> Iterator[PolicyCrd]:
-    """Every CRD of the input that makes a policy kind: it has the label, or the catalog takes it for one."""
+    """Yield the CRDs of the input that declare a policy kind: by their label, or by the catalog."""
     for crd in simulation.world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition"):
         names = mapping(crd.spec.get("names"))
         kind = simulation.catalog.get(text(crd.spec.get("group")), text(names.get("kind")))
@@ -70,8 +75,9 @@ def policy_crds(simulation: Simulation) -> Iterator[PolicyCrd]:
 
 
 def _stored(crd: Resource) -> tuple[int, Mapping[str, Any]]:
-    versions = [mapping(each) for each in sequence(crd.spec.get("versions"))]
-    for number in sorted(range(len(versions)), key=lambda each: versions[each].get("storage") is not True):
+    """Return index and schema of the stored version, else of the first one that has a schema."""
+    versions = [mapping(version) for version in sequence(crd.spec.get("versions"))]
+    for number in sorted(range(len(versions)), key=lambda number: versions[number].get("storage") is not True):
         schema = mapping(mapping(versions[number].get("schema")).get("openAPIV3Schema"))
         if schema:
             return number, schema

@@ -1,4 +1,4 @@
-"""The patches of EnvoyFilters as the rules about them read them.
+"""The patches of EnvoyFilters, for GWP520 and GWP521.
 
 Source: docs/design/implementations/istio-analyzers.md §2, EnvoyPatchAnalyzer.
 """
@@ -6,21 +6,20 @@ Source: docs/design/implementations/istio-analyzers.md §2, EnvoyPatchAnalyzer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from policylint.documents import Pointer
 from policylint.model import Resource, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
+from policylint.simulation import Simulation
 
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
 
-
-class Patch(NamedTuple):
+class EnvoyFilterPatch(NamedTuple):
     """One entry of spec.configPatches.
 
     Args:
-        holder, pointer: the EnvoyFilter, and the place of the operation in it.
-        versioned: whether it is for some versions of the proxy only.
+        holder: the EnvoyFilter.
+        pointer: where its operation is written.
+        versioned: whether it applies to some versions of the proxy only.
     """
 
     holder: Resource
@@ -30,18 +29,18 @@ class Patch(NamedTuple):
     versioned: bool
 
 
-def patches(world: Simulation) -> Iterator[list[Patch]]:
-    """The patches of every EnvoyFilter that is not refused."""
-    for state in world.policies.values():
+def patches(simulation: Simulation) -> Iterator[list[EnvoyFilterPatch]]:
+    """Yield the patches of every EnvoyFilter that is not refused."""
+    for state in simulation.policies.values():
         if (state.key.group, state.key.kind) == ("networking.istio.io", "EnvoyFilter") and not state.invalid_code:
-            yield list(_of(state.policy))
+            yield list(_read(state.policy))
 
 
-def _of(holder: Resource) -> Iterator[Patch]:
-    for index, each in enumerate(sequence(holder.spec.get("configPatches"))):
-        entry = mapping(each)
+def _read(holder: Resource) -> Iterator[EnvoyFilterPatch]:
+    for index, written in enumerate(sequence(holder.spec.get("configPatches"))):
+        entry = mapping(written)
         proxy = mapping(mapping(entry.get("match")).get("proxy"))
-        yield Patch(
+        yield EnvoyFilterPatch(
             holder,
             ("spec", "configPatches", index, "patch", "operation"),
             text(entry.get("applyTo")),

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policylint.checks.kit.wording import near_misses
 from policylint.model import Location, Resource, ResourceKey, is_symbolic
 from policylint.model.fix import Change, Fix
 
-_NEAR = 0.7
-_MOST_COMPARED = 5_000
-
 
 def only_near(name: str, known: Iterable[str]) -> str:
-    """The one name that is near, "" where none or several are."""
-    candidates = sorted(
-        {each for each in known if each != name and abs(len(each) - len(name)) <= max(3, len(name) // 2)}
-    )
-    if not candidates or len(candidates) > _MOST_COMPARED:
-        return ""
-    from difflib import get_close_matches
-
-    found = get_close_matches(name, candidates, n=2, cutoff=_NEAR)
-    return found[0] if len(found) == 1 else ""
+    """Return the one other name that is near, "" where none or several are."""
+    misses = near_misses(name, (other for other in known if other != name), 2)
+    return misses[0] if len(misses) == 1 else ""
 
 
 def set_value(location: Location, old: str, new: str, known: Iterable[str] | None = None) -> tuple[Fix, ...]:
-    """Write another scalar; with `known` only if `new` is the one of them that is near."""
+    """Write another scalar; with `known`, only if `new` is the one of them that is near."""
     if not old or not new or (known is not None and only_near(old, known) != new):
         return ()
     field = next((str(step) for step in reversed(location.pointer) if isinstance(step, str)), "")
@@ -40,7 +31,7 @@ def rename_key(location: Location, old: str, new: str, known: Iterable[str]) -> 
 
 
 def into_list(location: Location, old: str, new: str) -> tuple[Fix, ...]:
-    """`targetRef:` as `targetRefs:` with one entry."""
+    """Write `targetRef:` as `targetRefs:` with one entry."""
     return (Fix(f"write `{new}:` with one entry", (Change("list", location, old, new),)),)
 
 
@@ -49,39 +40,36 @@ def insert(location: Location, name: str, value: str) -> tuple[Fix, ...]:
     return (Fix(f"add `{name}: {value}`", (Change("insert", location, name, value),), safe=False),)
 
 
-def granted(wanted: Resource | None, referrer: ResourceKey) -> tuple[Fix, ...]:
-    """Add a ReferenceGrant behind the object that is referred to: its file is where its namespace is decided.
+def add_grant(referent: Resource | None, referrer: ResourceKey) -> tuple[Fix, ...]:
+    """Add a ReferenceGrant after the object that is referred to, whose file decides on its namespace.
 
     Unsafe: whether to trust another namespace is for a person to decide.
     """
-    if wanted is None or not wanted.key.namespace or is_symbolic(wanted.key.namespace) or wanted.key.unplaced:
+    if referent is None or not referent.key.namespace or is_symbolic(referent.key.namespace) or referent.key.unplaced:
         return ()
+    empty = '""'
     lines = [
         "apiVersion: gateway.networking.k8s.io/v1beta1",
         "kind: ReferenceGrant",
         "metadata:",
-        f"  name: {referrer.kind.lower()}-{referrer.namespace}-to-{wanted.key.kind.lower()}-{wanted.key.name}",
-        f"  namespace: {wanted.key.namespace}",
+        f"  name: {referrer.kind.lower()}-{referrer.namespace}-to-{referent.key.kind.lower()}-{referent.key.name}",
+        f"  namespace: {referent.key.namespace}",
         "spec:",
         "  from:",
-        f"    - group: {_or_empty(referrer.group)}",
+        f"    - group: {referrer.group or empty}",
         f"      kind: {referrer.kind}",
         f"      namespace: {referrer.namespace}",
         "  to:",
-        f"    - group: {_or_empty(wanted.key.group)}",
-        f"      kind: {wanted.key.kind}",
-        f"      name: {wanted.key.name}",
+        f"    - group: {referent.key.group or empty}",
+        f"      kind: {referent.key.kind}",
+        f"      name: {referent.key.name}",
     ]
-    change = Change("document", wanted.location(), "", "\n".join(lines) + "\n")
-    return (Fix(f"add a ReferenceGrant to namespace {wanted.key.namespace}", (change,), safe=False),)
-
-
-def _or_empty(group: str) -> str:
-    return group or '""'
+    change = Change("document", referent.location(), "", "\n".join(lines) + "\n")
+    return (Fix(f"add a ReferenceGrant to namespace {referent.key.namespace}", (change,), safe=False),)
 
 
 def quote(location: Location, text: str, value: object) -> tuple[Fix, ...]:
-    """Put a plain scalar in quotes, so that it is read as it is written."""
+    """Put a plain scalar in quotes, so that it is read as written; nothing for a value that is no number or boolean."""
     if isinstance(value, (bool, int, float)):
         return (Fix(f'write `"{text}"`', (Change("quote", location, text, text),)),)
     return ()

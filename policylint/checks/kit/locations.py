@@ -1,17 +1,18 @@
-"""Where findings point: the token of a reference that a person would edit, and its path as text."""
+"""Locations of findings: the token of a reference that a person would edit, and its path as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, mapping
 from policylint.policy.results import PolicyState, Target
+from policylint.simulation import Simulation
 
 
 def value_at(body: object, pointer: Pointer) -> Any:
-    """The value at a pointer, None where nothing is."""
+    """Return the value at a pointer, None where nothing is."""
     for step in pointer:
         if isinstance(body, dict):
             body = body.get(step)
@@ -22,40 +23,45 @@ def value_at(body: object, pointer: Pointer) -> Any:
     return body
 
 
-def written(body: object, pointer: Pointer) -> Pointer:
-    """A pointer as far down as something is written."""
+def deepest_written(body: object, pointer: Pointer) -> Pointer:
+    """Return the part of a pointer down to the deepest value that is written."""
     while pointer and value_at(body, pointer) is None:
         pointer = pointer[:-1]
     return pointer
 
 
 def entry(policy: Resource, target: Target) -> Mapping[str, Any]:
-    """The reference as written."""
+    """Return the reference to a target as written."""
     return mapping(value_at(policy.body, target.pointer))
 
 
 def at(holder: Resource, pointer: Pointer, *fields: str) -> Location:
-    """The value of the first of the fields that a reference has, else the reference itself."""
-    written = mapping(value_at(holder.body, pointer))
-    name = next((each for each in fields if each in written), None)
+    """Return where the first of some fields of a reference is written, else where the reference is."""
+    reference = mapping(value_at(holder.body, pointer))
+    name = next((field for field in fields if field in reference), None)
     return holder.location(*pointer) if name is None else holder.location(*pointer, name)
 
 
 def target_at(policy: Resource, target: Target) -> Location:
-    """The name of a target; for a selector its labels."""
+    """Return where the name of a target is written; for a selector its labels."""
     return at(policy, target.pointer, "name", "selector", "matchLabels", "matchExpressions", "kind")
 
 
 def target_of(state: PolicyState, node: Node) -> Location:
-    """The reference through which a policy came to a node."""
+    """Return where the target that leads a policy to a node is written, else where the policy's name is."""
     for target in state.targets:
         if node in target.nodes:
             return target_at(state.policy, target)
     return state.policy.name_location
 
 
+def targets(simulation: Simulation) -> Iterator[tuple[PolicyState, Target]]:
+    """Yield every target, after its policy."""
+    return ((state, target) for state in simulation.policies.values() for target in state.targets)
+
+
 def path(pointer: Pointer) -> str:
-    """`spec.targetRefs[1].name`."""
+    """Return a pointer as text: `spec.targetRefs[1].name`."""
     text = ""
     for step in pointer:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step

@@ -1,4 +1,4 @@
-"""What Istio's policies say, as the rules about them read it (docs/design/implementations/istio.md §0, §1, §5)."""
+"""The settings of Istio's policies, for the rules about them (docs/design/implementations/istio.md §0, §1, §5)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_REQUESTS = {
     "operation": ("hosts", "notHosts", "methods", "notMethods", "paths", "notPaths"),
 }
 _LOWEST = -(2**31)
-"""What istiod takes an unset priority for."""
+"""The priority that istiod gives to a policy without one."""
 
 
 def is_wide(policy: Resource) -> bool:
@@ -22,7 +22,7 @@ def is_wide(policy: Resource) -> bool:
 
 
 def action(policy: Resource) -> str:
-    """Of an AuthorizationPolicy."""
+    """Return the action of an AuthorizationPolicy."""
     return text(policy.spec.get("action")) or "ALLOW"
 
 
@@ -32,23 +32,23 @@ def matches_all(rule: object) -> bool:
 
 
 def http_only(rule: object) -> list[str]:
-    """The attributes of a rule that a connection does not have, if it has no others; sorted."""
-    found: set[str] = set()
+    """Return the HTTP attributes of a rule, sorted; none where it also has attributes that a connection has."""
+    attributes: set[str] = set()
     for field, inner in (("from", "source"), ("to", "operation")):
-        for each in sequence(mapping(rule).get(field)):
-            named = {name for name, values in mapping(mapping(each).get(inner)).items() if values}
+        for clause in sequence(mapping(rule).get(field)):
+            named = {name for name, values in mapping(mapping(clause).get(inner)).items() if values}
             if not named.issubset(_OF_REQUESTS[inner]):
                 return []
-            found |= named
-    for each in sequence(mapping(rule).get("when")):
-        key = text(mapping(each).get("key"))
+            attributes |= named
+    for condition in sequence(mapping(rule).get("when")):
+        key = text(mapping(condition).get("key"))
         if not key.startswith("request."):
             return []
-        found.add(key)
-    return sorted(found)
+        attributes.add(key)
+    return sorted(attributes)
 
 
 def extension_place(extension: Resource) -> tuple[str, int]:
-    """The phase in which a WasmPlugin or TrafficExtension runs, and its priority in there."""
+    """Return the phase in which a WasmPlugin or TrafficExtension runs, and its priority there."""
     priority = extension.spec.get("priority")
     return text(extension.spec.get("phase")) or "UNSPECIFIED_PHASE", priority if isinstance(priority, int) else _LOWEST

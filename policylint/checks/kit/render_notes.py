@@ -1,18 +1,15 @@
-"""Findings of what rendering has to say about its own input (the 91x rules)."""
+"""Findings from the notes that rendering takes on its input (GWP911 and GWP912)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policylint.model import Finding
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 
-def of_rendering(rule: str, world: Simulation) -> Iterator[Finding]:
-    """One note per place and cause, as rendering wrote it down."""
-    for note in world.world.notes:
+def render_findings(rule: str, simulation: Simulation) -> Iterator[Finding]:
+    """Yield the findings of one rule: one per place and cause."""
+    for note in simulation.world.notes:
         if note.rule == rule:
             yield Finding(rule, "note", note.message, note.location, field=note.code)

@@ -1,37 +1,32 @@
-"""What objects break in their schemas: for GWP501 and GWP505."""
+"""Objects that their schemas refuse: for GWP501 and GWP505."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from policylint.model import Resource
+from policylint.model import Location, Resource
 from policylint.namedtuple import NamedTuple
 from policylint.schema.known import GROUPS, Known, Schemas
+from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
-    from policylint.model import Location
     from policylint.schema import Checker
     from policylint.schema.explain import Violation
-    from policylint.simulation import Simulation
 
 
-class Broken(NamedTuple):
-    """An object with what its schema refuses of it."""
+class BrokenObject(NamedTuple):
+    """An object that its schema refuses, with the violations."""
 
     resource: Resource
     schema: Known
-    faults: list[Violation]
+    violations: list[Violation]
 
 
 @lru_cache(maxsize=1)
-def broken(simulation: Simulation) -> tuple[Broken, ...]:
-    """Every object that its schema refuses. The last simulation's answer is kept: two rules ask."""
-    return tuple(_broken(simulation))
-
-
-def _broken(simulation: Simulation) -> Iterator[Broken]:
+def broken_objects(simulation: Simulation) -> tuple[BrokenObject, ...]:
+    """Return every object that its schema refuses; cached for the latest simulation, as two rules need it."""
+    broken: list[BrokenObject] = []
     world = simulation.world
     schemas = Schemas(world.definitions)
     for group, kind in world.kinds():
@@ -39,16 +34,17 @@ def _broken(simulation: Simulation) -> Iterator[Broken]:
             continue  # built-in kinds have no CRD
         for resource in world.of_kind(group, kind):
             known = schemas.of(resource)
-            if known and not any(_is_valid(each.checker, resource.body) for each in known):
+            if known and not any(_is_valid(schema.checker, resource.body) for schema in known):
                 from policylint.schema.explain import explain
 
-                faults = min((explain(each.schema, resource.body) for each in known), key=len)
-                if faults:
-                    yield Broken(resource, known[0], faults)
+                violations = min((explain(schema.schema, resource.body) for schema in known), key=len)
+                if violations:
+                    broken.append(BrokenObject(resource, known[0], violations))
+    return tuple(broken)
 
 
 _VALID: dict[int, tuple[Any, Checker]] = {}
-"""Bodies by their identity, with what found them valid: the two sides of a diff share nearly all of them."""
+"""Valid bodies by identity, with the checker that found them so: the two sides of a diff share nearly all of them."""
 
 
 def _is_valid(checker: Checker, body: Any) -> bool:
@@ -61,17 +57,17 @@ def _is_valid(checker: Checker, body: Any) -> bool:
     return True
 
 
-def written(simulation: Simulation, location: Location) -> str:
-    """The text of a plain scalar or key as it stands in its file, "" for a quoted one or where it cannot be read."""
+def written_text(simulation: Simulation, location: Location) -> str:
+    """Return the text of a plain scalar or key as its file has it, "" for a quoted one or where it cannot be read."""
     from policylint.documents.tokens import token_at
 
     lines = simulation.world.lines(location.file)
-    found = token_at("\n".join(lines), *location.at()) if lines else None
-    return found.value if found is not None and found.form == "scalar" and not found.style else ""
+    token = token_at("\n".join(lines), *location.at()) if lines else None
+    return token.value if token is not None and token.form == "scalar" and not token.style else ""
 
 
 def read_as(value: object) -> str:
-    """A scalar as the cluster sees it, in JSON."""
+    """Return a scalar as the cluster reads it, in JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)

@@ -12,12 +12,13 @@ NOUN = {
     "ServiceImport": "port",
     **dict.fromkeys(ROUTE_KINDS, "rule"),
 }
-"""What a section of a kind is called."""
+"""Kind → what its sections are called."""
 FIELD = {"listener": "listeners", "port": "ports", "rule": "rules"}
+"""Noun → the field of `spec` that holds such sections."""
 
 
 def section_names(resource: Resource) -> list[str]:
-    """The names of an object's sections, in the order in which they are written."""
+    """Return the names of an object's sections, in the order in which they are written."""
     field = FIELD.get(NOUN.get(resource.key.kind, ""), "")
-    names = [text(mapping(each).get("name")) for each in sequence(resource.spec.get(field))]
-    return [each for each in names if each]
+    names = [text(mapping(section).get("name")) for section in sequence(resource.spec.get(field))]
+    return [name for name in names if name]

@@ -1,4 +1,4 @@
-"""What a wrong name may have meant: objects of the same kind in the same namespace, or of that name elsewhere."""
+"""Objects that a wrong name may have meant: of the same kind in its namespace, or of that name elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, Resourc
 from policylint.model.words import listing
 
 _MOST_GUESSES = 200
-"""Names that are looked for; where more are wrong than that, no spelling mistake is behind it."""
+"""The most names to look for: where more are wrong, no spelling mistake is behind it."""
 
 
 class Nearby:
@@ -24,7 +24,7 @@ class Nearby:
         self._homes: dict[tuple[str, str], dict[str, list[str]]] = {}
 
     def name(self, key: ResourceKey) -> str:
-        """The name of an object of that kind in that namespace that is nearly the same, "" without one."""
+        """Return the name of an object of that kind in that namespace that is nearly the same, "" without one."""
         if key not in self._guesses:
             if len(self._guesses) >= _MOST_GUESSES:
                 return ""
@@ -33,29 +33,29 @@ class Nearby:
         return self._guesses[key]
 
     def names(self, key: ResourceKey) -> list[str]:
-        """The names of all objects of that kind in that namespace."""
+        """Return the names of all objects of that kind in that namespace."""
         self._index(key)
         return self._names[key.group, key.kind].get(key.namespace, [])
 
     def namespaces(self, key: ResourceKey) -> list[str]:
-        """Other namespaces that have an object of that kind and name."""
+        """Return the other namespaces that have an object of that kind and name."""
         self._index(key)
         homes = self._homes[key.group, key.kind].get(key.name, [])
-        return [each for each in homes if each != key.namespace and each[:1] != UNKNOWN_NAMESPACE]
+        return [home for home in homes if home != key.namespace and home[:1] != UNKNOWN_NAMESPACE]
 
     def orphan(self, key: ResourceKey) -> Resource | None:
-        """The object in a file that nothing deploys: the one meant by name, and by namespace where it has one."""
+        """Return the object that is meant, by name and (if it has one) namespace, in a file that nothing deploys."""
         orphans = self._world.orphans
         if key in orphans:
             return orphans[key]
-        same = (each for each in sorted(orphans) if each[:2] == key[:2] and each.name == key.name and each.unplaced)
-        found = next(same, None)
-        return None if found is None else orphans[found]
+        alike = (other for other in orphans if other[:2] == key[:2] and other.name == key.name and other.unplaced)
+        meant = min(alike, default=None)
+        return None if meant is None else orphans[meant]
 
     def elsewhere(self, key: ResourceKey) -> str:
-        """Why a missing object probably comes from somewhere else than this tree; "" when its place is here.
+        """Return why a missing object probably comes from outside this tree, "" when its place is here.
 
-        A tree without any object of a kind of Gateway API leaves them to another repository, and so does one without
+        A tree without any object of a Gateway API kind leaves them to another repository, and so does one without
         any Service (or the like) in a namespace (docs/design/field-notes.md §1, need 1).
         """
         if self.orphan(key) is not None:
@@ -69,7 +69,7 @@ class Nearby:
         return f"no {key.kind} of namespace {key.namespace} is in the tree, so they come from elsewhere"
 
     def describe(self, key: ResourceKey) -> str:
-        """`no HTTPRoute "chekout" in namespace shop (did you mean "checkout"?)`."""
+        """Return `no HTTPRoute "chekout" in namespace shop (did you mean "checkout"?)`."""
         where = f" in namespace {key.namespace}" if key.namespace and not key.unplaced else ""
         guess, homes = self.name(key), self.namespaces(key)
         if homes:
@@ -84,7 +84,7 @@ class Nearby:
             return
         names: dict[str, list[str]] = defaultdict(list)
         homes: dict[str, list[str]] = defaultdict(list)
-        for each in self._world.of_kind(*kind):
-            names[each.key.namespace].append(each.key.name)
-            homes[each.key.name].append(each.key.namespace)
+        for resource in self._world.of_kind(*kind):
+            names[resource.key.namespace].append(resource.key.name)
+            homes[resource.key.name].append(resource.key.namespace)
         self._names[kind], self._homes[kind] = names, homes

@@ -1,23 +1,33 @@
-"""How findings put near misses: which name was probably meant."""
+"""The wording of findings: near misses, and what follows the first of several things."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _MOST_COMPARED = 5_000
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """The one name that was probably meant, "" when none is near."""
-    candidates = sorted({each for each in known if abs(len(each) - len(name)) <= max(3, len(name) // 2)})
+def near_misses(name: str, known: Iterable[str], most: int) -> list[str]:
+    """Return the known names that are nearly the same, the nearest first, up to `most`."""
+    candidates = sorted({other for other in known if abs(len(other) - len(name)) <= max(3, len(name) // 2)})
     if not candidates or len(candidates) > _MOST_COMPARED:
-        return ""
+        return []
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name, candidates, n=1, cutoff=0.7)), "")
+    return get_close_matches(name, candidates, n=most, cutoff=0.7)
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return the name that was probably meant, "" when none is near."""
+    return next(iter(near_misses(name, known, 1)), "")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """` (did you mean "checkout"?)`, "" when no name is near."""
+    """Return ` (did you mean "checkout"?)`, "" when no name is near."""
     guess = near(name, known)
     return f' (did you mean "{guess}"?)' if guess else ""
+
+
+def and_more(things: Sequence[object]) -> str:
+    """Return ` and 2 more` for what follows the first of several things, "" for one."""
+    return f" and {len(things) - 1} more" if len(things) > 1 else ""

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import at, target_at
-from policylint.checks.unseen_authentication import may_authenticate_unseen
+from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.compare.protection.guards import Demand, Guard, ways
 from policylint.compare.settings import sources
 from policylint.compare.sides import Sides

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from policylint.checks.kit.locations import path, value_at, written
+from policylint.checks.kit.locations import deepest_written, path, value_at
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.sides import Sides
@@ -66,7 +66,7 @@ def _cause(weakening: Weakening, old: Resource, new: Resource) -> Cause:
 
 def _nearest(resource: Resource, pointer: Pointer) -> Location:
     """Return the location of a field, or of the nearest one above it that is written."""
-    pointer = written(resource.body, pointer)
+    pointer = deepest_written(resource.body, pointer)
     return resource.location(*pointer, key=bool(pointer) and isinstance(pointer[-1], str))
 
 

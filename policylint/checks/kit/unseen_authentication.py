@@ -1,18 +1,14 @@
-"""Whether something that cannot be judged may authenticate the requests of a route."""
+"""Authentication that cannot be seen: for GWP301 and the comparison of two states."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from policylint.model import ResourceKey, mapping, sequence
-
-if TYPE_CHECKING:
-    from policylint.simulation import Simulation
-    from policylint.topology import RouteState
+from policylint.simulation import Simulation
+from policylint.topology import RouteState
 
 
 def may_authenticate_unseen(simulation: Simulation, route: RouteState) -> bool:
-    """Whether a filter that nobody can look into, or an object that was not seen, may authenticate a route."""
+    """Whether a filter that cannot be looked into, or an object that was not seen, may authenticate a route."""
     for rule in sequence(route.route.spec.get("rules")):
         filters = {mapping(entry).get("type") for entry in sequence(mapping(rule).get("filters"))}
         if filters & {"ExtensionRef", "ExternalAuth"}:

@@ -1,0 +1,171 @@
+"""Settings that policies lose to more specific ones, and who overrides them: for GWP201 and GWP203 to GWP205."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import lru_cache
+
+from policylint.checks.kit.locations import target_at
+from policylint.model import Finding, Location, Node, PolicyKind, Related, Resource, ResourceKey, Severity
+from policylint.model.words import listing
+from policylint.namedtuple import NamedTuple
+from policylint.policy.results import Attachment, Group, Lost, PolicyState
+from policylint.simulation import Simulation
+
+
+class Drop(NamedTuple):
+    """One policy that takes settings away from another one above it, over all contexts.
+
+    Args:
+        kind: of both policies.
+        winner, loser: the attachments, the first of each.
+        fields: the top-level settings that are lost → where the loser writes each.
+        severity: error when authentication goes and nothing takes its place, warning for other settings that protect.
+        routes: the routes affected → the affected rules of each (empty where the kind does not reach rules).
+        empty: whether the winner sets nothing at all.
+    """
+
+    kind: PolicyKind
+    winner: Attachment
+    loser: Attachment
+    fields: dict[str, Location]
+    severity: Severity
+    routes: dict[ResourceKey, list[Node]]
+    empty: bool
+
+
+@lru_cache(maxsize=1)
+def drops(simulation: Simulation) -> dict[tuple[ResourceKey, ResourceKey], Drop]:
+    """Return every drop by (winner, loser), sorted; cached for the latest simulation, as several rules need it."""
+    by_pair: dict[tuple[ResourceKey, ResourceKey], Drop] = {}
+    for group in simulation.groups:
+        if not group.effective.lost:
+            continue
+        standing = {str(pointer[0]) for pointer in group.effective.owners if pointer}
+        for winner, loser, lost in _pairs(group):
+            kept = standing.union(*(declared.proper for declared in winner.declared))  # a null removes it on purpose
+            gone = {str(leaf.pointer[0]): leaf for leaf in lost if leaf.pointer and str(leaf.pointer[0]) not in kept}
+            if gone:
+                _add(by_pair, group, winner, loser, gone, standing)
+    return dict(sorted(by_pair.items()))
+
+
+def _pairs(group: Group) -> list[tuple[Attachment, Attachment, list[Lost]]]:
+    """Pair winners and losers with what was lost; a policy under `overrides` of a parent has not been dropped."""
+    stack = group.effective.stack
+    last = {attachment.key: number for number, attachment in enumerate(stack)}
+    first = {attachment.key: number for number, attachment in reversed(list(enumerate(stack)))}
+    pairs: dict[tuple[int, int], list[Lost]] = defaultdict(list)
+    for lost in group.effective.lost:
+        winners = [last[key] for key in lost.by if key in last] or [len(stack) - 1]
+        winner, loser = max(winners), first.get(lost.policy, len(stack))
+        if winner > loser and stack[winner].node != stack[loser].node:
+            pairs[winner, loser].append(lost)
+    return [(stack[winner], stack[loser], lost) for (winner, loser), lost in sorted(pairs.items())]
+
+
+def _add(
+    by_pair: dict[tuple[ResourceKey, ResourceKey], Drop],
+    group: Group,
+    winner: Attachment,
+    loser: Attachment,
+    gone: dict[str, Lost],
+    standing: set[str],
+) -> None:
+    pair = winner.key, loser.key
+    drop = by_pair.get(pair)
+    if drop is None:
+        # An empty mapping may well say something: `http3: {}` switches HTTP/3 on.
+        empty = all(value is None for declared in winner.declared for value in declared.proper.values())
+        drop = by_pair[pair] = Drop(group.kind, winner, loser, {}, "note", {}, empty)
+    for name, lost in sorted(gone.items()):
+        drop.fields.setdefault(name, _key_of(lost, loser.policy))
+    severity = _severity(group, set(gone), standing)
+    if ("error", "warning", "note").index(severity) < ("error", "warning", "note").index(drop.severity):
+        by_pair[pair] = drop._replace(severity=severity)
+    for node in group.nodes:
+        if node.key.kind.endswith("Route") and _below(node, winner):
+            rules = drop.routes.setdefault(node.key, [])
+            if node.role.endswith("Rule") and node not in rules:
+                rules.append(node)
+
+
+def _below(node: Node, winner: Attachment) -> bool:
+    """Whether a route's node is one that the winner acts on: where it targets one rule, only that."""
+    target = winner.node
+    return not (target.section and target.role.endswith("Rule")) or node == target
+
+
+def _severity(group: Group, gone: set[str], standing: set[str]) -> Severity:
+    settings = group.kind.settings
+    if gone & set(settings.authentication) and not standing & set(settings.authentication):
+        return "error"
+    return "warning" if gone & settings.security else "note"
+
+
+def _key_of(lost: Lost, policy: Resource) -> Location:
+    """Return where the top-level setting that a lost leaf belongs to is written, as a key."""
+    pointer = lost.location.pointer
+    whole = pointer[: len(pointer) - len(lost.pointer) + 1]
+    return Location(policy.document, whole, key=True)
+
+
+def superseders(simulation: Simulation, state: PolicyState) -> tuple[ResourceKey, ...]:
+    """Return the policies that supersede another one, without those that other rules report.
+
+    GWP201 and GWP205 report drops, GWP202 refusals, GWP206 results that depend on creation order.
+    """
+    refusing = {refusal.by for refusal in state.refused}
+    reported = drops(simulation)
+    rest = [key for key in state.by if key not in refusing and (key, state.key) not in reported]
+    unordered = {
+        key
+        for dependence in (simulation.order_dependent if rest else ())
+        if state.key in dependence.policies
+        for key in dependence.policies
+    }
+    return tuple(key for key in rest if key == state.key or key not in unordered)
+
+
+def names(state: PolicyState, by: tuple[ResourceKey, ...]) -> str:
+    """Join the names of superseders; the kind is left out where it is the policy's own."""
+    return listing([key.path if key.kind == state.key.kind else str(key) for key in by], most=4)
+
+
+def overridden(
+    rule: str,
+    severity: Severity,
+    message: str,
+    label: str,
+    simulation: Simulation,
+    state: PolicyState,
+    by: tuple[ResourceKey, ...],
+) -> Finding:
+    """Return a finding on an overridden policy, related to where its superseders are attached."""
+    target = next((target for target in state.targets if target.nodes), state.targets[0])
+    winners = [simulation.policies[key] for key in by[:3] if key in simulation.policies]
+    return Finding(
+        rule,
+        severity,
+        message,
+        target_at(state.policy, target),
+        resources=(state.key, *by[:3]),
+        label=label,
+        related=tuple(
+            Related(f"{winner.key} prevails", target_at(winner.policy, winner.targets[0]))
+            for winner in winners
+            if winner.targets
+        ),
+    )
+
+
+def lost_fields(state: PolicyState) -> list[str]:
+    """Return the top-level settings of a policy that are lost somewhere, sorted."""
+    return sorted(
+        {
+            str(lost.pointer[0])
+            for group in state.groups
+            for lost in group.effective.lost
+            if lost.policy == state.key and lost.pointer
+        }
+    )

@@ -1,3 +1,3 @@
-"""From files to documents and objects: what is read at once, what is read late, and what the sides of a diff share."""
+"""Loading: from files to documents and objects."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `load` needs to know of one file, found out from its bytes."""
+"""The facts of one file that `load` needs, made from its bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from policylint.documents.reading import KindFilter
 
 KUSTOMIZATION_FILES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
+_TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
 Kinds = frozenset[tuple[str, str]]
 _POLICY_CRD = re.compile(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
 _CRD_FACT = re.compile(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
@@ -56,7 +56,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
-    """The facts of a file; `wanted` as for `documents.read`."""
+    """Return the facts of a file; `wanted` as for `documents.read`."""
     with_variables, mentioning = b"${" in data, b"policylint" in data
     variable_maps: frozenset[str] = frozenset()
     if b"substituteFrom" in data or b"valuesFrom" in data:
@@ -71,45 +71,43 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
     names: dict[int, frozenset[str]] = {}
     if unread:
         unread = []
-        for each in reading.unread:
-            if each.kind == "CustomResourceDefinition":
-                chunk = data[each.start : each.end]
+        for document in reading.unread:
+            chunk = data[document.start : document.end]
+            if document.kind == "CustomResourceDefinition":
                 if _POLICY_CRD.search(chunk):
-                    again = read_unread(data, each)
+                    again = read_unread(data, document)
                     documents += again.documents
                     problems += again.problems
                     continue
                 cluster_scoped |= _cluster_scoped(chunk)
-            elif each.kind == "ConfigMap":
-                names[each.number] = frozenset(
-                    name.decode() for name in _NAME.findall(data[each.start : each.end])[:1000]
-                )
-            unread.append(each)
+            elif document.kind == "ConfigMap":
+                names[document.number] = frozenset(name.decode() for name in _NAME.findall(chunk)[:1000])
+            unread.append(document)
     idle = 0
     if documents and not _is_kept(file, documents):
         documents, idle = [], len(documents)
-    referred = referred_kinds(each.value for each in documents) if documents else _NONE
+    referred = _referred_kinds(documents)
     return Facts(
         reading.form, documents, idle, problems, unread, with_variables, mentioning, variable_maps,
-        frozenset(cluster_scoped) if cluster_scoped else _NONE, referred, names,
+        frozenset(cluster_scoped), referred, names,
     )  # fmt: skip
 
 
 def _is_kept(path: str, documents: Iterable[Document]) -> bool:
-    """Whether a file holds anything that means something without being named: objects, kustomizations, and values of
-    the chart that makes a FluxInstance."""
+    """Return whether a file holds what means something without being named: objects, kustomizations, and values of the
+    chart that makes a FluxInstance."""
     if is_kustomization_path(path):
         return True
     for document in documents:
         value = document.value
         items = value if isinstance(value, list) else [value]
-        if any(isinstance(each, dict) and not each.keys().isdisjoint(TELLING) for each in items):
+        if any(isinstance(item, dict) and not item.keys().isdisjoint(_TELLING) for item in items):
             return True
     return False
 
 
 def is_kustomization_path(path: str) -> bool:
-    """Whether the name of a file makes it a kustomization."""
+    """Return whether the name of a file makes it a kustomization."""
     return path.endswith(KUSTOMIZATION_FILES) and path.rpartition("/")[2] in KUSTOMIZATION_FILES
 
 
@@ -122,45 +120,45 @@ def _cluster_scoped(chunk: bytes) -> set[tuple[str, str]]:
     return {(group, kind)} if scope == "Cluster" and group and kind else set()
 
 
-def referred_kinds(values: Iterable[Any]) -> Kinds:
-    """Kinds (group, kind) that objects of Gateway API and policy groups refer to, and those that parsed CRDs define."""
-    found: set[tuple[str, str]] = set()
-    for value in values:
-        for item in _objects(value):
-            api_version, kind = item.get("apiVersion"), item.get("kind")
+def _referred_kinds(documents: Iterable[Document]) -> Kinds:
+    """Return the kinds (group, kind) that objects of Gateway API and policies refer to, and that parsed CRDs define."""
+    kinds: set[tuple[str, str]] = set()
+    for document in documents:
+        for body in _objects(document.value):
+            api_version, kind = body.get("apiVersion"), body.get("kind")
             if not isinstance(api_version, str) or not isinstance(kind, str):
                 continue
-            spec = mapping(item.get("spec"))
+            spec = mapping(body.get("spec"))
             if kind == "CustomResourceDefinition":
-                found.add((str(spec.get("group")), str(mapping(spec.get("names")).get("kind"))))
+                kinds.add((str(spec.get("group")), str(mapping(spec.get("names")).get("kind"))))
             elif "/" in api_version and not api_version.startswith(("apps/", "batch/", "helm.", "kustomize.")):
-                _collect(spec, found)
-    return frozenset(found) if found else _NONE
+                _collect(spec, kinds)
+    return frozenset(kinds)
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         if value.get("kind") == "List" and isinstance(value.get("items"), list):
-            for each in value["items"]:
-                yield from _objects(each)
+            for item in value["items"]:
+                yield from _objects(item)
         else:
             yield value
 
 
-def _collect(value: Any, found: set[tuple[str, str]]) -> None:
-    pending = [value]
+def _collect(spec: Any, kinds: set[tuple[str, str]]) -> None:
+    pending = [spec]
     while pending:
-        here = pending.pop()
-        if isinstance(here, dict):
-            kind, group = here.get("kind"), here.get("group", "")
+        value = pending.pop()
+        if isinstance(value, dict):
+            kind, group = value.get("kind"), value.get("group", "")
             if isinstance(kind, str) and isinstance(group, str):
-                found.add((group, kind))
-            for name, inner in here.items():
+                kinds.add((group, kind))
+            for name, inner in value.items():
                 if isinstance(inner, (dict, list)):
                     pending.append(inner)
                     if "ecret" in name or "ertificateRef" in name:
-                        found.add(("", "Secret"))
+                        kinds.add(("", "Secret"))
                     if "onfigMap" in name or "aCertificateRef" in name:
-                        found.add(("", "ConfigMap"))
-        elif isinstance(here, list):
-            pending.extend(each for each in here if isinstance(each, (dict, list)))
+                        kinds.add(("", "ConfigMap"))
+        elif isinstance(value, list):
+            pending.extend(item for item in value if isinstance(item, (dict, list)))

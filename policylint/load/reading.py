@@ -1,4 +1,4 @@
-"""Reads a source: which documents are parsed at once, which only when something refers to their kind."""
+"""Loading of a source: which documents are parsed at once, which only when something refers to their kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policylint.documents import Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
-from policylint.sources import Source, SourceError, SourceFile
+from policylint.sources import Source, SourceError, SourceFile, SourceProblem
 
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
 _CORE = frozenset({"Namespace", "Service"}) | _WORKLOADS
@@ -30,22 +30,6 @@ _GROUPS = frozenset(
 )
 
 
-class Paths:
-    """Every file by its path as shown, with its path below the source's root; looked at only where paths matter."""
-
-    __slots__ = ("_files", "_known")
-
-    def __init__(self, files: Sequence[SourceFile]) -> None:
-        self._files = files
-        self._known: dict[str, str] | None = None
-
-    def known(self) -> dict[str, str]:
-        """Path as shown → path below the root."""
-        if self._known is None:
-            self._known = {file.path: file.relative for file in self._files}
-        return self._known
-
-
 class Loaded(NamedTuple):
     """Everything read from a source.
 
@@ -53,13 +37,12 @@ class Loaded(NamedTuple):
         documents: parsed, in the order of the files.
         problems: what is wrong with files and documents.
         unread: documents that nothing needed.
-        files: how many files were read.
-        skipped: how many files were no Kubernetes YAML, by what they are.
+        files: those that were read.
+        skipped: how many files were no Kubernetes YAML, by their form.
         templates: files that hold templates, whose output was not seen.
         cluster_scoped: kinds (group, kind) of CRDs that were not parsed but say `scope: Cluster`.
-        paths: every file by its path as shown, with its path below the source's root.
-        with_variables: files (as shown) in which `${` stands somewhere.
-        mentioning: files (as shown) in which the word `policylint` stands: they may hold suppressions.
+        with_variables: files (as shown) that hold `${`.
+        mentioning: files (as shown) that hold the word `policylint`, and so perhaps suppressions.
         idle: files (as shown) without any object: values, dashboards, patches. They are read again when something
             names them, and not kept until then; `idle_documents` counts what is in them.
         places: whether any document decides what is deployed where (`places_objects`).
@@ -68,16 +51,15 @@ class Loaded(NamedTuple):
     documents: list[Document]
     problems: list[Problem]
     unread: list[Unread]
-    files: int
+    files: Sequence[SourceFile]
     skipped: dict[str, int]
     templates: list[str]
     cluster_scoped: frozenset[tuple[str, str]]
-    paths: Paths
     with_variables: frozenset[str]
-    mentioning: frozenset[str] = frozenset()
-    idle: frozenset[str] = frozenset()
-    idle_documents: int = 0
-    places: bool = False
+    mentioning: frozenset[str]
+    idle: frozenset[str]
+    idle_documents: int
+    places: bool
 
 
 def load(
@@ -98,9 +80,9 @@ def load(
     Args:
         known_groups: groups of the catalog.
         everything: parse every document (`--strict`).
-        shared_facts: what is known of contents from another source of the run.
-        rendered: whether anything will be rendered; else the values of HelmReleases, much of what real repositories
-            hold, are not kept.
+        shared_facts: known contents of another source of the run.
+        rendered: whether anything will be rendered; else the values of HelmReleases, much of the bytes of real
+            repositories, are not kept.
     """
     groups = _GROUPS | known_groups
 
@@ -111,7 +93,7 @@ def load(
         return group in groups or kind == "List" or (kind in _CORE and (not slash or group in ("apps", "batch")))
 
     documents: list[Document] = []
-    problems = [Problem(each.code, each.message, each.file, 1, 1, None) for each in source.problems]
+    problems = [_problem(error) for error in source.problems]
     unread: list[tuple[SourceFile, Unread, Facts]] = []
     templates: list[str] = []
     skipped = {reason: len(paths) for reason, paths in source.skipped.items()}
@@ -131,7 +113,7 @@ def load(
             try:
                 facts = reader.facts(file)
             except SourceError as error:
-                problems.append(Problem(error.code, error.message, error.file, 1, 1, None))
+                problems.append(_problem(error))
                 continue
             if facts.with_variables:
                 with_variables.add(file.path)
@@ -144,7 +126,7 @@ def load(
                 continue
             cluster_scoped |= facts.cluster_scoped
             referred |= facts.referred
-            unread += [(file, each, facts) for each in facts.unread]
+            unread += [(file, document, facts) for document in facts.unread]
             problems += facts.problems
             if facts.idle:
                 idle.add(file.path)
@@ -153,35 +135,38 @@ def load(
             if not rendered:
                 _forget_values(facts.documents)
             documents += facts.documents
-        left = _second_pass(documents, problems, unread, referred, variable_maps, reader.again)
+        still_unread = _second_pass(documents, problems, unread, referred, variable_maps, reader.again)
     return Loaded(
         documents,
         problems,
-        left,
-        len(files),
+        still_unread,
+        files,
         skipped,
         templates,
         frozenset(cluster_scoped),
-        Paths(files),
         frozenset(with_variables),
         frozenset(mentioning),
         frozenset(idle),
         idle_documents,
-        any(map(places_objects, _unlike(documents))),
+        any(map(places_objects, _distinct(documents))),
     )
 
 
-def _unlike(documents: Iterable[Document]) -> Iterator[Document]:
-    """Documents without those that `places_objects` cannot tell from an earlier one."""
+def _distinct(documents: Iterable[Document]) -> Iterator[Document]:
+    """Yield one document for each answer that `places_objects` can have."""
     seen: set[tuple[str, str, bool]] = set()
     for document in documents:
         value = document.value
         if isinstance(value, dict):
-            told = (str(value.get("apiVersion")), str(value.get("kind")), is_kustomization_path(document.file))
-            if told in seen:
+            key = (str(value.get("apiVersion")), str(value.get("kind")), is_kustomization_path(document.file))
+            if key in seen:
                 continue
-            seen.add(told)
+            seen.add(key)
         yield document
+
+
+def _problem(error: SourceError | SourceProblem) -> Problem:
+    return Problem(error.code, error.message, error.file, 1, 1, None)
 
 
 def _forget_values(documents: Iterable[Document]) -> None:
@@ -201,23 +186,25 @@ def _second_pass(
     variable_maps: set[str],
     again: Callable[[SourceFile, Unread], FileReading],
 ) -> list[Unread]:
-    """Parse what something refers to: the kinds named in references, whatever has a CRD that was parsed, and
-    ConfigMaps whose values Flux fills into manifests."""
-    left: list[Unread] = []
+    """Parse what something refers to and return the rest: the kinds named in references, whatever has a CRD that was
+    parsed, and ConfigMaps whose values Flux fills into manifests."""
+    rest: list[Unread] = []
     kinds: dict[tuple[str, str], bool] = {}
-    for file, each, facts in unread:
-        kind = (each.api_version, each.kind)
-        named = kinds.get(kind)
-        if named is None:
-            named = kinds[kind] = (each.api_version.rpartition("/")[0], each.kind) in referred
-        if not named and (each.kind != "ConfigMap" or variable_maps.isdisjoint(facts.names.get(each.number, ()))):
-            left.append(each)
+    for file, document, facts in unread:
+        kind = (document.api_version, document.kind)
+        is_referred = kinds.get(kind)
+        if is_referred is None:
+            is_referred = kinds[kind] = (document.api_version.rpartition("/")[0], document.kind) in referred
+        if not is_referred and (
+            document.kind != "ConfigMap" or variable_maps.isdisjoint(facts.names.get(document.number, ()))
+        ):
+            rest.append(document)
             continue
         try:
-            reading = again(file, each)
+            reading = again(file, document)
         except SourceError as error:
-            problems.append(Problem(error.code, error.message, error.file, 1, 1, None))
+            problems.append(_problem(error))
             continue
         documents += reading.documents
         problems += reading.problems
-    return left
+    return rest

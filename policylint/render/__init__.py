@@ -1,3 +1,3 @@
-"""What is deployed where: from documents to the objects of one environment."""
+"""From documents to the objects that land together in one environment."""
 
 from __future__ import annotations

@@ -1,35 +1,37 @@
-"""The environments of a tree: which objects land in one cluster together, and what about them was not seen."""
+"""The environments of a tree: the objects that land in one cluster together, and what about them was not seen."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from policylint.documents import Problem
+from policylint.documents import Pointer, Problem
 from policylint.load.facts import is_kustomization_path
 from policylint.load.objects import is_kustomization_file, patch_files
 from policylint.load.reading import Loaded
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, text
 from policylint.model.words import count
 from policylint.model.world import Note
 from policylint.render.argo.applications import Argo
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
-from policylint.render.flux.roots import cluster_roots, is_live
+from policylint.render.flux.roots import cluster_roots, is_below, is_live
 from policylint.render.journal import Gap, Journal
-from policylint.render.kustomize.build import Kustomizer, manifests_of
+from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
-from policylint.render.overlays import overlays
-from policylint.render.provenance import Manifest
-from policylint.render.tree import Tree, join
-from policylint.render.unresolved import unresolved
+from policylint.render.overlays import overlays, plain
+from policylint.render.provenance import Manifest, fill_in_namespace, manifests_of
+from policylint.render.tree import Tree, inside, join
 from policylint.sources import Source
 
 if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
     from policylint.render.shared import Shared
+
+UNRESOLVED = "GWP912"
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 
 class Environment(NamedTuple):
@@ -63,7 +65,7 @@ def environments(
     helm: bool = False,
     shared: Shared | None = None,
 ) -> list[Environment]:
-    """The environments of what was read, sorted by name; none where nothing says what is deployed where.
+    """Return the environments of what was read, sorted by name; none where nothing says what is deployed where.
 
     Args:
         cluster_scoped: kinds without a namespace beside the well-known ones.
@@ -71,77 +73,97 @@ def environments(
         stated: environments that the user names, with the directories at which each begins; then there are no others.
         programs: whether the user's own kustomize may do what the built-in one does not cover.
         helm: whether the user's own helm may render charts that lie in the tree.
-        shared: what another tree of the same run takes part in.
+        shared: the share of another tree of the same run.
     """
     tree = Tree(source, loaded, cluster_scoped, shared)
-    unread = frozenset((each.api_version.rpartition("/")[0], each.kind) for each in loaded.unread)
+    unread = frozenset((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
     own = external(tree) if programs else None
-    charts = _charts(tree) if helm else None
+    charts = None
+    if helm:
+        from policylint.render.helm.charts import Charts
+
+        charts = Charts(tree)
     kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents)
-    deployed = _stated(tree, kustomizer, stated) if stated else _deployed(tree, kustomizer, charts, patches)
-    if not deployed:
+    clusters = _stated(tree, kustomizer, stated) if stated else _deployed(tree, kustomizer, charts, patches)
+    if not clusters:
         return []
-    reached = set().union(*(each.reached for each in deployed.values()))
-    orphans = _orphans(tree, reached, cluster_scoped, policy_groups, patches)
+    reached = set().union(*(deployed.reached for deployed in clusters.values()))
     groups = policy_groups | {GATEWAY_GROUP}
-    problems, unread_orphans = _problems(tree, loaded.problems, reached, patches)
+    orphans = _orphans(tree, reached, groups, patches)
+    problems, unreadable_orphans = _problems(tree, loaded.problems, reached, patches)
     return [
-        _environment(name, each, tree, charts, cluster_scoped, orphans, problems, unread_orphans, groups)
-        for name, each in sorted(deployed.items())
+        _environment(name, deployed, tree, charts, orphans, problems, unreadable_orphans, groups)
+        for name, deployed in sorted(clusters.items())
     ]
-
-
-def _charts(tree: Tree) -> Charts:
-    from policylint.render.helm.charts import Charts
-
-    return Charts(tree)
 
 
 def _deployed(
     tree: Tree, kustomizer: Kustomizer, charts: Charts | None, patches: frozenset[str]
 ) -> dict[str, Deployed]:
-    """What lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays, nothing but
+    """Return what lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays, nothing but
     charts."""
     roots = cluster_roots(tree)
     if roots:
         return {
             root.name: Cluster(tree, kustomizer, root.prefix).deploy(root.directories, root.syncs) for root in roots
         }
-    found = Argo(tree, kustomizer, charts).deploy() or overlays(tree, kustomizer, patches)
-    if found or charts is None:
-        return found
-    from policylint.render.helm.lone_charts import lone_charts
+    clusters = Argo(tree, kustomizer, charts).deploy() or overlays(tree, kustomizer, patches)
+    return _lone_charts(tree, charts, patches) if not clusters and charts is not None else clusters
 
-    return lone_charts(tree, charts, patches)
+
+def _lone_charts(tree: Tree, charts: Charts, patches: frozenset[str]) -> dict[str, Deployed]:
+    """Return the one environment of a tree of Helm charts in which nothing says what is installed: each chart once,
+    with its own values, as `helm install NAME DIRECTORY` would do it, beside the manifests that lie outside of them."""
+    from policylint.render.helm.charts import Installation
+
+    directories = [directory for directory in charts.alone() if is_live(f"{tree.below_base(directory)}/")]
+    if not directories:
+        return {}
+    deployed = Deployed.empty()
+    for directory in directories:
+        deployed.reached.update(tree.files_below(directory))
+        about = tree.values(inside(directory, "Chart.yaml"))[0][1]
+        name = directory.rpartition("/")[2] or "release"
+        made = charts.objects(Installation(directory, name, "default", (), about), deployed.journal)
+        if made is None:
+            deployed.journal.gap(f"chart {directory or '.'} may create it")
+            continue
+        fill_in_namespace(made, "default", tree.cluster_scoped, None)
+        deployed.manifests.extend(made)
+    for path, manifest in plain(tree, patches):
+        if not any(is_below(path, directory) for directory in directories):
+            deployed.reached.add(path)
+            deployed.manifests.append(manifest)
+    return {"default": deployed}
 
 
 def _stated(tree: Tree, kustomizer: Kustomizer, stated: Mapping[str, Sequence[str]]) -> dict[str, Deployed]:
-    """The environments that the configuration names."""
+    """Return the environments that the configuration names."""
     return {
-        name: Cluster(tree, kustomizer, tree.base).deploy([root for each in roots for root in _root(tree, each)])
-        for name, roots in stated.items()
+        name: Cluster(tree, kustomizer, tree.base).deploy([root for path in paths for root in _root(tree, path)])
+        for name, paths in stated.items()
     }
 
 
 def _root(tree: Tree, path: str) -> list[str]:
-    """The directory that the configuration names, as seen from the top or from the directory the user gave."""
+    """Return the directory that the configuration names, as seen from the top or from the directory the user gave."""
     candidates = (join("", path), join(tree.base, path))
-    return [each for each in candidates if each is not None and tree.is_directory(each)][:1]
+    return [directory for directory in candidates if directory is not None and tree.is_directory(directory)][:1]
 
 
 def _problems(
     tree: Tree, problems: Iterable[Problem], reached: set[str], patches: frozenset[str]
 ) -> tuple[list[Problem], int]:
-    """The problems of files that something deploys, and how many other files cannot be read."""
+    """Return the problems of files that something deploys, and how many other files cannot be read."""
     kept: list[Problem] = []
     others: set[str] = set()
-    for each in problems:
-        path = tree.path_of(each.file)
-        if path in reached or each.file in patches or is_kustomization_path(path):
-            kept.append(each)
-        elif each.code != "duplicate-key":
-            others.add(each.file)
+    for problem in problems:
+        path = tree.path_of(problem.file)
+        if path in reached or problem.file in patches or is_kustomization_path(path):
+            kept.append(problem)
+        elif problem.code != "duplicate-key":
+            others.add(problem.file)
     return kept, len(others)
 
 
@@ -150,59 +172,51 @@ def _environment(
     deployed: Deployed,
     tree: Tree,
     charts: Charts | None,
-    cluster_scoped: frozenset[tuple[str, str]],
     orphans: dict[ResourceKey, Resource],
     problems: list[Problem],
-    unread_orphans: int,
+    unreadable_orphans: int,
     groups: frozenset[str],
 ) -> Environment:
     made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts)
-    absent = charts is not None and not charts.available
-    sentences = [
-        *_sentences(deployed.journal.notes, "not rendered: helm is not installed" if absent else "not rendered")
-    ]
+    lacks_helm = charts is not None and not charts.available
+    notes = deployed.journal.notes
+    sentences = [*_sentences(notes, "not rendered: helm is not installed" if lacks_helm else "not rendered")]
     if unknown:
         sentences.insert(0, f"{count(unknown, 'HelmRelease')} of {known + unknown} not rendered")
-    if unread_orphans:
-        sentences.append(f"{count(unread_orphans, 'file')} that nothing deploys and that cannot be read")
-    resources = list(placed([*deployed.manifests, *made], cluster_scoped))
-    notes = [*deployed.journal.notes, *unresolved(resources, groups)]
+    if unreadable_orphans:
+        sentences.append(f"{count(unreadable_orphans, 'file')} that nothing deploys and that cannot be read")
+    resources = list(_placed([*deployed.manifests, *made], tree.cluster_scoped))
+    notes += _unresolved(resources, groups)
     return Environment(name, resources, deployed.journal.gaps, notes, tuple(sentences), orphans, problems)
 
 
 def without_repeats(resources: Iterable[Resource]) -> Iterator[Resource]:
-    """Resources but for those that come from the same place as an earlier one of the same identity: two ways to one
-    file are no mistake."""
+    """Yield resources but for those that come from the same place as an earlier one of the same identity: two ways to
+    one file are no mistake."""
     seen: dict[ResourceKey, Resource] = {}
-    for each in resources:
-        earlier = seen.setdefault(each.key, each)
-        if earlier is each or earlier.document is not each.document or earlier.root != each.root:
-            yield each
+    for resource in resources:
+        earlier = seen.setdefault(resource.key, resource)
+        if earlier is resource or earlier.document is not resource.document or earlier.root != resource.root:
+            yield resource
 
 
-def placed(manifests: Iterable[Manifest], cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
-    """The resources that manifests are, `default` where they name no namespace."""
-    without = CLUSTER_SCOPED | cluster_scoped
-    for each in manifests:
-        name = each.name or each.generate_name
-        if each.kind and each.api_version and name:
-            namespace = "" if (each.group, each.kind) in without else each.namespace or "default"
-            key = ResourceKey(each.group, each.kind, namespace, name)
-            trace = each.trace
-            sources = trace if trace.children else None
-            yield Resource(key, each.version, each.body, trace.document, trace.pointer, sources)
+def _placed(manifests: Iterable[Manifest], cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
+    """Yield the resources that manifests are, in `default` where they name no namespace."""
+    for manifest in manifests:
+        group, kind, origin = manifest.group, manifest.kind, manifest.origin
+        name = manifest.name or text(manifest.metadata.get("generateName"))
+        if kind and manifest.api_version and name:
+            namespace = "" if (group, kind) in cluster_scoped else manifest.namespace or "default"
+            key = ResourceKey(group, kind, namespace, name)
+            sources = origin if origin.children else None
+            yield Resource(key, manifest.version, manifest.body, origin.document, origin.pointer, sources)
 
 
 def _orphans(
-    tree: Tree,
-    reached: set[str],
-    cluster_scoped: frozenset[tuple[str, str]],
-    policy_groups: frozenset[str],
-    patches: frozenset[str],
+    tree: Tree, reached: set[str], groups: frozenset[str], patches: frozenset[str]
 ) -> dict[ResourceKey, Resource]:
-    """Objects in files that nothing deploys; their namespace is known only where they say it."""
-    found: dict[ResourceKey, Resource] = {}
-    groups = policy_groups | {GATEWAY_GROUP}
+    """Return the objects in files that nothing deploys; their namespace is known only where they say it."""
+    orphans: dict[ResourceKey, Resource] = {}
     for path, document in tree.all_documents():
         if (
             path in reached
@@ -211,23 +225,49 @@ def _orphans(
             or is_kustomization_file(document)
         ):
             continue
-        held = manifests_of([document])
-        made, _, _ = released(held, tree, Journal())  # routes that only values speak of can be orphans, too
-        for manifest in [*held, *made]:
-            if manifest.group not in groups:
-                continue
-            for resource in placed([manifest], cluster_scoped):
-                key = resource.key
-                if key.namespace and (not manifest.namespace or manifest in made):
-                    key = key._replace(namespace=f"{UNKNOWN_NAMESPACE}{path.rpartition('/')[0]}")
+        manifests = manifests_of([document])
+        made, _, _ = released(manifests, tree, Journal())  # routes that only values speak of can be orphans, too
+        for manifest in (*manifests, *made):
+            for resource in _placed([manifest], tree.cluster_scoped) if manifest.group in groups else ():
+                if resource.key.namespace and (not manifest.namespace or manifest in made):
+                    namespace = f"{UNKNOWN_NAMESPACE}{path.rpartition('/')[0]}"
+                    key = resource.key._replace(namespace=namespace)
                     resource = Resource(
                         key, resource.version, resource.body, resource.document, resource.root, resource.sources
                     )
-                found.setdefault(key, resource)
-    return found
+                orphans.setdefault(resource.key, resource)
+    return orphans
 
 
-_WORDS = {
+def _unresolved(resources: Iterable[Resource], groups: frozenset[str]) -> Iterator[Note]:
+    """Yield one note for each variable that nothing in the tree fills in, at its first place in objects of some groups.
+
+    Args:
+        groups: Gateway API's and those of policies; elsewhere a variable changes nothing that is checked.
+    """
+    seen: set[str] = set()
+    for resource in resources:
+        for pointer, written in _texts(resource.body, ()) if resource.key.group in groups else ():
+            for name in _VARIABLE.findall(written):
+                if name not in seen:
+                    seen.add(name)
+                    message = (
+                        f"nothing in the tree says what ${{{name}}} is: what it stands in is taken as it is written"
+                    )
+                    yield Note(UNRESOLVED, "unresolved-variable", message, resource.location(*pointer))
+
+
+def _texts(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
+    """Yield the texts with a variable in them, and their pointers."""
+    if isinstance(value, str):
+        if "${" in value:
+            yield pointer, value
+    elif isinstance(value, (dict, list)):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(inner, (*pointer, step))
+
+
+_NOUNS = {
     "missing-file": ("file that is not there", "files that are not there"),
     "missing-path": ("path that is not there", "paths that are not there"),
     "remote-base": ("remote base", ""),
@@ -238,9 +278,9 @@ _WORDS = {
 """Code of a note → one of them, and several where that takes more than an s."""
 
 
-def _sentences(notes: Iterable[Note], of_charts: str) -> Iterator[str]:
+def _sentences(notes: Iterable[Note], state_of_charts: str) -> Iterator[str]:
     numbers = Counter(note.code for note in notes)
-    for code, nouns in _WORDS.items():
+    for code, nouns in _NOUNS.items():
         if numbers[code]:
             counted = count(numbers[code], *nouns)
-            yield f"{counted} {of_charts}" if code == "chart" else counted
+            yield f"{counted} {state_of_charts}" if code == "chart" else counted

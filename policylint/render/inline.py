@@ -5,19 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from policylint.documents import Document, Pointer, Position, read
-from policylint.render.provenance import Trace
-
-
-class FileText:
-    """A file that is used as one text, such as the values that a ConfigMap is generated from (the Written protocol)."""
-
-    __slots__ = ("file",)
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-
-    def position(self, pointer: Pointer, *, key: bool = False) -> Position:  # noqa: ARG002 - the Written protocol
-        return Position(1, 1)
+from policylint.model import Spot
+from policylint.render.provenance import Provenance
 
 
 class Inline:
@@ -29,7 +18,7 @@ class Inline:
 
     __slots__ = ("inner", "outer", "text")
 
-    def __init__(self, outer: Trace, inner: Document, text: str) -> None:
+    def __init__(self, outer: Provenance, inner: Document, text: str) -> None:
         self.outer = outer
         self.inner = inner
         self.text = text
@@ -40,10 +29,10 @@ class Inline:
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:
         document, place = self.outer.document, self.outer.pointer
-        start = document.position(place)
         inner = self.inner.position(pointer, key=key)
-        if isinstance(document, FileText):
+        if isinstance(document, Spot):  # the text is a whole file
             return inner
+        start = document.position(place)
         if "\n" not in self.text:
             return Position(start.line, start.column)
         indent = document.position(place, key=True).column + 1
@@ -58,13 +47,18 @@ class Texts:
     def __init__(self) -> None:
         self._known: dict[str, tuple[list[Document], str]] = {}
 
-    def documents(self, text: str, source: Trace) -> tuple[list[tuple[Any, Trace]], str]:
-        """The documents of a text written at `source`, each with its trace, and what is wrong with the text, if
-        anything."""
+    def documents(self, text: str, source: Provenance) -> tuple[list[tuple[Any, Provenance]], str]:
+        """Return the documents of a text written at `source`, each with its provenance, and what is wrong with the
+        text, "" for nothing."""
         known = self._known.get(text)
         if known is None:
             reading = read(text.encode("utf-8", "replace"), "")
-            problem = next((each.message for each in reading.problems if each.code != "duplicate-key"), "")
+            problem = next((problem.message for problem in reading.problems if problem.code != "duplicate-key"), "")
             known = self._known[text] = (reading.documents, problem)
         documents, problem = known
-        return [(each.value, Trace(Inline(source, each, text))) for each in documents], problem
+        return [(document.value, Provenance(Inline(source, document, text))) for document in documents], problem
+
+    def mappings(self, text: str, source: Provenance) -> list[tuple[dict[str, Any], Provenance]]:
+        """Return the first document of a text written at `source` if it is a mapping, as values are."""
+        documents = self.documents(text, source)[0][:1]
+        return [(value, origin) for value, origin in documents if isinstance(value, dict)]

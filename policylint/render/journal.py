@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from policylint.model import Location
-from policylint.model.world import Note, Unseen
+from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
-from policylint.render.provenance import Trace
+from policylint.render.provenance import Provenance
 
 NOT_RENDERED = "GWP911"
-UNRESOLVED = "GWP912"
+_ONLY_CRDS = re.compile(r"crds?\b|standard-install|experimental-install", re.IGNORECASE)
 
 
 class Gap(NamedTuple):
@@ -26,25 +28,31 @@ class Gap(NamedTuple):
 
 
 class Journal:
-    """Notes and gaps of one environment, each once, in the order found."""
+    """The notes and gaps of one environment, each once, in the order found."""
 
     __slots__ = ("_gaps", "_notes")
 
     def __init__(self) -> None:
-        self._notes: dict[tuple[str, str, str, tuple[str | int, ...]], Note] = {}
+        self._notes: dict[tuple[str, str, tuple[str | int, ...]], Note] = {}
         self._gaps: dict[Gap, None] = {}
 
-    def note(self, message: str, source: Trace, *, code: str, rule: str = NOT_RENDERED) -> None:
+    def note(self, message: str, source: Provenance, *, code: str) -> None:
         """Record a finding about the renderer's input."""
-        place = (rule, message, source.document.file, source.pointer)
+        place = (message, source.document.file, source.pointer)
         if place not in self._notes:
-            self._notes[place] = Note(rule, code, message, Location(source.document, source.pointer))
+            self._notes[place] = Note(NOT_RENDERED, code, message, Location(source.document, source.pointer))
 
     def gap(self, reason: str, namespace: str = "", *, gateway_api: bool = True) -> None:
+        """Record something that may put objects into a namespace."""
         self._gaps.setdefault(Gap(reason, namespace, gateway_api))
 
+    def remote(self, entry: str, place: Provenance, namespace: str = "") -> None:
+        """Record a base that lies elsewhere; it may hold anything, unless its address says that it holds CRDs."""
+        self.note(f"{entry} lies in another repository: not seen", place, code="remote-base")
+        self.gap(f"{entry}, which was not seen, may hold it", namespace, gateway_api=not _ONLY_CRDS.search(entry))
+
     def move(self, namespace: str) -> None:
-        """A kustomization puts everything into a namespace, what was not seen included."""
+        """Move all gaps into a namespace, as a kustomization moves everything."""
         self._gaps = {gap._replace(namespace=namespace): None for gap in self._gaps}
 
     def forget(self, code: str) -> None:
@@ -52,20 +60,13 @@ class Journal:
         self._notes = {key: note for key, note in self._notes.items() if note.code != code}
 
     def add(self, other: Journal) -> None:
-        """What happened while something was rendered that is used here, too."""
+        """Add what was recorded while something was rendered that is used here, too."""
         self._notes.update({key: note for key, note in other._notes.items() if key not in self._notes})
-        for gap in other._gaps:
-            self._gaps.setdefault(gap)
+        self._gaps.update(other._gaps)
 
     @property
     def notes(self) -> list[Note]:
         return list(self._notes.values())
-
-    def unseen(self) -> Unseen:
-        found = Unseen()
-        for gap in self._gaps:
-            found.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api)
-        return found
 
     @property
     def gaps(self) -> list[Gap]:

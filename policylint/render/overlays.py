@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections import defaultdict
 
 from policylint.load.objects import is_kustomization_file
-from policylint.model import sequence, text
-from policylint.model.keys import CLUSTER_SCOPED
+from policylint.model import text
 from policylint.render.flux.deployment import Deployed
 from policylint.render.flux.roots import ENVIRONMENT_MARKERS, cluster_name, is_live
-from policylint.render.journal import Journal
-from policylint.render.kustomize.build import Built, Kustomizer, manifests_of
-from policylint.render.provenance import Manifest
-from policylint.render.tree import Tree, join
+from policylint.render.kustomize.build import Built, Kustomizer
+from policylint.render.provenance import Manifest, entries, manifests_of
+from policylint.render.tree import Tree, directories_above, join
 
 _Key = tuple[str, str, str, str]
 
 
 def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dict[str, Deployed]:
-    """What the top-level kustomizations deploy, by environment; nothing if there are none.
+    """Return what the top-level kustomizations deploy, by environment; nothing if there are none.
 
     Args:
         patches: files, as shown, that hold patches and are no objects.
@@ -31,48 +29,47 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
     built = {directory: kustomizer.build(directory) for directory in tops(tree)}
     if not built:
         return {}
-    groups = _grouped(built, kustomizer.cluster_scoped)
-    rest = plain(tree, patches)
-    found = {}
-    for name, directories in groups.items():
-        deployed = Deployed([], Journal(), set())
+    plain_manifests = plain(tree, patches)
+    environments = {}
+    for name, directories in _grouped(built, kustomizer.cluster_scoped).items():
+        deployed = Deployed.empty()
         for directory in directories:
-            deployed.manifests.extend(each.copy() for each in built[directory].manifests)
+            deployed.manifests.extend(manifest.copy() for manifest in built[directory].manifests)
             deployed.journal.add(built[directory].journal)
             deployed.reached.update(built[directory].reached)
-        known = {_key(each) for each in deployed.manifests}
-        for path, manifest in rest:
+        known = {_key(manifest) for manifest in deployed.manifests}
+        for path, manifest in plain_manifests:
             deployed.reached.add(path)
             if _key(manifest) not in known:  # rendered bundles repeat what is written elsewhere
                 known.add(_key(manifest))
                 deployed.manifests.append(manifest.copy())
-        found[name] = deployed
-    return found
+        environments[name] = deployed
+    return environments
 
 
 def tops(tree: Tree) -> list[str]:
-    """Directories whose kustomization no other one takes in, components left out, sorted."""
-    taken: set[str] = set()
-    found = []
+    """Return the directories whose kustomization no other one takes in, components left out, sorted."""
+    taken: set[str | None] = set()
+    candidates = []
     for directory in tree.kustomizations():
         kustomization = tree.kustomization(directory)
         if kustomization is None:
             continue
-        body, _ = kustomization
         for field in ("resources", "bases", "components"):
-            paths = (join(directory, text(entry)) for entry in sequence(body.get(field)) if text(entry))
-            taken.update(path for path in paths if path is not None and path != directory)
-        if body.get("kind") != "Component" and is_live(f"{tree.below_base(directory)}/"):
-            found.append(directory)
-    return [each for each in found if each not in taken]
+            for entry, _ in entries(*kustomization, field):
+                path = join(directory, text(entry)) if text(entry) else None
+                taken |= {path} - {directory}
+        if kustomization[0].get("kind") != "Component" and is_live(f"{tree.below_base(directory)}/"):
+            candidates.append(directory)
+    return [directory for directory in candidates if directory not in taken]
 
 
 def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]) -> dict[str, list[str]]:
-    """Environment → top-level directories."""
+    """Return the top-level directories of each environment."""
     makers: dict[_Key, list[str]] = defaultdict(list)
-    for directory, each in built.items():
-        for key in {_key(manifest) for manifest in each.manifests}:
-            if (key[0], key[1]) not in CLUSTER_SCOPED | cluster_scoped:
+    for directory, output in built.items():
+        for key in {_key(manifest) for manifest in output.manifests}:
+            if key[:2] not in cluster_scoped:
                 makers[key].append(directory)
     rivals: dict[str, set[str]] = defaultdict(set)
     for directories in makers.values():
@@ -84,11 +81,8 @@ def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]
     groups: dict[str, list[str]] = defaultdict(list)
     for directory in sorted(rivals):
         groups[_name(directory)].append(directory)
-    clashing = any(
-        set(directories) & (rivals[each] - {each}) for directories in groups.values() for each in directories
-    )
-    if clashing:
-        groups = defaultdict(list, {directory or "default": [directory] for directory in sorted(rivals)})
+    if any(set(group) & (rivals[directory] - {directory}) for group in groups.values() for directory in group):
+        groups = {directory or "default": [directory] for directory in sorted(rivals)}
     shared = [directory for directory in sorted(built) if directory not in rivals]
     return {name: [*directories, *shared] for name, directories in sorted(groups.items())}
 
@@ -106,14 +100,12 @@ def _key(manifest: Manifest) -> _Key:
 
 
 def plain(tree: Tree, patches: frozenset[str]) -> list[tuple[str, Manifest]]:
-    """Objects in files that lie in no directory with a kustomization, with their paths."""
+    """Return the objects in files that lie in no directory with a kustomization, with their paths."""
     arranged = set(tree.kustomizations())
-    found = []
+    objects = []
     for path, document in tree.all_documents():
         if document.file in patches or is_kustomization_file(document) or not is_live(tree.below_base(path)):
             continue
-        steps = path.split("/")[:-1]
-        if any("/".join(steps[:depth]) in arranged for depth in range(len(steps) + 1)):
-            continue
-        found += [(path, manifest) for manifest in manifests_of([document]) if manifest.group or manifest.kind]
-    return found
+        if arranged.isdisjoint(directories_above(path)):
+            objects += [(path, manifest) for manifest in manifests_of([document]) if manifest.group or manifest.kind]
+    return objects

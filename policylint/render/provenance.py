@@ -1,112 +1,128 @@
 """Where each value of a rendered object is written: a tree of sources that is as sparse as the changes were few.
 
 A value that nothing changed is written where its object is; a patch, a namespace or a chart's values leave a mark at
-the pointer they set. Both the body and the trace are treated as immutable: a change copies the containers on the way
-to it and shares the rest.
+the pointer they set. Both the body and its provenance are treated as immutable: a change copies the containers on the
+way to it and shares the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policylint.documents import Pointer
+from policylint.documents import Document, Pointer
+from policylint.load.objects import objects_of
+from policylint.model import mapping, sequence, text
 from policylint.model.resource import Written
 
-_NONE: dict[str | int, Trace] = {}
+_NONE: dict[Any, Provenance] = {}
 
 
-class Trace:
-    """The source of one value, and of those parts of it that come from elsewhere.
+class Provenance:
+    """The origin of one value, and of those parts of it that come from elsewhere.
 
     Args:
         document, pointer: where the value itself is written.
-        children: traces of the entries that are not written at `pointer` + their own step.
+        children: origins of the entries that are not written at `pointer` + their own step.
     """
 
     __slots__ = ("children", "document", "pointer")
 
-    def __init__(self, document: Written, pointer: Pointer = (), children: dict[str | int, Trace] = _NONE) -> None:
+    def __init__(self, document: Written, pointer: Pointer = (), children: dict[Any, Provenance] = _NONE) -> None:
         self.document = document
         self.pointer = pointer
         self.children = children
 
-    def child(self, step: str | int) -> Trace:
-        """The trace of an entry."""
-        return self.children.get(step) or Trace(self.document, (*self.pointer, step))
+    def child(self, step: str | int) -> Provenance:
+        """Return the origin of an entry."""
+        return self.children.get(step) or Provenance(self.document, (*self.pointer, step))
 
-    def at(self, pointer: Pointer) -> Trace:
-        here = self
+    def at(self, *pointer: str | int) -> Provenance:
+        """Return the origin of a value further down."""
+        origin = self
         for depth, step in enumerate(pointer):
-            if not here.children:
-                return Trace(here.document, (*here.pointer, *pointer[depth:]))
-            here = here.child(step)
-        return here
+            if not origin.children:
+                return Provenance(origin.document, (*origin.pointer, *pointer[depth:]))
+            origin = origin.child(step)
+        return origin
 
     def locate(self, pointer: Pointer) -> tuple[Written, Pointer]:
-        """The document and the pointer in it at which a value of the object is written."""
-        found = self.at(pointer)
-        return found.document, found.pointer
+        """Return the document and the pointer in it at which a value of the object is written."""
+        origin = self.at(*pointer)
+        return origin.document, origin.pointer
 
-    def with_child(self, step: str | int, trace: Trace) -> Trace:
-        return Trace(self.document, self.pointer, {**self.children, step: trace})
+    def with_children(self, children: dict[Any, Provenance]) -> Provenance:
+        """Return the same place with these entries from elsewhere, and no others."""
+        return Provenance(self.document, self.pointer, children)
 
-    def with_items(self, items: Iterable[Trace]) -> Trace:
-        """The trace of a list whose items were put together anew."""
-        return Trace(self.document, self.pointer, dict(enumerate(items)))
+    def with_child(self, step: str | int, origin: Provenance) -> Provenance:
+        """Return the same place with one more entry from elsewhere."""
+        return self.with_children({**self.children, step: origin})
+
+    def with_items(self, items: Iterable[Provenance]) -> Provenance:
+        """Return the origin of a list with these items."""
+        return self.with_children(dict(enumerate(items)))
 
 
-def put(value: Any, trace: Trace, pointer: Pointer, new: Any, source: Trace) -> tuple[Any, Trace]:
-    """The value with `new` at the pointer (mappings on the way are made where missing), and its trace.
+def entries(body: Any, origin: Provenance, field: str) -> Iterator[tuple[Any, Provenance]]:
+    """Yield the entries of a list field, each with its origin."""
+    place = origin.child(field)
+    for index, entry in enumerate(sequence(mapping(body).get(field))):
+        yield entry, place.child(index)
+
+
+def put(value: Any, origin: Provenance, pointer: Pointer, new: Any, source: Provenance) -> tuple[Any, Provenance]:
+    """Return the value with `new` at the pointer (mappings on the way are made where missing), and its provenance.
 
     A step into a list must name an item that is there; otherwise, and where a scalar is in the way, nothing changes.
     """
     if not pointer:
         return new, source
     step = pointer[0]
+    inner: Any = None
+    place = origin.child(step)
     if isinstance(value, dict):
-        missing = not isinstance(value.get(step), (dict, list))
-        inner, inner_trace = put(
-            value[step] if not missing else {} if len(pointer) > 1 else None,
-            source if missing else trace.child(step),
-            pointer[1:],
-            new,
-            source,
-        )
-        return {**value, step: inner}, trace.with_child(step, inner_trace)
+        inner = value.get(step)
+        if not isinstance(inner, (dict, list)):
+            inner, place = {} if len(pointer) > 1 else None, source
+        inner, place = put(inner, place, pointer[1:], new, source)
+        return {**value, step: inner}, origin.with_child(step, place)
     if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
-        inner, inner_trace = put(value[step], trace.child(step), pointer[1:], new, source)
-        return [*value[:step], inner, *value[step + 1 :]], trace.with_child(step, inner_trace)
-    return value, trace
+        inner, place = put(value[step], place, pointer[1:], new, source)
+        return [*value[:step], inner, *value[step + 1 :]], origin.with_child(step, place)
+    return value, origin
 
 
 class Manifest:
     """One object on its way through renderers.
 
     Attributes:
-        body, trace: the object as it is by now, and where it is written.
+        body, origin: the object as it is by now, and where it is written.
         names: the (namespace, name) pairs it has had before, oldest first: patches may name any of them.
         hashed: for what a generator makes: the suffix its name will end in.
     """
 
-    __slots__ = ("body", "hashed", "names", "trace")
+    __slots__ = ("body", "hashed", "names", "origin")
 
     def __init__(
-        self, body: dict[str, Any], trace: Trace, names: tuple[tuple[str, str], ...] = (), hashed: str = ""
+        self, body: dict[str, Any], origin: Provenance, names: tuple[tuple[str, str], ...] = (), hashed: str = ""
     ) -> None:
         self.body = body
-        self.trace = trace
+        self.origin = origin
         self.names = names
         self.hashed = hashed
 
     def copy(self) -> Manifest:
-        """Another one that shares everything until one of the two changes."""
-        return Manifest(self.body, self.trace, self.names, self.hashed)
+        """Return another one that shares everything until one of the two changes."""
+        return Manifest(self.body, self.origin, self.names, self.hashed)
 
     @property
     def kind(self) -> str:
-        kind = self.body.get("kind")
-        return kind if isinstance(kind, str) else ""
+        return text(self.body.get("kind"))
+
+    @property
+    def api_version(self) -> str:
+        return text(self.body.get("apiVersion"))
 
     @property
     def group(self) -> str:
@@ -117,33 +133,28 @@ class Manifest:
         return self.api_version.rpartition("/")[2]
 
     @property
-    def api_version(self) -> str:
-        found = self.body.get("apiVersion")
-        return found if isinstance(found, str) else ""
+    def spec(self) -> Any:
+        return mapping(self.body.get("spec"))
 
-    def _metadata(self, field: str) -> str:
-        metadata = self.body.get("metadata")
-        found = metadata.get(field) if isinstance(metadata, dict) else None
-        return found if isinstance(found, str) else ""
+    @property
+    def metadata(self) -> Any:
+        return mapping(self.body.get("metadata"))
 
     @property
     def name(self) -> str:
-        return self._metadata("name")
+        return text(self.metadata.get("name"))
 
     @property
     def namespace(self) -> str:
-        return self._metadata("namespace")
-
-    @property
-    def generate_name(self) -> str:
-        return self._metadata("generateName")
+        return text(self.metadata.get("namespace"))
 
     @property
     def file(self) -> str:
-        return self.trace.document.file
+        return self.origin.document.file
 
-    def put(self, pointer: Pointer, value: Any, source: Trace) -> None:
-        self.body, self.trace = put(self.body, self.trace, pointer, value, source)
+    def put(self, pointer: Pointer, value: Any, source: Provenance) -> None:
+        """Set the value at a pointer, written at `source`."""
+        self.body, self.origin = put(self.body, self.origin, pointer, value, source)
 
     def remember(self) -> None:
         """Note the present namespace and name before they change."""
@@ -154,3 +165,25 @@ class Manifest:
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.kind} {place}"
+
+
+def manifests_of(documents: Iterable[Document]) -> list[Manifest]:
+    """Return the objects in some documents."""
+    return [
+        Manifest(body, Provenance(document, root))
+        for document in documents
+        for body, root in objects_of(document.value)
+    ]
+
+
+def fill_in_namespace(
+    manifests: Iterable[Manifest], namespace: str, cluster_scoped: frozenset[tuple[str, str]], source: Provenance | None
+) -> None:
+    """Put objects that name no namespace into one, written at `source`; None stands for each object's name.
+
+    Args:
+        cluster_scoped: kinds (group, kind) without a namespace.
+    """
+    for manifest in manifests:
+        if not manifest.namespace and (manifest.group, manifest.kind) not in cluster_scoped:
+            manifest.put(("metadata", "namespace"), namespace, source or manifest.origin.at("metadata", "name"))

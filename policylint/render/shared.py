@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Shared:
-    """For all trees that one run renders.
+    """What all trees that one run renders share.
 
     Attributes:
         texts: the inline texts read so far.
@@ -31,66 +31,57 @@ class Shared:
         self._of_documents: dict[tuple[frozenset[tuple[str, str]], bool], dict[Document, list[Resource]]] = {}
 
     def resources(self, objects: Iterable[Resource]) -> list[Resource]:
-        """The objects, those that were handed in before as they were then: of the same body, which is read and placed
-        alike. What was found out about one from itself alone (`Resource.once`) need not be found out again.
-        """
-        found = []
-        for each in objects:
-            known = self._resources.setdefault((id(each.body), each.key), each)
-            if known is each:
+        """Return the objects, those of the same body that was handed in before, placed alike, as they were then: what
+        was found out about one from itself alone (`Resource.once`) need not be found out again."""
+        shared = []
+        for resource in objects:
+            known = self._resources.setdefault((id(resource.body), resource.key), resource)
+            if known is resource:
                 if known.answers is None:
                     known.answers = {}
             elif (
-                known.document is not each.document
-                or known.sources is not each.sources
-                or known.root != each.root
-                or known.version != each.version
+                known.document is not resource.document
+                or known.sources is not resource.sources
+                or known.root != resource.root
+                or known.version != resource.version
             ):
-                known = each
-            found.append(known)
-        return found
+                known = resource
+            shared.append(known)
+        return shared
 
     def of_documents(self, cluster_scoped: frozenset[tuple[str, str]], movable: bool) -> dict[Document, list[Resource]]:
-        """What the documents hold as far as that was read (`render.objects.resources`) with these arguments."""
+        """Return the objects of documents, as far as `load.objects.resources` made them with these arguments."""
         return self._of_documents.setdefault((cluster_scoped, movable), {})
 
     def documents(self, data: bytes, shown: str) -> list[Document]:
-        """The documents of a file that is read because something names it."""
-        found = self._late.get((shown, data))
-        if found is None:
-            found = self._late[shown, data] = read(data, shown).documents
-        return found
+        """Return the documents of a file that is read because something names it."""
+        documents = self._late.get((shown, data))
+        if documents is None:
+            documents = self._late[shown, data] = read(data, shown).documents
+        return documents
 
-    def template(
-        self,
-        files: Mapping[str, bytes],
-        chart: str,
-        release: str,
-        namespace: str,
-        values: Sequence[Any],
-        settings: Iterable[tuple[str, str]] = (),
-    ) -> str:
-        """As `helm.template`, which is run once for equal arguments: its output depends on nothing else.
+    def template(self, files: Mapping[str, bytes], *arguments: Any) -> str:
+        """Run `helm.program.template` once for equal arguments: its output depends on nothing else.
 
         Raises:
             HelmError: as there; then it is run again.
         """
         from policylint.render.helm.program import template
 
-        settings = list(settings)
-        key = _digest(files, (chart, release, namespace, *values, settings))
+        key = _digest(files, arguments)
         if key not in self._outputs:
-            self._outputs[key] = template(files, chart, release, namespace, values, settings)
+            self._outputs[key] = template(files, *arguments)
         return self._outputs[key]
 
 
-def _digest(files: Mapping[str, bytes], said: Sequence[Any]) -> bytes:
-    """Of exactly what helm is given: every file with its path, and every argument as it is written for it."""
+def _digest(files: Mapping[str, bytes], arguments: Sequence[Any]) -> bytes:
+    """Return the digest of exactly what helm is given: every argument as JSON, and every file with its path."""
     from hashlib import blake2b
     from json import dumps
 
     digest = blake2b(digest_size=32)
-    for part in [dumps(each, default=str).encode() for each in said]:
+    for argument in arguments:
+        part = dumps(argument, default=str).encode()
         digest.update(b"%d " % len(part) + part)
     for path, content in sorted(files.items()):
         name = path.encode("utf-8", "surrogateescape")

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from policylint.documents import Document, read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.load.reading import Loaded
-from policylint.model import mapping
 from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render.inline import Texts
-from policylint.render.provenance import Trace
+from policylint.render.provenance import Provenance
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_CHART
 
@@ -30,14 +29,14 @@ MAX_DISCOVERED = 20_000
 
 
 class Tree:
-    """What was read, by posix path below the root ("" is the root itself). Files that were not listed (outside the
-    paths the user gave, symbolic links, any suffix) are read when something names them.
+    """The files of a source, by posix path below the root ("" is the root itself). Files that were not listed (outside
+    the paths the user gave, symbolic links, any suffix) are read when something names them.
 
     Attributes:
         texts: the inline texts read so far.
         cluster_scoped: kinds (group, kind) that have no namespace.
         with_variables: files, as shown, that hold `${`.
-        shared: what another tree of the same run takes part in.
+        shared: the share of another tree of the same run.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class Tree:
         self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
         self.with_variables = loaded.with_variables
         self._documents: dict[str, list[Document]] = defaultdict(list)
-        self._relative = loaded.paths.known()
+        self._relative = {file.path: file.relative for file in loaded.files}
         self._listed = set(self._relative.values())
         self._idle = {self._relative[file] for file in loaded.idle}
         self._fetched: dict[str, bytes | None] = {}
@@ -70,7 +69,7 @@ class Tree:
             if name.endswith(_YAML):
                 self.files[directory].append(name)
             self._take_in(directory)
-        above = [each.rpartition("/")[0].split("/") for each in self._listed] or [[""]]
+        above = [path.rpartition("/")[0].split("/") for path in self._listed] or [[""]]
         first, last = min(above), max(above)
         common = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
         self.base = "/".join(first[:common])
@@ -79,26 +78,24 @@ class Tree:
             self._documents[self.path_of(document.file)].append(document)
 
     def path_of(self, shown: str) -> str:
-        """The path below the root of a file by its path as shown."""
+        """Return the path below the root of a file by its path as shown."""
         return self._relative.get(shown, shown)
 
     def below_base(self, path: str) -> str:
-        """The path as seen from the directory that the user gave; the same for files beside it."""
+        """Return the path as seen from the directory that the user gave; the same for files beside it."""
         return path[len(self.base) + 1 :] if self.base and path.startswith(f"{self.base}/") else path
 
     def placed(self, file: str, path: str) -> tuple[str, str] | None:
-        """The directory that a path written in a file means, and the prefix it is below: what Flux and Argo CD fetch
-        may begin at the top of the repository or anywhere above the file."""
-        steps = file.split("/")[:-1]
-        for depth in range(len(steps) + 1):
-            prefix = "/".join(steps[:depth])
-            found = join(prefix, path.lstrip("/"))
-            if found is not None and found != prefix and self.is_directory(found):
-                return found, prefix
+        """Return the directory that a path written in a file means, and the prefix it is below: what Flux and Argo CD
+        fetch may begin at the top of the repository or anywhere above the file."""
+        for prefix in directories_above(file):
+            directory = join(prefix, path.lstrip("/"))
+            if directory is not None and directory != prefix and self.is_directory(directory):
+                return directory, prefix
         return None
 
     def is_directory(self, path: str) -> bool:
-        """Whether there is YAML in a directory or below it."""
+        """Return whether there is YAML in a directory or below it."""
         if path in self._known:
             return True
         if path in self._listed:  # a file
@@ -125,59 +122,59 @@ class Tree:
             directory = above
 
     def documents(self, path: str) -> list[Document] | None:
-        """The parsed documents of a file; None if there is no such file."""
+        """Return the parsed documents of a file; None if there is no such file."""
         if path in self._documents or (path in self._listed and path not in self._idle):
             return self._documents.get(path, [])
         data = self.read(path)
         if data is None:
             return None
         shown = self.shown(path)
-        found = read(data, shown).documents if self.shared is None else self.shared.documents(data, shown)
-        self._documents[path] = found
-        return found
+        documents = read(data, shown).documents if self.shared is None else self.shared.documents(data, shown)
+        self._documents[path] = documents
+        return documents
 
     def all_documents(self) -> Iterable[tuple[str, Document]]:
-        """Every parsed document with its path, sorted by path."""
+        """Yield every parsed document with its path, sorted by path."""
         for path in sorted(self._documents):
             for document in self._documents[path]:
                 yield path, document
 
     def all_directories(self) -> list[str]:
-        """Every directory with YAML in or below it but the top, sorted."""
+        """Return every directory with YAML in or below it but the top, sorted."""
         return sorted(self._known - {""})
 
     def all_files(self, suffix: str) -> list[str]:
-        """Every file with a suffix, sorted: YAML as it was listed, anything else as it is there, but in hidden ones."""
-        found = {path for path in self._listed if path.endswith(suffix)}
+        """Return every file with a suffix, sorted: YAML as it was listed, other files unless in hidden directories."""
+        files = {path for path in self._listed if path.endswith(suffix)}
         if suffix not in _YAML:
-            found.update(
+            files.update(
                 path
                 for path in self._source.files_below("")
                 if path.endswith(suffix) and "/." not in f"/{path.rpartition('/')[0]}"
             )
-        return sorted(found)
+        return sorted(files)
 
     def files_below(self, directory: str) -> list[str]:
-        """Every file below a directory, of whatever kind, by its path below the root; links are not followed."""
+        """Return every file below a directory, of whatever kind, by its path below the root; links are not followed."""
         return self._source.files_below(directory)
 
     def charts(self) -> list[str]:
-        """Every directory, of those that the user gave, that holds a Helm chart not inside another one, sorted."""
+        """Return every directory that the user gave and that holds a Helm chart not inside another one, sorted."""
         paths = sorted(self._source.file(shown).relative for shown in self._source.skipped.get(HELM_CHART, ()))
-        found: list[str] = []
+        charts: list[str] = []
         for directory in (path.rpartition("/")[0] for path in paths):
-            if not any(directory.startswith(f"{each}/" if each else "") for each in found):
-                found.append(directory)
-        return found
+            if not any(directory.startswith(inside(outer, "")) for outer in charts):
+                charts.append(directory)
+        return charts
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of any file below the root; None if it is not there or leads out of it."""
+        """Return the bytes of any file below the root; None if it is not there or leads out of it."""
         if path not in self._fetched:
             self._fetched[path] = self._fetch(path)
         return self._fetched[path]
 
     def shown(self, path: str) -> str:
-        """The path as users know it."""
+        """Return the path as users know it."""
         root = self._source.root
         if root is None:
             return path
@@ -197,38 +194,38 @@ class Tree:
             return None
 
     def kustomization_file(self, directory: str) -> str | None:
-        """The path of the kustomization of a directory."""
+        """Return the path of the kustomization of a directory."""
         for name in KUSTOMIZATION_FILES:
-            path = f"{directory}/{name}" if directory else name
+            path = inside(directory, name)
             if path in self._listed or name in self.files.get(directory, ()):
                 return path
             if directory not in self.files and self.documents(path) is not None:
                 return path
         return None
 
-    def kustomization(self, directory: str) -> tuple[dict[str, Any], Trace] | None:
-        """The kustomization of a directory and where it is written."""
+    def kustomization(self, directory: str) -> tuple[dict[str, Any], Provenance] | None:
+        """Return the kustomization of a directory and where it is written."""
         path = self.kustomization_file(directory)
         if path is None:
             return None
         for document in self.documents(path) or ():
             if isinstance(document.value, dict):
-                return document.value, Trace(document)
+                return document.value, Provenance(document)
         return None
 
-    def values(self, path: str) -> list[tuple[Any, Trace]]:
-        """The documents of a file with their traces; none if it is not there."""
-        return [(each.value, Trace(each)) for each in self.documents(path) or ()]
+    def values(self, path: str) -> list[tuple[Any, Provenance]]:
+        """Return the documents of a file with their origins; none if it is not there."""
+        return [(document.value, Provenance(document)) for document in self.documents(path) or ()]
 
     def kustomizations(self) -> list[str]:
-        """Every directory that has one, sorted."""
+        """Return every directory that has one, sorted."""
         return sorted(
-            directory for directory, names in self.files.items() if any(each in KUSTOMIZATION_FILES for each in names)
+            directory for directory, names in self.files.items() if any(name in KUSTOMIZATION_FILES for name in names)
         )
 
 
 def join(directory: str, relative: str) -> str | None:
-    """The normalised path of `relative` as seen from a directory; None if it leads above the root."""
+    """Return the normalised path of `relative` as seen from a directory; None if it leads above the root."""
     steps = directory.split("/") if directory else []
     if relative.startswith("/"):
         return None
@@ -242,6 +239,12 @@ def join(directory: str, relative: str) -> str | None:
     return "/".join(steps)
 
 
-def metadata(body: object) -> Any:
-    """The metadata of an object, empty where it has none."""
-    return mapping(mapping(body).get("metadata"))
+def inside(directory: str, name: str) -> str:
+    """Return the path of a name in a directory."""
+    return f"{directory}/{name}" if directory else name
+
+
+def directories_above(file: str) -> list[str]:
+    """Return the directories that hold a file, from the top ("") down."""
+    steps = file.split("/")[:-1]
+    return ["/".join(steps[:depth]) for depth in range(len(steps) + 1)]

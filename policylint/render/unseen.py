@@ -26,7 +26,7 @@ _PLACING = frozenset({"argoproj.io", "kustomize.config.k8s.io", "fluxcd.controlp
 def unseen(
     objects: Iterable[Resource], unread: Iterable[Unread], templates: list[str], known_groups: frozenset[str]
 ) -> tuple[Unseen, tuple[str, ...]]:
-    """The generators of one environment, and one sentence each for the coverage line.
+    """Return the generators of one environment, and one sentence each for the coverage line.
 
     Source: docs/design/field-notes.md §1, needs 1, 6, 23.
 
@@ -37,81 +37,66 @@ def unseen(
         templates: files whose templates were not rendered.
         known_groups: groups of the catalog, whose objects make nothing.
     """
-    found = Unseen()
-    releases: list[str] = []
-    applications: list[str] = []
-    making: dict[tuple[str, str], bool] = {}
-    for each in objects:
-        kind, group = each.key.kind, each.key.group
-        is_making = making.get((group, kind))
-        if is_making is None:
-            is_making = making[group, kind] = _makes(group, kind) or _is_operated(group, kind, known_groups)
-        if not is_making:
-            continue
+    generators = Unseen()
+    counted = {"HelmRelease": 0, "Argo CD Application": 0, "template file": len(templates)}
+    is_operators: dict[tuple[str, str], bool] = {}
+    for resource in objects:
+        kind, group = resource.key.kind, resource.key.group
         if kind == "HelmRelease" or (kind == "HelmChart" and group == "helm.cattle.io"):
-            place = text(each.spec.get("targetNamespace")) or each.key.namespace
-            found.add(f"{each.key} may create it; its chart is not rendered", place)
-            releases.append(str(each.key))
+            namespace = text(resource.spec.get("targetNamespace")) or resource.key.namespace
+            generators.add(f"{resource.key} may create it; its chart is not rendered", namespace)
+            counted["HelmRelease"] += 1
         elif group == "argoproj.io" and kind in ("Application", "ApplicationSet"):
-            place = text(mapping(each.spec.get("destination")).get("namespace")) if kind == "Application" else ""
-            found.add(f"{each.key} may deploy it from another source", place or None)
-            applications.append(str(each.key))
+            destination = mapping(resource.spec.get("destination")) if kind == "Application" else {}
+            generators.add(f"{resource.key} may deploy it from another source", text(destination.get("namespace")))
+            counted["Argo CD Application"] += 1
         elif group == "kustomize.config.k8s.io":
-            _kustomization(each, found)
+            _add_kustomization(resource, generators)
         elif kind in ("ResourceSet", "FluxInstance") or (kind.endswith("Repository") and group.endswith(_FLUX)):
-            found.add(f"{each.key} may bring it from another repository", None)
-        elif _is_operated(group, kind, known_groups):
-            found.add(f"the operator of {kind} may create it", None, gateway_api=False)
+            generators.add(f"{resource.key} may bring it from another repository")
+        else:
+            if (group, kind) not in is_operators:
+                is_operators[group, kind] = _is_operated(group, kind, known_groups)
+            if is_operators[group, kind]:
+                _add_operator(kind, generators)
     for document in unread:
-        group = document.api_version.rpartition("/")[0]
-        if _is_operated(group, document.kind, known_groups):
-            found.add(f"the operator of {document.kind} may create it", None, gateway_api=False)
+        if _is_operated(document.api_version.rpartition("/")[0], document.kind, known_groups):
+            _add_operator(document.kind, generators)
     if templates:
-        found.add(f"{templates[0]} is a template that was not rendered", None)
-    sentences = []
-    if releases:
-        sentences.append(count(len(releases), "HelmRelease"))
-    if applications:
-        sentences.append(count(len(applications), "Argo CD Application"))
-    if templates:
-        sentences.append(count(len(templates), "template file"))
-    return found, tuple(f"{each} not rendered" for each in sentences)
-
-
-def _makes(group: str, kind: str) -> bool:
-    """Whether objects of a kind are looked at one by one."""
-    if group in ("argoproj.io", "kustomize.config.k8s.io") or kind in ("HelmRelease", "ResourceSet", "FluxInstance"):
-        return True
-    return (kind == "HelmChart" and group == "helm.cattle.io") or (
-        kind.endswith("Repository") and group.endswith(_FLUX)
-    )
+        generators.add(f"{templates[0]} is a template that was not rendered")
+    sentences = (f"{count(number, noun)} not rendered" for noun, number in counted.items() if number)
+    return generators, tuple(sentences)
 
 
 def operated(
-    found: Unseen, objects: Iterable[Resource], unread: Iterable[Unread], known_groups: frozenset[str]
+    generators: Unseen, objects: Iterable[Resource], unread: Iterable[Unread], known_groups: frozenset[str]
 ) -> None:
     """Add what operators may make of the objects of one environment: Services and Secrets, never routes."""
-    kinds = {(each.key.group, each.key.kind) for each in objects}
-    kinds |= {(each.api_version.rpartition("/")[0], each.kind) for each in unread}
+    kinds = {(resource.key.group, resource.key.kind) for resource in objects}
+    kinds |= {(document.api_version.rpartition("/")[0], document.kind) for document in unread}
     for group, kind in sorted(kinds):
         if group not in _PLACING and _is_operated(group, kind, known_groups):
-            found.add(f"the operator of {kind} may create it", None, gateway_api=False)
+            _add_operator(kind, generators)
 
 
-def _kustomization(each: Resource, found: Unseen) -> None:
-    if each.body.get("helmCharts") or each.body.get("helmChartInflationGenerator"):
-        found.add(f"the charts of {each.document.file} are not rendered", text(each.body.get("namespace")) or None)
-    for resource in sequence(each.body.get("resources")):
-        if isinstance(resource, str) and ("://" in resource or resource.startswith(("github.com/", "git@"))):
-            found.add(
-                f"{each.document.file} takes a remote base that was not seen", text(each.body.get("namespace")) or None
-            )
-    if each.body.get("namePrefix") or each.body.get("nameSuffix") or each.body.get("replacements"):
-        found.add(f"{each.document.file} changes names", None)
+def _add_operator(kind: str, generators: Unseen) -> None:
+    generators.add(f"the operator of {kind} may create it", gateway_api=False)
+
+
+def _add_kustomization(kustomization: Resource, generators: Unseen) -> None:
+    body, file = kustomization.body, kustomization.document.file
+    namespace = text(body.get("namespace"))
+    if body.get("helmCharts") or body.get("helmChartInflationGenerator"):
+        generators.add(f"the charts of {file} are not rendered", namespace)
+    for entry in sequence(body.get("resources")):
+        if isinstance(entry, str) and ("://" in entry or entry.startswith(("github.com/", "git@"))):
+            generators.add(f"{file} takes a remote base that was not seen", namespace)
+    if body.get("namePrefix") or body.get("nameSuffix") or body.get("replacements"):
+        generators.add(f"{file} changes names")
 
 
 def _is_operated(group: str, kind: str, known_groups: frozenset[str]) -> bool:
-    """Whether objects of a kind are the input of some operator, which may make Services and Secrets of them."""
+    """Return whether objects of a kind are the input of some operator, which may make Services and Secrets of them."""
     if (
         (group, kind) in _BACKENDS
         or group in _BUILT_IN

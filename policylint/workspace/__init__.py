@@ -335,7 +335,7 @@ def _with_snapshot(objects: list[Resource], path: str, cluster_scoped: frozenset
 
 def _coverage(loaded: Loaded, simulations: Sequence[Simulation]) -> Coverage:
     return Coverage(
-        files=loaded.files,
+        files=len(loaded.files),
         documents=len(loaded.documents) + len(loaded.unread) + loaded.idle_documents,
         unread=len(loaded.unread),
         skipped=dict(sorted(loaded.skipped.items())),

@@ -8,12 +8,12 @@ import pytest
 
 from policylint.documents import read
 from policylint.render.helm.app_template import Release, looks_like, objects
-from policylint.render.provenance import Manifest, Trace
+from policylint.render.provenance import Manifest, Provenance
 
 
 def made(values: str, name: str = "plex", namespace: str = "media") -> list[Manifest]:
     document = read(values.encode(), "values.yaml").documents[0]
-    return objects(Release(name, namespace, document.value, Trace(document)))
+    return objects(Release(name, namespace, document.value, Provenance(document)))
 
 
 def spec(found: list[Manifest], kind: str) -> Any:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from policylint.model import Spot
-from policylint.render.helm.value_places import Layer, Template, placed
-from policylint.render.provenance import Trace
+from policylint.render.helm.value_places import HelmValues, Template, placed
+from policylint.render.provenance import Provenance
 from policylint.sources.git import Repository
 from policylint.sources.revision import at_revision
 from policylint.workspace import Workspace, open_workspace
@@ -308,15 +308,19 @@ def test_lists_are_followed_where_the_template_writes_them_out() -> None:
     body = {"kind": "HTTPRoute", "spec": {"hostnames": ["a", "b"], "rules": [{"name": "one"}, {"name": "two"}]}}
     values = {"second": {"name": "two"}}
     template = Template("t.yaml", LISTED.splitlines())
-    trace = placed(body, template, 0, 1, [Layer(values, Trace(Spot("values.yaml")))])
+    origin = placed(body, template, 0, 1, [HelmValues(values, Provenance(Spot("values.yaml")))])
     lines = {
-        pointer: (trace.at(pointer).document.file, trace.at(pointer).document.position(trace.at(pointer).pointer).line)
+        pointer: (
+            origin.at(*pointer).document.file,
+            origin.at(*pointer).document.position(origin.at(*pointer).pointer).line,
+        )
         for pointer in (
             ("spec", "hostnames", 1),
             ("spec", "rules", 0, "name"),
             ("spec", "rules", 1, "name"),
             ("metadata", "name"),
         )
+        for place in [origin.at(*pointer)]
     }
     assert lines == {
         ("spec", "hostnames", 1): ("t.yaml", 5),

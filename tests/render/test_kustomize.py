@@ -24,7 +24,7 @@ RESOURCES = "resources: [route.yaml, service.yaml]\n"
 
 def test_resources_are_shared_not_copied(tmp_path: Path) -> None:
     built = kustomizer(tmp_path, {**FILES, "app/kustomization.yaml": RESOURCES}).build("app").manifests
-    assert [each.body is each.trace.document.value for each in built] == [True, True]  # type: ignore[attr-defined]
+    assert [each.body is each.origin.document.value for each in built] == [True, True]  # type: ignore[attr-defined]
 
 
 def test_namespace_overwrites_and_points_into_the_kustomization(tmp_path: Path) -> None:

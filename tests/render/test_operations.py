@@ -1,4 +1,4 @@
-"""JSON patches with traces: values as `jsonpatch` makes them, places that move with the values."""
+"""JSON patches with provenance: values as `jsonpatch` makes them, places that move with the values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from policylint.model import Spot
 from policylint.render.kustomize.json_patch import PatchError, apply
 from policylint.render.kustomize.strategic_merge import merge
-from policylint.render.provenance import Trace
+from policylint.render.provenance import Provenance
 
-BASE, PATCH = Trace(Spot("base")), Trace(Spot("patch"))
+BASE, PATCH = Provenance(Spot("base")), Provenance(Spot("patch"))
 LISTS = st.lists(st.integers(0, 9).map(lambda number: {"n": number}), min_size=1, max_size=6)
 
 
-def patched(body: Any, *operations: dict[str, Any]) -> tuple[Any, Trace]:
+def patched(body: Any, *operations: dict[str, Any]) -> tuple[Any, Provenance]:
     return apply(body, BASE, list(operations), PATCH)
 
 
@@ -33,10 +33,10 @@ def test_every_item_is_still_located_where_it_was_written(items: list[dict[str, 
         operation: dict[str, Any] = {"op": kind, "path": f"/spec/rules/{index}"}
         size += 1 if kind == "add" else -1
         operations.append(operation | ({"value": {"n": -1}} if kind == "add" else {}))
-    made, trace = patched(body, *operations)
+    made, origin = patched(body, *operations)
     assert made == jsonpatch.apply_patch({"spec": {"rules": list(items)}}, operations)
     for index, item in enumerate(made["spec"]["rules"]):
-        document, pointer = trace.locate(("spec", "rules", index))
+        document, pointer = origin.locate(("spec", "rules", index))
         if item["n"] == -1:
             assert document.file == "patch"
         else:
@@ -52,9 +52,9 @@ def test_the_base_is_left_alone() -> None:
 
 
 def test_a_moved_value_takes_its_place_along() -> None:
-    made, trace = patched({"a": [{"x": 1}], "b": {}}, {"op": "move", "from": "/a/0", "path": "/b/c"})
+    made, origin = patched({"a": [{"x": 1}], "b": {}}, {"op": "move", "from": "/a/0", "path": "/b/c"})
     assert made == {"a": [], "b": {"c": {"x": 1}}}
-    assert trace.locate(("b", "c", "x"))[1] == ("a", 0, "x")
+    assert origin.locate(("b", "c", "x"))[1] == ("a", 0, "x")
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_strategic_merge(base: Any, patch: Any, expected: Any) -> None:
 def test_merged_items_keep_their_places() -> None:
     base = {"env": [{"name": "x", "value": 1}, {"name": "y"}]}
     patch = {"env": [{"name": "z"}, {"name": "y", "value": 2}]}
-    _, trace = merge(base, BASE, patch, PATCH, core=True)
-    found = {pointer: trace.locate(("env", *pointer)) for pointer in [(0,), (1, "name"), (1, "value"), (2,)]}
+    _, origin = merge(base, BASE, patch, PATCH, core=True)
+    found = {pointer: origin.locate(("env", *pointer)) for pointer in [(0,), (1, "name"), (1, "value"), (2,)]}
     assert {pointer: (document.file, at) for pointer, (document, at) in found.items()} == {
         (0,): ("patch", ("env", 0)),
         (1, "name"): ("patch", ("env", 1, "name")),

@@ -62,7 +62,7 @@ def place(location: Location, below: Path) -> str:
 
 def spot(manifest: Manifest, below: Path, *pointer: str | int) -> str:
     """Where a value of a manifest is written."""
-    return place(Location(*manifest.trace.locate(pointer)), below)
+    return place(Location(*manifest.origin.locate(pointer)), below)
 
 
 KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"

@@ -1,3 +1,3 @@
-"""What Argo CD deploys: Applications, ApplicationSets and the generators of their parameters."""
+"""Argo CD: Applications, ApplicationSets and the generators of their parameters."""
 
 from __future__ import annotations

@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import is_symbolic, mapping, sequence, text
-from policylint.model.keys import CLUSTER_SCOPED
-from policylint.render.flux.deployment import Deployed, extended
+from policylint.render.flux.deployment import Deployed, Kustomization, amended
 from policylint.render.flux.helm_releases import speaks_of_routes
-from policylint.render.flux.roots import is_below, is_live
+from policylint.render.flux.roots import is_below, live_manifests
 from policylint.render.helm import app_template
 from policylint.render.journal import Journal
-from policylint.render.kustomize.build import Kustomizer, manifests_of, remote
-from policylint.render.provenance import Manifest, Trace
-from policylint.render.tree import Tree
+from policylint.render.kustomize.build import Kustomizer
+from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, manifests_of
+from policylint.render.tree import Tree, directories_above, inside, join
 
 if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
@@ -42,9 +41,8 @@ class Argo:
         self._in_this_tree = False
 
     def deploy(self) -> dict[str, Deployed]:
-        """What lands in which cluster; nothing if the tree has no Applications, or none of what they deploy."""
-        for root in self._roots():
-            self._waiting.append(root)
+        """Return what lands in which cluster; nothing if the tree has no Applications, or none of what they deploy."""
+        self._waiting.extend(self._roots())
         while self._waiting:
             manifest = self._waiting.popleft()
             if manifest.kind == "ApplicationSet":
@@ -60,54 +58,45 @@ class Argo:
         return self._clusters if self._in_this_tree else {}
 
     def _roots(self) -> list[Manifest]:
-        """Applications and sets that no other Application of the tree deploys."""
-        found = [
-            (path, manifest)
-            for path, document in self._tree.all_documents()
-            if is_live(self._tree.below_base(path))
-            for manifest in manifests_of([document])
-            if is_application(manifest)
-        ]
-        paths: dict[str, set[str]] = {}
-        for path, manifest in found:
-            made = [manifest] if manifest.kind == "Application" else list(_of_set(manifest, self._tree, Journal()))
-            paths.setdefault(path, set()).update(each for one in made for each in self._paths(one))
+        """Return the Applications and sets that no other Application of the tree deploys."""
+        owners = [(path, manifest) for path, manifest in live_manifests(self._tree) if is_application(manifest)]
+        deployed: dict[str, set[str]] = {}
+        for path, manifest in owners:
+            made = [manifest] if manifest.kind == "Application" else _of_set(manifest, self._tree, Journal())
+            deployed.setdefault(path, set()).update(*map(self._directories, made))
         roots = []
-        for path, manifest in found:
-            others = (each for file, taken in paths.items() if file != path for each in taken)
-            if not any(is_below(path, each) for each in others):
+        for path, manifest in owners:
+            others = (directory for file, directories in deployed.items() if file != path for directory in directories)
+            if not any(is_below(path, directory) for directory in others):
                 roots.append(manifest)
-        return roots or [manifest for _, manifest in found]
+        return roots or [manifest for _, manifest in owners]
 
     def _cluster(self, name: str) -> Deployed:
-        return self._clusters.setdefault(name, Deployed([], Journal(), set()))
+        return self._clusters.setdefault(name, Deployed.empty())
 
     def _application(self, manifest: Manifest) -> None:
+        """Deploy the sources of an Application, and queue the Applications among them."""
         cluster = self._cluster(_destination(manifest))
         cluster.manifests.append(manifest)
         cluster.reached.add(self._tree.path_of(manifest.file))
-        spec = mapping(manifest.body.get("spec"))
+        spec, place = manifest.spec, manifest.origin.child("spec")
         namespace = text(mapping(spec.get("destination")).get("namespace"))
-        place = manifest.trace.at(("spec",))
-        sources = [(mapping(spec.get("source")), place.child("source"))] if spec.get("source") else []
-        sources += [
-            (mapping(each), place.child("sources").child(index))
-            for index, each in enumerate(sequence(spec.get("sources")))
-        ]
-        for source, where in sources:
-            made = self._source(manifest, source, where, namespace, cluster)
+        sources = [(spec["source"], place.child("source"))] if spec.get("source") else []
+        for source, origin in (*sources, *entries(spec, place, "sources")):
+            made = self._source(manifest, mapping(source), origin, namespace, cluster)
             if namespace:
-                self._fill_in(made, namespace, place.child("destination").child("namespace"))
-            for each in made:
-                if is_application(each):
-                    self._waiting.append(each)
-                else:
-                    cluster.manifests.append(each)
+                fill_in_namespace(
+                    made, namespace, self._kustomizer.cluster_scoped, place.at("destination", "namespace")
+                )
+            for resource in made:
+                (self._waiting if is_application(resource) else cluster.manifests).append(resource)
 
-    def _source(self, owner: Manifest, source: Any, place: Trace, namespace: str, cluster: Deployed) -> list[Manifest]:
-        """What one source of an Application holds."""
+    def _source(
+        self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
+    ) -> list[Manifest]:
+        """Return what one source of an Application holds."""
         if self._charts is not None and not source.get("chart"):
-            made = self._installed(owner, source, place, namespace, cluster)
+            made = self._installed(owner, source, place, namespace, self._charts, cluster)
             if made is not None:
                 return made
         if source.get("chart") or source.get("helm"):
@@ -116,14 +105,14 @@ class Argo:
             return []
         directory = self._directory_of(owner, text(source.get("path")))
         if directory is None:
-            remote(f"{owner} from {text(source.get('repoURL'))}", place, cluster.journal, namespace=namespace)
+            cluster.journal.remote(f"{owner} from {text(source.get('repoURL'))}", place, namespace)
             return []
         self._in_this_tree = True
         cluster.reached.add(directory)
         known = self._tree.kustomization(directory)
         if known is not None:
-            body, trace = _amended(*known, mapping(source.get("kustomize")), place.child("kustomize"))
-            built = self._kustomizer.build(directory, (body, trace))
+            kustomization = _amended(known, mapping(source.get("kustomize")), place.child("kustomize"))
+            built = self._kustomizer.build(directory, kustomization)
             cluster.journal.add(built.journal)
             cluster.reached.update(built.reached)
             cluster.reached.add(self._tree.kustomization_file(directory) or "")
@@ -132,113 +121,131 @@ class Argo:
             cluster.journal.gap(f"{owner} may create it; its source is not rendered", namespace)
             cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
             return []
-        return self._directory(directory, mapping(source.get("directory")), cluster)
+        return self._plain(directory, mapping(source.get("directory")), cluster)
 
     def _directory_of(self, owner: Manifest, path: str) -> str | None:
-        """The directory in this tree that an Application's path means."""
+        """Return the directory in this tree that an Application's path means."""
         if is_symbolic(path):
             return None
         if path.strip("./") == "":
             return self._tree.base
-        found = self._tree.placed(self._tree.path_of(owner.file), path)
-        return None if found is None else found[0]
+        placed = self._tree.placed(self._tree.path_of(owner.file), path)
+        return None if placed is None else placed[0]
 
-    def _paths(self, owner: Manifest) -> set[str]:
-        """The directories that an Application deploys."""
-        spec = mapping(owner.body.get("spec"))
-        sources = [mapping(spec.get("source")), *map(mapping, sequence(spec.get("sources")))]
-        found = (self._directory_of(owner, text(each.get("path"))) for each in sources if text(each.get("path")))
-        return {each for each in found if each}
+    def _directories(self, owner: Manifest) -> set[str]:
+        """Return the directories that an Application deploys."""
+        sources = [mapping(source) for source in (owner.spec.get("source"), *sequence(owner.spec.get("sources")))]
+        paths = [path for source in sources if (path := text(source.get("path")))]
+        return {directory for path in paths if (directory := self._directory_of(owner, path))}
 
-    def _directory(self, directory: str, options: Any, cluster: Deployed) -> list[Manifest]:
-        """Plain manifests; subdirectories only where the Application says so."""
+    def _plain(self, directory: str, options: Any, cluster: Deployed) -> list[Manifest]:
+        """Return plain manifests; those of subdirectories only where the Application says so."""
         made: list[Manifest] = []
         pending = [directory]
         while pending:
-            here = pending.pop()
-            for name in self._tree.files.get(here, ()):
-                path = f"{here}/{name}" if here else name
-                cluster.reached.add(path)
-                made += manifests_of(self._tree.documents(path) or ())
+            below = pending.pop()
+            for name in self._tree.files.get(below, ()):
+                cluster.reached.add(inside(below, name))
+                made += manifests_of(self._tree.documents(inside(below, name)) or ())
             if options.get("recurse") is True:
-                pending += [f"{here}/{name}" if here else name for name in self._tree.directories.get(here, ())]
+                pending += [inside(below, name) for name in self._tree.directories.get(below, ())]
         return made
 
     def _installed(
-        self, owner: Manifest, source: Any, place: Trace, namespace: str, cluster: Deployed
+        self, owner: Manifest, source: Any, place: Provenance, namespace: str, charts: Charts, cluster: Deployed
     ) -> list[Manifest] | None:
-        """What helm makes of a chart of this tree; None where there is none, or it cannot."""
-        from policylint.render.argo.charts import installation
+        """Return what helm makes of a chart of this tree, given `valueFiles`, over them `values` or `valuesObject`, and
+        over them `parameters`; None where there is none, or it cannot."""
+        from policylint.render.helm.charts import Installation
+        from policylint.render.helm.value_places import HelmValues
 
         directory = self._directory_of(owner, text(source.get("path")))
-        if self._charts is None or directory is None or not self._charts.holds(directory):
+        if directory is None or not charts.holds(directory):
             return None
         self._in_this_tree = True
         cluster.reached.update(self._tree.files_below(directory))
-        wanted = installation(owner, source, place, directory, namespace, self._tree, self._charts)
-        return self._charts.objects(wanted, cluster.journal)
+        helm, helm_place = mapping(source.get("helm")), place.child("helm")
+        paths = [self._value_file(owner, text(entry), directory) for entry in sequence(helm.get("valueFiles"))]
+        layers = [layer for path in paths if path is not None for layer in charts.values(path)]
+        if isinstance(helm.get("valuesObject"), dict):
+            layers.append(HelmValues(helm["valuesObject"], helm_place.child("valuesObject")))
+        else:
+            inline = self._tree.texts.mappings(text(helm.get("values")), helm_place.child("values"))
+            layers += [HelmValues(value, origin) for value, origin in inline]
+        settings = []
+        for parameter in map(mapping, sequence(helm.get("parameters"))):
+            flag = "--set-string" if parameter.get("forceString") is True else "--set"
+            value = parameter.get("value")
+            written = str(value).lower() if isinstance(value, bool) else str(value or "")
+            if text(parameter.get("name")):
+                settings.append((flag, f"{parameter['name']}={written}"))
+        name, namespace = text(helm.get("releaseName")) or owner.name, text(helm.get("namespace")) or namespace
+        place = helm_place if helm else place
+        installation = Installation(directory, name, namespace, tuple(layers), place, tuple(settings))
+        return charts.objects(installation, cluster.journal)
 
-    def _chart(self, owner: Manifest, source: Any, place: Trace, namespace: str, cluster: Deployed) -> list[Manifest]:
-        helm = mapping(source.get("helm"))
-        at = place.child("helm")
+    def _value_file(self, owner: Manifest, entry: str, directory: str) -> str | None:
+        """Return the path of a value file: beside the chart, from the top of the repository (`/x`), or of a named
+        source (`$values/x`), which is this tree if the file is there."""
+        if entry.startswith("$"):
+            entry = f"/{entry.partition('/')[2]}"
+        if not entry.startswith("/"):
+            return join(directory, entry)
+        candidates = (join(prefix, entry.lstrip("/")) for prefix in directories_above(self._tree.path_of(owner.file)))
+        return next((path for path in candidates if path and self._tree.read(path) is not None), None)
+
+    def _chart(
+        self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
+    ) -> list[Manifest]:
+        """Return the objects of an app-template release; any other chart is noted, and a gap."""
+        helm, helm_place = mapping(source.get("helm")), place.child("helm")
         values: Any = mapping(helm.get("valuesObject"))
-        trace = at.child("valuesObject")
-        inline = text(helm.get("values"))
-        if not values and inline:
-            for value, where in self._tree.texts.documents(inline, at.child("values"))[0][:1]:
-                values, trace = mapping(value), where
+        origin = helm_place.child("valuesObject")
+        if not values:
+            for value, where in self._tree.texts.mappings(text(helm.get("values")), helm_place.child("values")):
+                values, origin = value, where
         if text(source.get("chart")) == app_template.CHART or (source.get("chart") and app_template.looks_like(values)):
-            name = text(helm.get("releaseName")) or owner.name
             self._in_this_tree = True
-            release = app_template.Release(name, namespace or "default", values, trace)
-            return app_template.objects(release)
-        unseen = bool(helm.get("valueFiles")) or not source.get("chart") or speaks_of_routes(values)
-        cluster.journal.gap(f"{owner} may create it; its chart is not rendered", namespace, gateway_api=unseen)
+            name = text(helm.get("releaseName")) or owner.name
+            return app_template.objects(app_template.Release(name, namespace or "default", values, origin))
+        may_make_routes = bool(helm.get("valueFiles")) or not source.get("chart") or speaks_of_routes(values)
+        message = f"{owner} may create it; its chart is not rendered"
+        cluster.journal.gap(message, namespace, gateway_api=may_make_routes)
         cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
         return []
 
-    def _fill_in(self, manifests: list[Manifest], namespace: str, source: Trace) -> None:
-        without = CLUSTER_SCOPED | self._kustomizer.cluster_scoped
-        for each in manifests:
-            if not each.namespace and (each.group, each.kind) not in without:
-                each.put(("metadata", "namespace"), namespace, source)
-
 
 def _of_set(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:
-    """The Applications of a set; what that takes is not imported for trees without one."""
+    """Return the Applications of a set; what that takes is not imported for trees without one."""
     from policylint.render.argo.application_sets import applications
 
     return applications(manifest, tree, journal)
 
 
 def is_application(manifest: Manifest) -> bool:
-    """Whether an object is an Argo CD Application or ApplicationSet."""
+    """Return whether an object is an Argo CD Application or ApplicationSet."""
     return manifest.group == GROUP and manifest.kind in ("Application", "ApplicationSet")
 
 
 def _destination(manifest: Manifest) -> str:
-    """The name of the cluster an Application deploys to."""
-    destination = mapping(mapping(manifest.body.get("spec")).get("destination"))
-    found = text(destination.get("name")) or text(destination.get("server"))
-    if found in _HERE:
+    """Return the name of the cluster an Application deploys to."""
+    destination = mapping(manifest.spec.get("destination"))
+    cluster = text(destination.get("name")) or text(destination.get("server"))
+    if cluster in _HERE:
         return "in-cluster"
-    return "each-cluster" if is_symbolic(found) else found.removeprefix("https://")
+    return "each-cluster" if is_symbolic(cluster) else cluster.removeprefix("https://")
 
 
-def _amended(body: dict[str, Any], trace: Trace, options: Any, place: Trace) -> tuple[dict[str, Any], Trace]:
-    """A kustomization with what the Application's own kustomize options add."""
-    for field in ("namespace", "namePrefix", "nameSuffix"):
-        if text(options.get(field)):
-            body = {**body, field: options[field]}
-            trace = trace.with_child(field, place.child(field))
-    for field in ("patches", "components"):
-        added = sequence(options.get(field))
-        if added:
-            body, trace = extended(body, trace, field, added, place.child(field))
+def _amended(kustomization: Kustomization, options: Any, place: Provenance) -> Kustomization:
+    """Return a kustomization with what the Application's own kustomize options add."""
+    body, origin = amended(kustomization, options, place)
+    if text(options.get("namespace")):
+        body = {**body, "namespace": options["namespace"]}
+        origin = origin.with_child("namespace", place.child("namespace"))
     labels = mapping(options.get("commonLabels"))
     if labels:
         body = {**body, "commonLabels": {**mapping(body.get("commonLabels")), **labels}}
-        own = trace.child("commonLabels")
-        marked: dict[str | int, Trace] = {name: place.child("commonLabels").child(name) for name in labels}
-        trace = trace.with_child("commonLabels", Trace(own.document, own.pointer, {**own.children, **marked}))
-    return body, trace
+        own = origin.child("commonLabels")
+        added = {name: place.at("commonLabels", name) for name in labels}
+        origin = origin.with_child("commonLabels", own.with_children({**own.children, **added}))
+    return body, origin

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from policylint.namedtuple import NamedTuple
+
 _ACTION = re.compile(r"(?P<before>\s*)\{\{(?P<left>-)?\s*(?P<inside>.*?)\s*(?P<right>-(?=\}\}))?\}\}", re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|\(|\)|\||[^\s()|"`]+')
 _PATH = re.compile(r"^\$?\.?[A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\]|\[[\"'][^\"']+[\"']\])*$|^\.$|^\$$")
@@ -32,7 +34,7 @@ MISSING = _Missing()
 
 
 def filled_in(text: str, parameters: Mapping[str, Any]) -> str:
-    """The text with what is certain filled in.
+    """Return the text with what is certain filled in.
 
     Raises:
         UncertainError: a condition, or what is ranged over, is not known; or blocks do not close.
@@ -48,46 +50,38 @@ def filled_in(text: str, parameters: Mapping[str, Any]) -> str:
     return made
 
 
-class _Block:
+class _Block(NamedTuple):
     """`if`, `with` or `range`, with what it holds and what its `else` does."""
 
-    __slots__ = ("body", "expression", "otherwise", "word")
-
-    def __init__(self, word: str, expression: str, body: list[Any], otherwise: list[Any]) -> None:
-        self.word = word
-        self.expression = expression
-        self.body = body
-        self.otherwise = otherwise
+    word: str
+    expression: str
+    body: list[Any]
+    otherwise: list[Any]
 
 
-class _Field:
+class _Field(NamedTuple):
     """An action that prints something, and how it is written."""
 
-    __slots__ = ("expression", "written")
-
-    def __init__(self, expression: str, written: str) -> None:
-        self.expression = expression
-        self.written = written
+    expression: str
+    written: str
 
 
 def _pieces(text: str) -> list[tuple[str, str]]:
-    """Plain texts (with an empty action) and actions (inside, as written), white space trimmed as the dashes say."""
-    found: list[tuple[str, str]] = []
+    """Split into plain texts (with an empty action) and actions (inside, as written), trimmed as the dashes say."""
+    pieces: list[tuple[str, str]] = []
     at = 0
     trim = False
     for match in _ACTION.finditer(text):
         plain = text[at : match.start()] + ("" if match["left"] else match["before"])
-        found.append(("", plain.lstrip() if trim else plain))
-        if trim and not match["left"] and not text[at : match.start()].strip():
-            found[-1] = ("", "")
-        found.append((match["inside"], match[0][len(match["before"]) :]))
+        pieces.append(("", plain.lstrip() if trim else plain))
+        pieces.append((match["inside"], match[0][len(match["before"]) :]))
         at, trim = match.end(), bool(match["right"])
-    found.append(("", text[at:].lstrip() if trim else text[at:]))
-    return found
+    pieces.append(("", text[at:].lstrip() if trim else text[at:]))
+    return pieces
 
 
 def _parsed(pieces: list[tuple[str, str]], depth: int, words: tuple[str, ...]) -> tuple[list[Any], str | None]:
-    """The nodes up to an action that begins with one of the words, which is taken off, and that action."""
+    """Return the nodes up to an action that begins with one of the words, which is taken off, and that action."""
     if depth > MAX_NESTING:
         raise UncertainError("it is nested too deeply")
     nodes: list[Any] = []
@@ -129,31 +123,32 @@ def _block(pieces: list[tuple[str, str]], depth: int, word: str, expression: str
     return _Block(word, expression, body, otherwise)
 
 
-def _run(nodes: list[Any], here: Any, top: Mapping[str, Any]) -> str:
-    made = []
+def _run(nodes: list[Any], dot: Any, top: Mapping[str, Any]) -> str:
+    """Return what nodes print where `.` is `dot` and `$` is `top`."""
+    printed = []
     for node in nodes:
         if isinstance(node, str):
-            made.append(node)
+            printed.append(node)
         elif isinstance(node, _Field):
-            made.append(_printed(node, here, top))
+            printed.append(_printed(node, dot, top))
         else:
-            value = _value(node.expression, here, top)
+            value = _value(node.expression, dot, top)
             if node.word == "range" and isinstance(value, (list, dict)) and value:
-                for each in value if isinstance(value, list) else [value[key] for key in sorted(value)]:
-                    made.append(_run(node.body, each, top))
+                for item in value if isinstance(value, list) else [value[key] for key in sorted(value)]:
+                    printed.append(_run(node.body, item, top))
             elif node.word == "range" and not isinstance(value, (list, dict, _Missing)) and value is not None:
                 raise UncertainError(f"`range {node.expression}`")
             elif _is_true(value):
-                made.append(_run(node.body, value if node.word == "with" else here, top))
+                printed.append(_run(node.body, value if node.word == "with" else dot, top))
             else:
-                made.append(_run(node.otherwise, here, top))
-    return "".join(made)
+                printed.append(_run(node.otherwise, dot, top))
+    return "".join(printed)
 
 
-def _printed(node: _Field, here: Any, top: Mapping[str, Any]) -> str:
-    """What an action prints; as it is written where that is not certain."""
+def _printed(node: _Field, dot: Any, top: Mapping[str, Any]) -> str:
+    """Return what an action prints; as it is written where that is not certain."""
     try:
-        value = _value(node.expression, here, top)
+        value = _value(node.expression, dot, top)
     except UncertainError:
         return node.written
     if isinstance(value, bool):
@@ -161,37 +156,33 @@ def _printed(node: _Field, here: Any, top: Mapping[str, Any]) -> str:
     return str(value) if isinstance(value, (str, int, float)) else node.written
 
 
-def _value(expression: str, here: Any, top: Mapping[str, Any]) -> Any:
+def _value(expression: str, dot: Any, top: Mapping[str, Any]) -> Any:
     tokens = _TOKEN.findall(expression)
-    value = _pipeline(tokens, here, top)
+    value = _pipeline(tokens, dot, top)
     if tokens:
         raise UncertainError(f"`{expression}`")
     return value
 
 
-def _pipeline(tokens: list[str], here: Any, top: Mapping[str, Any]) -> Any:
-    """Commands, each given the value of the one before it as its last argument."""
-    value: Any = None
-    first = True
+def _pipeline(tokens: list[str], dot: Any, top: Mapping[str, Any]) -> Any:
+    """Run commands, each given the value of the one before it as its last argument."""
+    previous: list[Any] = []
     while True:
         arguments: list[Any] = []
         name = ""
         while tokens and tokens[0] not in ("|", ")"):
             token = tokens.pop(0)
             if token == "(":
-                arguments.append(_pipeline(tokens, here, top))
+                arguments.append(_pipeline(tokens, dot, top))
                 if not tokens or tokens.pop(0) != ")":
                     raise UncertainError("brackets do not close")
             elif not name and not arguments and token in _FUNCTIONS:
                 name = token
             else:
-                arguments.append(_operand(token, here, top))
-        if not first:
-            arguments.append(value)
-        value = _called(name, arguments)
-        first = False
+                arguments.append(_operand(token, dot, top))
+        previous = [_called(name, [*arguments, *previous])]
         if not tokens or tokens[0] == ")":
-            return value
+            return previous[0]
         tokens.pop(0)
 
 
@@ -200,7 +191,7 @@ def _called(name: str, arguments: list[Any]) -> Any:
         if len(arguments) != 1:
             raise UncertainError("not a function that is known here")
         return arguments[0]
-    if any(isinstance(each, _Missing) for each in arguments) and name not in ("default", "not", "and", "or", "hasKey"):
+    if MISSING in arguments and name not in ("default", "not", "and", "or", "hasKey"):
         raise UncertainError(f"`{name}` of a field that is not there")
     try:
         return _FUNCTIONS[name](*arguments)
@@ -208,7 +199,7 @@ def _called(name: str, arguments: list[Any]) -> Any:
         raise UncertainError(f"`{name}`: {error}") from None
 
 
-def _operand(token: str, here: Any, top: Mapping[str, Any]) -> Any:
+def _operand(token: str, dot: Any, top: Mapping[str, Any]) -> Any:
     if token[0] == '"':
         return json.loads(token)
     if token[0] == "`":
@@ -219,32 +210,28 @@ def _operand(token: str, here: Any, top: Mapping[str, Any]) -> Any:
         return token == "true"
     if not _PATH.match(token):
         raise UncertainError(f"`{token}`")
-    return lookup(top if token[0] in "$" or token[0] != "." else here, token)
+    return lookup(dot if token[0] == "." else top, token)
 
 
 def lookup(parameters: Any, path: str) -> Any:
-    """`.path.basename`, `path[1]`, `metadata.labels.env`, or a key that holds the dots itself."""
+    """Return what `.path.basename`, `path[1]`, `metadata.labels.env` names, or a key that holds the dots itself."""
     plain = path.lstrip("$.")
     if isinstance(parameters, dict) and plain in parameters and not isinstance(parameters[plain], dict):
         return parameters[plain]
-    here: Any = parameters
+    value: Any = parameters
     for step in _STEP.findall(plain):
-        if isinstance(here, dict):
-            here = here["segments"] if step.isdigit() and "segments" in here else here.get(step, MISSING)
-        elif not (isinstance(here, list) and step.isdigit()):
+        if isinstance(value, dict):
+            value = value["segments"] if step.isdigit() and "segments" in value else value.get(step, MISSING)
+        elif not (isinstance(value, list) and step.isdigit()):
             return MISSING
-        if isinstance(here, list) and step.isdigit():
-            here = here[int(step)] if int(step) < len(here) else MISSING
+        if isinstance(value, list) and step.isdigit():
+            value = value[int(step)] if int(step) < len(value) else MISSING
     # Without Go templates, `path` itself is the directory.
-    return here["path"] if not path.startswith(".") and isinstance(here, dict) and "segments" in here else here
+    return value["path"] if not path.startswith(".") and isinstance(value, dict) and "segments" in value else value
 
 
 def _is_true(value: Any) -> bool:
     return not isinstance(value, _Missing) and bool(value)
-
-
-def _as_yaml(value: Any) -> str:
-    return json.dumps(value)  # JSON is YAML, and needs no indentation
 
 
 def _index(value: Any, *steps: Any) -> Any:
@@ -258,11 +245,15 @@ def _default(fallback: Any, value: Any = MISSING) -> Any:
 
 
 def _and(*values: Any) -> Any:
-    return next((each for each in values if not _is_true(each)), values[-1])
+    return next((value for value in values if not _is_true(value)), values[-1])
 
 
 def _or(*values: Any) -> Any:
-    return next((each for each in values if _is_true(each)), values[-1])
+    return next((value for value in values if _is_true(value)), values[-1])
+
+
+def _indent(count: int, value: str) -> str:
+    return " " * count + value.replace("\n", "\n" + " " * count)
 
 
 def _normalized(value: str) -> str:
@@ -270,18 +261,18 @@ def _normalized(value: str) -> str:
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "eq": lambda one, *others: any(one == each for each in others),
-    "ne": lambda one, other: one != other,
+    "eq": lambda value, *others: any(value == other for other in others),
+    "ne": lambda value, other: value != other,
     "not": lambda value: not _is_true(value),
     "and": _and,
     "or": _or,
     "hasKey": lambda value, key: isinstance(value, dict) and key in value,
     "index": _index,
     "default": _default,
-    "toYaml": _as_yaml,
-    "toJson": lambda value: json.dumps(value),
-    "nindent": lambda count, value: "\n" + " " * count + value.replace("\n", "\n" + " " * count),
-    "indent": lambda count, value: " " * count + value.replace("\n", "\n" + " " * count),
+    "toYaml": json.dumps,  # JSON is YAML, and needs no indentation
+    "toJson": json.dumps,
+    "nindent": lambda count, value: "\n" + _indent(count, value),
+    "indent": _indent,
     "quote": lambda value: json.dumps(str(value)),
     "squote": lambda value: f"'{value}'",
     "lower": lambda value: value.lower(),

@@ -15,33 +15,24 @@ MAX_NESTING = 20
 
 
 def substitute(text: str, variables: Mapping[str, str], depth: int = 0) -> str:
-    """The text with every variable that has a value, or a default, replaced by it; `$${A}` becomes `${A}`.
+    """Return the text with every variable that has a value, or a default, replaced by it; `$${A}` becomes `${A}`.
 
     Forms with an operation on the value (`${A/x/y}`, `${A^^}`) stay as they are: what they make is not known.
     """
-    if "${" not in text:
-        return text
-    found: list[str] = []
+    parts: list[str] = []
     at = 0
-    while True:
-        start = text.find("${", at)
-        if start < 0 or depth > MAX_NESTING:
-            found.append(text[at:])
-            return "".join(found)
-        if start > at and text[start - 1] == "$":
-            end = _closing(text, start)
-            found.append(text[at : start - 1])
-            found.append(text[start:end])
-            at = end
-            continue
+    while depth <= MAX_NESTING and (start := text.find("${", at)) >= 0:
         end = _closing(text, start)
-        found.append(text[at:start])
-        found.append(_value(text[start:end], variables, depth))
+        if start > at and text[start - 1] == "$":
+            parts += [text[at : start - 1], text[start:end]]
+        else:
+            parts += [text[at:start], _value(text[start:end], variables, depth)]
         at = end
+    return "".join((*parts, text[at:])) if parts else text
 
 
 def _closing(text: str, start: int) -> int:
-    """Just behind the brace that closes the one of `${` at `start`; the end of the text if none does."""
+    """Return the index behind the brace that closes the one of `${` at `start`; the end of the text if none does."""
     depth = 0
     for index in range(start, len(text)):
         if text[index] == "{":
@@ -54,7 +45,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def _value(expression: str, variables: Mapping[str, str], depth: int) -> str:
-    """What one `${…}` becomes."""
+    """Return what one `${…}` becomes."""
     inner = expression[2:-1]
     name = _NAME.match(inner)
     if name is None or not expression.endswith("}"):
@@ -72,33 +63,24 @@ def _value(expression: str, variables: Mapping[str, str], depth: int) -> str:
 
 
 def filled_in(value: Any, variables: Mapping[str, str]) -> Any:
-    """A value with its texts and keys filled in; the same object where nothing changed.
+    """Return a value with its texts and keys filled in; the same object where nothing changed.
 
     Flux fills in the text of the manifest, from which quotes have gone by then, so that a text that has become a number
     or a boolean is one.
     """
     if isinstance(value, str):
-        if "${" not in value:
-            return value
         text = substitute(value, variables)
-        if text == value or _QUOTED.search(value):
-            return value if text == value else text
-        return text if _QUOTED.search(text) else PLAIN[text]
+        if text == value:
+            return value
+        return text if _QUOTED.search(value) or _QUOTED.search(text) else PLAIN[text]
     if isinstance(value, dict):
-        changed: dict[str, Any] | None = None
-        for name, each in value.items():
-            new = filled_in(each, variables) if isinstance(each, (str, dict, list)) else each
-            key = substitute(name, variables)
-            if (new is not each or key is not name) and changed is None:
-                changed = {}
-                for earlier, kept in value.items():
-                    if earlier == name:
-                        break
-                    changed[earlier] = kept
-            if changed is not None:
-                changed[key] = new
-        return value if changed is None else changed
+        changed = {substitute(name, variables): filled_in(inner, variables) for name, inner in value.items()}
+        is_same = len(changed) == len(value) and all(
+            new_name is name and new is inner
+            for (new_name, new), (name, inner) in zip(changed.items(), value.items(), strict=True)
+        )
+        return value if is_same else changed
     if isinstance(value, list):
-        items = [filled_in(each, variables) if isinstance(each, (str, dict, list)) else each for each in value]
+        items = [filled_in(item, variables) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
-from policylint.render.helm.app_template import Release, filled_in
-from policylint.render.provenance import Manifest, Trace
+from policylint.render.helm.app_template import Release, entry_origin, filled_in
+from policylint.render.provenance import Manifest, Provenance, entries
 
 _LONGEST_NAME = 63
 
 
 def routes(chart: str, release: Release) -> list[Manifest]:
-    """The routes of a release of a chart; none of a chart that is not known here.
+    """Return the routes of a release of a chart; none of a chart that is not known here.
 
     Args:
         chart: its name: the last step of its address.
@@ -27,61 +27,72 @@ def routes(chart: str, release: Release) -> list[Manifest]:
 
 
 def _grafana(release: Release) -> Iterator[Manifest]:
-    """`route.<key>`: named as the release, `main` without its key."""
+    """Yield the routes of `route.<key>`: named as the release, `main` without its key."""
+    values = mapping(release.values)
     full = _full_name(release, "grafana")
-    for key, each in mapping(mapping(release.values).get("route")).items():
-        if not isinstance(each, dict) or each.get("enabled") is not True:
+    for key, item in mapping(values.get("route")).items():
+        if not isinstance(item, dict) or item.get("enabled") is not True:
             continue
-        here = release.trace.child("route").child(key)
-        port = mapping(mapping(release.values).get("service")).get("port", 80)
+        port = mapping(values.get("service")).get("port", 80)
         rule: dict[str, Any] = {"backendRefs": [{"name": full, "port": port}]}
-        rule.update({field: each[field] for field in ("filters", "matches") if each.get(field)})
-        spec: dict[str, Any] = {"rules": [*filled_in(sequence(each.get("additionalRules")), release), rule]}
-        if each.get("parentRefs"):
-            spec["parentRefs"] = each["parentRefs"]
-        if each.get("hostnames"):
-            spec["hostnames"] = filled_in(each["hostnames"], release)
+        rule.update({field: item[field] for field in ("filters", "matches") if item.get(field)})
+        spec: dict[str, Any] = {"rules": [*filled_in(sequence(item.get("additionalRules")), release), rule]}
+        if item.get("parentRefs"):
+            spec["parentRefs"] = item["parentRefs"]
+        if item.get("hostnames"):
+            spec["hostnames"] = filled_in(item["hostnames"], release)
         name = full if key == "main" else f"{full}-{key}"
-        kind = text(each.get("kind"), "HTTPRoute")
-        namespace = text(mapping(release.values).get("namespaceOverride")) or release.namespace
-        yield _route(release, kind, namespace, name, each, spec, here)
+        kind = text(item.get("kind"), "HTTPRoute")
+        namespace = text(values.get("namespaceOverride")) or release.namespace
+        place = release.origin.at("route", key)
+        last = place.with_children({field: place.child(field) for field in ("filters", "matches")})
+        more = [rule_place for _, rule_place in entries(item, place, "additionalRules")]
+        origin = place.with_child("rules", place.with_items([*more, last]))
+        yield _route(release, kind, namespace, name, item, spec, place, origin)
 
 
 def _rook_ceph_cluster(release: Release) -> Iterator[Manifest]:
-    """`route.dashboard`, where it has a `host`: named after the Ceph cluster, whose name is the namespace's."""
+    """Yield the route of `route.dashboard`, where it has a `host`: named after the Ceph cluster, whose name is the
+    namespace's."""
     values = mapping(release.values)
-    each = mapping(mapping(values.get("route")).get("dashboard"))
-    host = mapping(each.get("host"))
+    item = mapping(mapping(values.get("route")).get("dashboard"))
+    host = mapping(item.get("host"))
     if not host:
         return
     dashboard = mapping(mapping(values.get("cephClusterSpec")).get("dashboard"))
     port = dashboard.get("port") or (8443 if dashboard.get("ssl", True) else 7000)
     match = {"path": {"type": text(host.get("pathType"), "PathPrefix"), "value": text(host.get("path"), "/")}}
     rule = {"backendRefs": [{"name": "rook-ceph-mgr-dashboard", "port": port}], "matches": [match]}
-    spec: dict[str, Any] = {"parentRefs": sequence(each.get("parentRefs")), "rules": [rule]}
+    spec: dict[str, Any] = {"parentRefs": sequence(item.get("parentRefs")), "rules": [rule]}
     if text(host.get("name")):
         spec["hostnames"] = [host["name"]]
-    here = release.trace.child("route").child("dashboard")
-    name = f"{text(values.get('clusterName')) or release.namespace}-dashboard"
-    made = _route(release, "HTTPRoute", release.namespace, name, each, spec, here)
-    place = here.child("host").child("name")
-    made.trace = made.trace.with_child(
-        "spec", made.trace.child("spec").with_child("hostnames", place.with_items([place]))
+    place = release.origin.at("route", "dashboard")
+    hostname = place.at("host", "name")
+    last = place.with_children({field: place.child(field) for field in ("filters", "matches")})
+    origin = place.with_child("rules", place.with_items([last])).with_child(
+        "hostnames", hostname.with_items([hostname])
     )
-    yield made
+    name = f"{text(values.get('clusterName')) or release.namespace}-dashboard"
+    yield _route(release, "HTTPRoute", release.namespace, name, item, spec, place, origin)
 
 
 def _full_name(release: Release, chart: str) -> str:
-    """`fullnameOverride`, else the release's name, with the chart's in it."""
+    """Return `fullnameOverride`, else the release's name, with the chart's in it."""
     values = mapping(release.values)
-    full = text(values.get("fullnameOverride"))
     name = text(values.get("nameOverride")) or chart
-    made = full or (release.name if name in release.name else f"{release.name}-{name}")
-    return made[:_LONGEST_NAME].rstrip("-")
+    full = text(values.get("fullnameOverride")) or (release.name if name in release.name else f"{release.name}-{name}")
+    return full[:_LONGEST_NAME].rstrip("-")
 
 
 def _route(
-    release: Release, kind: str, namespace: str, name: str, item: Any, spec: dict[str, Any], here: Trace
+    release: Release,
+    kind: str,
+    namespace: str,
+    name: str,
+    item: Any,
+    spec: dict[str, Any],
+    place: Provenance,
+    origin: Provenance,
 ) -> Manifest:
     labels = {
         "app.kubernetes.io/instance": release.name,
@@ -92,14 +103,7 @@ def _route(
     if mapping(item.get("annotations")):
         metadata["annotations"] = item["annotations"]
     body = {"apiVersion": f"{GATEWAY_GROUP}/v1", "kind": kind, "metadata": metadata, "spec": spec}
-    own: dict[str | int, Trace] = {field: here.child(field) for field in ("labels", "annotations")}
-    named = Trace(here.document, here.pointer, {"name": here, "namespace": here, **own})
-    last = Trace(here.document, here.pointer, {field: here.child(field) for field in ("filters", "matches")})
-    extra = sequence(item.get("additionalRules"))
-    more = [here.child("additionalRules").child(index) for index in range(len(extra))]
-    rules = Trace(here.document, here.pointer, dict(enumerate([*more, last])))
-    inner = here.with_child("rules", rules)
-    return Manifest(body, Trace(here.document, here.pointer, {"metadata": named, "spec": inner}))
+    return Manifest(body, entry_origin(place, origin))
 
 
 _KNOWN: dict[str, Callable[[Release], Iterator[Manifest]]] = {

@@ -40,7 +40,7 @@ class HelmError(Exception):
 
 
 def is_installed() -> bool:
-    """Whether there is a helm to ask."""
+    """Return whether helm is installed."""
     return find_program("helm") is not None
 
 
@@ -52,7 +52,7 @@ def template(
     values: Sequence[Any],
     settings: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """What `helm template` prints.
+    """Return what `helm template` prints.
 
     Args:
         files: path → content of everything the chart needs, below one root.
@@ -111,8 +111,8 @@ def _run(command: list[str], top: str) -> str:
 
 
 def _complaint(said: str, top: str) -> str:
-    """The line in which helm says what is wrong, without the directory the chart was copied to."""
-    lines = [each.strip() for each in said.splitlines() if each.strip() and not each.startswith("WARNING")]
-    first = next((each for each in lines if each.startswith("Error:")), lines[0] if lines else "helm failed")
+    """Return the line in which helm says what is wrong, without the directory the chart was copied to."""
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("WARNING")]
+    first = next((line for line in lines if line.startswith("Error:")), lines[0] if lines else "helm failed")
     tree = os.path.join(top, TREE, "")  # noqa: PTH118
     return first.removeprefix("Error:").strip().replace(tree, "")[:400]

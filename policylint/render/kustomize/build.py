@@ -1,29 +1,27 @@
 """`kustomize build`, for everything that decides identity, references and the content of Gateway API and policies.
 
-A directory in, its objects out, each value with its trace; what cannot be done is noted and the rest goes on, where the
-real kustomize would stop: a finding each, and as much of the picture as there is.
+A directory in, its objects out, each value with its provenance; what cannot be done is noted and the rest goes on,
+where the real kustomize would stop: a finding each, and as much of the picture as there is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from policylint.documents import Document, read
-from policylint.load.objects import objects_of
-from policylint.model import mapping, sequence, text
+from policylint.documents import read
+from policylint.model import Spot, mapping, sequence, text
+from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render.journal import Journal
-from policylint.render.kustomize.charts import inflated
 from policylint.render.kustomize.external import External
 from policylint.render.kustomize.generators import add_hash, generated
 from policylint.render.kustomize.metadata import add_annotations, add_labels, add_to_names, set_namespace
 from policylint.render.kustomize.name_references import BUILT_IN, NameReference, configured, follow
 from policylint.render.kustomize.patches import apply_patch, patches
 from policylint.render.kustomize.replacements import ReplacementError, replace
-from policylint.render.origins import rendered
-from policylint.render.provenance import Manifest, Trace
-from policylint.render.tree import Tree, join, metadata
+from policylint.render.origins import locate
+from policylint.render.provenance import Manifest, Provenance, entries, manifests_of
+from policylint.render.tree import Tree, join
 
 if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
@@ -38,11 +36,10 @@ _REMOTE = re.compile(
     r"^(?:[a-z+]+://|git@|git::|github\.com/|gitlab\.com/|bitbucket\.org/)|[?&]ref=|^[\w-]+\.[\w.-]+/.+//"
 )
 _NOT_BUILT_IN = ("transformers", "generators", "validators", "vars", "helmChartInflationGenerator")
-_ONLY_CRDS = re.compile(r"crds?\b|standard-install|experimental-install", re.IGNORECASE)
 
 
 class Built(NamedTuple):
-    """What a kustomization makes, and what it had to say.
+    """The output of a kustomization.
 
     Args:
         manifests: the objects; to be copied before they are changed.
@@ -74,16 +71,16 @@ class Kustomizer:
         charts: Charts | None = None,
     ) -> None:
         self.tree = tree
+        self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
+        self.unread = unread
+        self.charts = charts
+        self.runs = 0
+        self.references: dict[str, list[NameReference]] = {}
         self._external = external
-        self._charts = charts
-        self._runs = 0
-        self.cluster_scoped = cluster_scoped
-        self._unread = unread
         self._built: dict[str, Built] = {}
-        self._references: dict[str, list[NameReference]] = {}
 
-    def build(self, directory: str, kustomization: tuple[dict[str, Any], Trace] | None = None) -> Built:
-        """The finished output of a directory, as `kustomize build` prints it.
+    def build(self, directory: str, kustomization: tuple[dict[str, Any], Provenance] | None = None) -> Built:
+        """Return the finished output of a directory, as `kustomize build` prints it.
 
         Args:
             kustomization: what to build instead of the directory's own one: an amended one, or one made for a directory
@@ -91,297 +88,280 @@ class Kustomizer:
         """
         own = self.tree.kustomization(directory)
         if kustomization is None or (own is not None and own[0] is kustomization[0]):
-            base = self._base(directory, ())
+            base = self.base(directory, ())
         else:
-            base = self._run(directory, *kustomization, [], ())
-        manifests = [each.copy() for each in base.manifests]
-        return Built(self._finished(manifests, base.reached), base.journal, base.reached)
+            base = _Run(self, directory, *kustomization, [], ()).built()
+        manifests = [manifest.copy() for manifest in base.manifests]
+        return base._replace(manifests=self._finished(manifests, base.reached))
 
     def _finished(self, manifests: list[Manifest], reached: set[str]) -> list[Manifest]:
-        """Hashes of generated names, references to changed names, and no local configuration."""
+        """Hash generated names, update references to changed names, and leave out local configuration."""
         kept = []
-        for each in manifests:
-            annotations = metadata(each.body).get("annotations")
+        for manifest in manifests:
+            annotations = manifest.metadata.get("annotations")
             if mapping(annotations).get("config.kubernetes.io/local-config") == "true":
                 continue
             if annotations == {}:  # kustomize drops them, whoever emptied them
-                bare = {name: value for name, value in metadata(each.body).items() if name != "annotations"}
-                each.body = {**each.body, "metadata": bare}
-            if each.hashed:
-                add_hash(each)
-            kept.append(each)
-        extra = [reference for path in sorted(reached) for reference in self._references.get(path, ())]
-        if any(each.names for each in kept):
+                bare = {name: value for name, value in manifest.metadata.items() if name != "annotations"}
+                manifest.body = {**manifest.body, "metadata": bare}
+            if manifest.hashed:
+                add_hash(manifest)
+            kept.append(manifest)
+        extra = [reference for path in sorted(reached) for reference in self.references.get(path, ())]
+        if any(manifest.names for manifest in kept):
             follow(kept, (*BUILT_IN, *extra))
         return kept
 
-    def _base(self, directory: str, above: tuple[str, ...]) -> Built:
-        """A directory's objects before they are finished, built once."""
+    def base(self, directory: str, above: tuple[str, ...]) -> Built:
+        """Return a directory's objects before they are finished, built once.
+
+        Args:
+            above: the directories whose kustomizations led here.
+        """
         known = self._built.get(directory)
         if known is None:
-            kustomization = self.tree.kustomization(directory)
-            body, trace = kustomization if kustomization is not None else ({}, Trace(_nowhere(directory)))
-            known = self._covered(directory, body, trace, self._run(directory, body, trace, [], above))
-            if not above or not any(each.code in ("cycle", "too-deep") for each in known.journal.notes):
+            body, origin = self.tree.kustomization(directory) or ({}, Provenance(Spot(directory)))
+            known = self._covered(directory, body, origin, _Run(self, directory, body, origin, [], above).built())
+            if not above or not any(note.code in ("cycle", "too-deep") for note in known.journal.notes):
                 self._built[directory] = known
         return known
 
-    def _covered(self, directory: str, body: dict[str, Any], trace: Trace, built: Built) -> Built:
-        """What was built, or what the user's own kustomize makes of a kustomization that is not covered here.
+    def _covered(self, directory: str, body: dict[str, Any], origin: Provenance, built: Built) -> Built:
+        """Return what was built, or what the user's own kustomize makes of a kustomization that is not covered here.
 
         Its output says nothing of where a value comes from: one that the object has here, too, is located as it is
         here, and a new one at the field that asks for what made it.
         """
-        field = next((each for each in _NOT_BUILT_IN if body.get(each)), None)
+        field = next((name for name in _NOT_BUILT_IN if body.get(name)), None)
         output = self._external(directory) if self._external is not None and field is not None else None
         if output is None or field is None:
             return built
-        documents = read(output, f"{directory}/").documents
-        place = trace.child(field)
-        made = [Manifest(value, place) for each in documents for value, _ in objects_of(each.value)]
+        place = origin.child(field)
+        made = [Manifest(manifest.body, place) for manifest in manifests_of(read(output, f"{directory}/").documents)]
+        locate(made, built.manifests, place)
         built.journal.forget("not-covered")
-        return Built(rendered(made, built.manifests, place), built.journal, built.reached)
+        return built._replace(manifests=made)
 
-    def _run(
-        self, directory: str, body: dict[str, Any], trace: Trace, manifests: list[Manifest], above: tuple[str, ...]
-    ) -> Built:
-        """One kustomization over the objects that its parent has so far (none, unless it is a component)."""
-        journal = Journal()
-        reached = {directory}
-        here = (*above, directory)
-        unseen = False
+
+class _Run:
+    """One kustomization over the objects that its parent has so far (none, unless it is a component)."""
+
+    def __init__(
+        self,
+        kustomizer: Kustomizer,
+        directory: str,
+        body: dict[str, Any],
+        origin: Provenance,
+        manifests: list[Manifest],
+        above: tuple[str, ...],
+    ) -> None:
+        self._kustomizer = kustomizer
+        self._tree = kustomizer.tree
+        self._directory = directory
+        self._body = body
+        self._origin = origin
+        self._manifests = manifests
+        self._above = (*above, directory)
+        self._journal = Journal()
+        self._reached = {directory}
+        self._unseen = False
+        """Whether there may be objects that were not seen."""
+
+    def built(self) -> Built:
+        """Take in resources and components, generate, and transform."""
+        body, origin, journal = self._body, self._origin, self._journal
         for field in ("resources", "bases"):
-            for index, entry in enumerate(sequence(body.get(field))):
-                place = trace.child(field).child(index)
-                unseen |= self._resource(directory, text(entry), place, here, manifests, journal, reached)
-        for index, entry in enumerate(sequence(body.get("components"))):
-            place = trace.child("components").child(index)
-            manifests = self._component(directory, text(entry), place, here, manifests, journal, reached)
-        self._generate(directory, body, trace, manifests, journal)
-        self._configurations(directory, body, trace, journal)
-        manifests = [*manifests, *inflated(directory, body, trace, self._charts, journal)]
+            for entry, place in entries(body, origin, field):
+                self._resource(text(entry), place)
+        for entry, place in entries(body, origin, "components"):
+            self._component(text(entry), place)
+        self._generate()
+        self._configurations()
+        self._manifests = [*self._manifests]
+        for entry, place in entries(body, origin, "helmCharts"):
+            self._inflate(mapping(entry), place)
         for name in _NOT_BUILT_IN:
             if body.get(name):
-                journal.note(f"`{name}` are not rendered by policylint itself", trace.child(name), code="not-covered")
-                self._remote_entries(body[name], trace.child(name), journal)
-                unseen = True
-        unseen = unseen or bool(journal.gaps)
-        manifests = self._transform(directory, body, trace, manifests, journal, unseen)
-        return Built(manifests, journal, reached)
+                journal.note(f"`{name}` are not rendered by policylint itself", origin.child(name), code="not-covered")
+                for entry, place in entries(body, origin, name):  # configuration may lie elsewhere, too
+                    if "\n" not in text(entry) and _REMOTE.search(text(entry)):
+                        journal.remote(text(entry), place)
+                self._unseen = True
+        self._unseen = self._unseen or bool(journal.gaps)
+        self._transform()
+        return Built(self._manifests, journal, self._reached)
 
-    def _transform(
-        self,
-        directory: str,
-        body: dict[str, Any],
-        trace: Trace,
-        manifests: list[Manifest],
-        journal: Journal,
-        unseen: bool,
-    ) -> list[Manifest]:
-        """The transformers, in kustomize's order."""
-        manifests = self._patch(
-            directory, body, trace, ("patchesStrategicMerge", "patches"), manifests, journal, unseen
-        )
+    def _transform(self) -> None:
+        """Run the transformers, in kustomize's order."""
+        body, origin = self._body, self._origin
+        self._patch("patchesStrategicMerge", "patches")
         namespace = text(body.get("namespace"))
         if namespace:
-            set_namespace(manifests, namespace, trace.child("namespace"), self.cluster_scoped)
-            journal.move(namespace)
-        prefix, suffix = text(body.get("namePrefix")), text(body.get("nameSuffix"))
-        if prefix or suffix:
-            add_to_names(manifests, prefix, suffix)
-        if body.get("labels") or body.get("commonLabels"):
-            add_labels(manifests, body, trace)
-        add_annotations(manifests, mapping(body.get("commonAnnotations")), trace.child("commonAnnotations"))
-        manifests = self._patch(directory, body, trace, ("patchesJson6902",), manifests, journal, unseen)
-        for index, entry in enumerate(sequence(body.get("replacements"))):
-            self._replace(directory, mapping(entry), trace.child("replacements").child(index), manifests, journal)
-        return manifests
+            set_namespace(self._manifests, namespace, origin.child("namespace"), self._kustomizer.cluster_scoped)
+            self._journal.move(namespace)
+        add_to_names(self._manifests, text(body.get("namePrefix")), text(body.get("nameSuffix")))
+        add_labels(self._manifests, body, origin)
+        add_annotations(self._manifests, mapping(body.get("commonAnnotations")), origin.child("commonAnnotations"))
+        self._patch("patchesJson6902")
+        for entry, place in entries(body, origin, "replacements"):
+            self._replace(mapping(entry), place)
 
-    def _resource(
-        self,
-        directory: str,
-        entry: str,
-        place: Trace,
-        above: tuple[str, ...],
-        manifests: list[Manifest],
-        journal: Journal,
-        reached: set[str],
-    ) -> bool:
-        """Add what one entry of `resources:` stands for; True if there was something that could not be seen."""
-        path = join(directory, entry)
+    def _resource(self, entry: str, place: Provenance) -> None:
+        """Add what one entry of `resources:` stands for."""
+        path = join(self._directory, entry)
         if path is not None and entry:
-            documents = self.tree.documents(path) if not self.tree.is_directory(path) else None
+            if self._tree.is_directory(path):
+                self._base(entry, path, place)
+                return
+            documents = self._tree.documents(path)
             if documents is not None:
-                manifests.extend(manifests_of(documents))
-                reached.add(path)
-                return not documents
-            if self.tree.is_directory(path):
-                return self._directory(entry, path, place, above, manifests, journal, reached)
+                self._manifests.extend(manifests_of(documents))
+                self._reached.add(path)
+                self._unseen |= not documents
+                return
+        self._unseen = True
         if _REMOTE.search(entry):
-            remote(entry, place, journal)
+            self._journal.remote(entry, place)
         elif path is None:
-            journal.note(f"resource {entry!r} is outside of the tree", place, code="outside")
+            self._journal.note(f"resource {entry!r} is outside of the tree", place, code="outside")
         else:
-            journal.note(f"resource {entry!r} is not there", place, code="missing-file")
+            self._journal.note(f"resource {entry!r} is not there", place, code="missing-file")
             # Encrypted Secrets are often kept out of the tree; were it a route, nothing here could be built.
-            journal.gap(f"{entry}, which is not there, may hold it", gateway_api=False)
+            self._journal.gap(f"{entry}, which is not there, may hold it", gateway_api=False)
+
+    def _base(self, entry: str, path: str, place: Provenance) -> None:
+        """Add the objects of another kustomization."""
+        if self._is_hostile(entry, path, place):
+            self._unseen = True
+            return
+        if self._tree.kustomization_file(path) is None:
+            self._journal.note(f"directory {entry!r} has no kustomization", place, code="missing-file")
+            self._unseen = True
+            return
+        base = self._kustomizer.base(path, self._above)
+        self._take_in(base)
+        if len(self._manifests) + len(base.manifests) > MAX_OBJECTS:
+            self._journal.note(f"more than {MAX_OBJECTS:,} objects: not rendered", place, code="too-many")
+            self._unseen = True
+            return
+        self._manifests.extend(manifest.copy() for manifest in base.manifests)
+        self._unseen |= bool(base.journal.notes)
+
+    def _component(self, entry: str, place: Provenance) -> None:
+        """Run a component over what there is so far."""
+        path = join(self._directory, entry)
+        if path is not None and self._is_hostile(entry, path, place):
+            return
+        kustomization = None if path is None or not entry else self._tree.kustomization(path)
+        if path is not None and kustomization is not None:
+            built = _Run(self._kustomizer, path, *kustomization, self._manifests, self._above).built()
+            self._take_in(built)
+            self._manifests = built.manifests
+        elif _REMOTE.search(entry):
+            self._journal.remote(entry, place)
+        else:
+            self._journal.note(f"component {entry!r} is not there", place, code="missing-file")
+
+    def _take_in(self, built: Built) -> None:
+        self._journal.add(built.journal)
+        self._reached |= built.reached
+
+    def _is_hostile(self, entry: str, path: str, place: Provenance) -> bool:
+        """Return whether following an entry would never end; noted."""
+        self._kustomizer.runs += path not in self._above
+        if path in self._above:
+            code, message = "cycle", f"{entry!r} leads back to {path or 'the top'}: a cycle"
+        elif self._kustomizer.runs > MAX_RUNS:
+            code, message = "too-many", f"more than {MAX_RUNS:,} kustomizations inside each other"
+        elif len(self._above) >= MAX_DEPTH:
+            code, message = "too-deep", f"kustomizations nested deeper than {MAX_DEPTH} levels"
+        else:
+            return False
+        self._journal.note(message, place, code=code)
         return True
 
-    @staticmethod
-    def _remote_entries(entries: Any, place: Trace, journal: Journal) -> None:
-        """Note what the configuration of transformers and generators takes from elsewhere."""
-        for index, entry in enumerate(sequence(entries)):
-            if "\n" not in text(entry) and _REMOTE.search(text(entry)):
-                remote(text(entry), place.child(index), journal)
-
-    def _directory(
-        self,
-        entry: str,
-        path: str,
-        place: Trace,
-        above: tuple[str, ...],
-        manifests: list[Manifest],
-        journal: Journal,
-        reached: set[str],
-    ) -> bool:
-        if self._is_hostile(entry, path, place, above, journal):
-            return True
-        if self.tree.kustomization_file(path) is None:
-            journal.note(f"directory {entry!r} has no kustomization", place, code="missing-file")
-            return True
-        base = self._base(path, above)
-        journal.add(base.journal)
-        reached |= base.reached
-        if len(manifests) + len(base.manifests) > MAX_OBJECTS:
-            journal.note(f"more than {MAX_OBJECTS:,} objects: not rendered", place, code="too-many")
-            return True
-        manifests.extend(each.copy() for each in base.manifests)
-        return bool(base.journal.notes)
-
-    def _component(
-        self,
-        directory: str,
-        entry: str,
-        place: Trace,
-        above: tuple[str, ...],
-        manifests: list[Manifest],
-        journal: Journal,
-        reached: set[str],
-    ) -> list[Manifest]:
-        """Run a component over what there is so far."""
-        path = join(directory, entry)
-        if path is not None and self._is_hostile(entry, path, place, above, journal):
-            return manifests
-        kustomization = None if path is None or not entry else self.tree.kustomization(path)
-        if path is None or kustomization is None:
-            if _REMOTE.search(entry):
-                remote(entry, place, journal)
-            else:
-                journal.note(f"component {entry!r} is not there", place, code="missing-file")
-            return manifests
-        built = self._run(path, *kustomization, manifests, above)
-        journal.add(built.journal)
-        reached |= built.reached
-        return built.manifests
-
-    def _is_hostile(self, entry: str, path: str, place: Trace, above: tuple[str, ...], journal: Journal) -> bool:
-        """Whether following an entry would never end; noted."""
-        if path in above:
-            journal.note(f"{entry!r} leads back to {path or 'the top'}: a cycle", place, code="cycle")
-            return True
-        self._runs += 1
-        if self._runs > MAX_RUNS:
-            journal.note(f"more than {MAX_RUNS:,} kustomizations inside each other", place, code="too-many")
-            return True
-        if len(above) >= MAX_DEPTH:
-            journal.note(f"kustomizations nested deeper than {MAX_DEPTH} levels", place, code="too-deep")
-            return True
-        return False
-
-    def _patch(
-        self,
-        directory: str,
-        body: dict[str, Any],
-        trace: Trace,
-        fields: tuple[str, ...],
-        manifests: list[Manifest],
-        journal: Journal,
-        unseen: bool,
-    ) -> list[Manifest]:
-        if not any(body.get(field) for field in fields):
-            return manifests
-        for patch in patches(directory, body, trace, fields, self.tree, journal):
+    def _patch(self, *fields: str) -> None:
+        for patch in patches(self._directory, self._body, self._origin, fields, self._tree, self._journal):
             content = mapping(patch.content)
             group = text(content.get("apiVersion")).rpartition("/")[0]
-            hidden = unseen or (group, text(content.get("kind"))) in self._unread
-            manifests = apply_patch(patch, manifests, journal, unseen=hidden)
-        return manifests
+            unseen = self._unseen or (group, text(content.get("kind"))) in self._kustomizer.unread
+            self._manifests = apply_patch(patch, self._manifests, self._journal, unseen=unseen)
 
-    def _generate(
-        self, directory: str, body: dict[str, Any], trace: Trace, manifests: list[Manifest], journal: Journal
-    ) -> None:
-        if not (body.get("configMapGenerator") or body.get("secretGenerator")):
-            return
-
-        def missing(path: str, place: Trace) -> None:
-            journal.note(f"generator file {path!r} is not there", place, code="missing-file")
-
-        for manifest, behaviour in generated(directory, body, trace, self.tree, missing):
-            same = next((each for each in manifests if _same_map(each, manifest)), None)
-            if behaviour == "create" or same is None:
-                manifests.append(manifest)
+    def _generate(self) -> None:
+        for manifest, behaviour in generated(self._directory, self._body, self._origin, self._tree, self._journal):
+            former = next((known for known in self._manifests if _same_map(known, manifest)), None)
+            if behaviour == "create" or former is None:
+                self._manifests.append(manifest)
             elif behaviour in ("merge", "replace"):
-                data = mapping(same.body.get("data")) if behaviour == "merge" else {}
-                new = {**data, **mapping(manifest.body.get("data"))}
-                same.put(("data",), new, manifest.trace)
-                same.hashed = same.hashed and (manifest.hashed or same.hashed)
+                data = mapping(former.body.get("data")) if behaviour == "merge" else {}
+                former.put(("data",), {**data, **mapping(manifest.body.get("data"))}, manifest.origin)
+                former.hashed = former.hashed and (manifest.hashed or former.hashed)
 
-    def _configurations(self, directory: str, body: dict[str, Any], trace: Trace, journal: Journal) -> None:
-        found: list[NameReference] = []
-        for index, entry in enumerate(sequence(body.get("configurations"))):
-            path = join(directory, text(entry))
-            values = [] if path is None else self.tree.values(path)
+    def _inflate(self, chart: Any, place: Provenance) -> None:
+        """Add the objects of a chart; one that is not rendered is a gap in its namespace."""
+        name = text(chart.get("releaseName")) or text(chart.get("name"))
+        namespace = text(chart.get("namespace")) or text(self._body.get("namespace"))
+        objects = self._rendered_chart(chart, name, namespace, place)
+        if objects is not None:
+            self._manifests += objects
+            return
+        self._journal.gap(f"chart {name} may create it; charts are not rendered", namespace)
+        notes = self._journal.notes
+        if not any(note.code == "chart" and note.location.pointer == place.pointer for note in notes):
+            self._journal.note(f"chart {name} is not rendered", place, code="chart")
+
+    def _rendered_chart(self, chart: Any, name: str, namespace: str, place: Provenance) -> list[Manifest] | None:
+        """Return what helm makes of a chart; None where it may not run, the chart is elsewhere, or it cannot."""
+        charts = self._kustomizer.charts
+        home = text(mapping(self._body.get("helmGlobals")).get("chartHome"), "charts")
+        lies_in = join(self._directory, f"{home}/{text(chart.get('name'))}")
+        if charts is None or lies_in is None or not charts.holds(lies_in):
+            return None
+        from policylint.render.helm.charts import Installation
+        from policylint.render.helm.value_places import HelmValues
+
+        files = [text(chart.get("valuesFile")), *map(text, sequence(chart.get("additionalValuesFiles")))]
+        paths = [path for file in files if file and (path := join(self._directory, file)) is not None]
+        layers = [layer for path in paths for layer in charts.values(path)]
+        inline = mapping(chart.get("valuesInline"))
+        if inline:
+            own = HelmValues(inline, place.child("valuesInline"))
+            # `merge` lets the file win, `replace` leaves the inline values alone; `override` is the default.
+            merge = text(chart.get("valuesMerge"))
+            layers = [own, *layers] if merge == "merge" else [own] if merge == "replace" else [*layers, own]
+        installation = Installation(lies_in, name, namespace, tuple(layers), place, bare=bool(files[0]))
+        return charts.objects(installation, self._journal)
+
+    def _configurations(self) -> None:
+        references: list[NameReference] = []
+        for entry, place in entries(self._body, self._origin, "configurations"):
+            path = join(self._directory, text(entry))
+            values = [] if path is None else self._tree.values(path)
             if not values:
-                place = trace.child("configurations").child(index)
-                journal.note(f"configuration {text(entry)!r} is not there", place, code="missing-file")
+                self._journal.note(f"configuration {text(entry)!r} is not there", place, code="missing-file")
             for value, _ in values:
-                found.extend(configured(value))
-        if found:
-            self._references[directory] = found
+                references.extend(configured(value))
+        if references:
+            self._kustomizer.references[self._directory] = references
 
-    def _replace(self, directory: str, entry: Any, place: Trace, manifests: list[Manifest], journal: Journal) -> None:
-        found = [entry]
+    def _replace(self, entry: Any, place: Provenance) -> None:
+        """Apply an entry of `replacements:`, or all those in the file that it names."""
+        replacements = [entry]
         if text(entry.get("path")):
-            path = join(directory, entry["path"])
-            values = [] if path is None else [value for value, _ in self.tree.values(path)]
+            path = join(self._directory, entry["path"])
+            values = [] if path is None else [value for value, _ in self._tree.values(path)]
             if not values:
-                journal.note(f"replacement file {entry['path']!r} is not there", place, code="missing-file")
-            found = [each for value in values for each in (value if isinstance(value, list) else [value])]
-        for each in found:
+                self._journal.note(f"replacement file {entry['path']!r} is not there", place, code="missing-file")
+            replacements = []
+            for value in values:
+                replacements += value if isinstance(value, list) else [value]
+        for replacement in replacements:
             try:
-                replace(manifests, dict(mapping(each)))
+                replace(self._manifests, dict(mapping(replacement)))
             except ReplacementError as error:
-                journal.note(f"this replacement does not apply: {error}", place, code="replacement-not-applied")
+                message = f"this replacement does not apply: {error}"
+                self._journal.note(message, place, code="replacement-not-applied")
 
 
-def manifests_of(documents: Iterable[Document]) -> list[Manifest]:
-    """The objects in some documents."""
-    return [
-        Manifest(body, Trace(document, root)) for document in documents for body, root in objects_of(document.value)
-    ]
-
-
-def remote(entry: str, place: Trace, journal: Journal, *, namespace: str = "") -> None:
-    """Note a base that lies elsewhere; it may hold anything, unless its address says that it holds CRDs."""
-    journal.note(f"{entry} lies in another repository: not seen", place, code="remote-base")
-    journal.gap(f"{entry}, which was not seen, may hold it", namespace, gateway_api=not _ONLY_CRDS.search(entry))
-
-
-def _same_map(one: Manifest, other: Manifest) -> bool:
-    return one.kind == other.kind and other.name in (one.name, *(name for _, name in one.names))
-
-
-def _nowhere(directory: str) -> Any:
-    from policylint.model import Spot
-
-    return Spot(directory)
+def _same_map(known: Manifest, generated: Manifest) -> bool:
+    return known.kind == generated.kind and generated.name in (known.name, *(name for _, name in known.names))

@@ -80,33 +80,33 @@ def _files(tree: Tree, directory: str) -> dict[str, bytes]:
     Raises:
         _NotLocalError: it names something that is not in the tree, or more than can be copied.
     """
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     size = 0
     pending = [(directory, False)]
     for place, is_configuration in pending:
         for path in tree.files_below(place):
-            data = None if path in found else tree.read(path)
+            data = None if path in files else tree.read(path)
             if data is not None:
-                found[path] = data
+                files[path] = data
                 size += len(data)
-            if len(found) > MAX_FILES or size > MAX_BYTES:
+            if len(files) > MAX_FILES or size > MAX_BYTES:
                 raise _NotLocalError
             if is_configuration and data is not None and path.endswith((".yaml", ".yml", ".json")):
                 _check_configuration(read(data, path).documents)
         for step in _steps(tree, place, is_configuration):
             if step not in pending:
                 pending.append(step)
-    return found
+    return files
 
 
 def _steps(tree: Tree, directory: str, is_configuration: bool) -> Iterator[tuple[str, bool]]:
-    """The directories that a kustomization names, and whether what they make configures kustomize."""
+    """Yield the directories that a kustomization names, and whether what they make configures kustomize."""
     kustomization = tree.kustomization(directory)
     documents = tree.documents(tree.kustomization_file(directory) or "") or ()
     if kustomization is None or len(documents) != 1:
         raise _NotLocalError
     body = kustomization[0]
-    if any(_ADDRESS.search(each) for each in _texts(body)):
+    if any(map(_ADDRESS.search, _texts(body))):
         raise _NotLocalError
     for field in _PATHS:
         for entry in map(text, sequence(body.get(field))):
@@ -129,12 +129,12 @@ def _steps(tree: Tree, directory: str, is_configuration: bool) -> Iterator[tuple
 
 def _check_configuration(documents: list[Document]) -> None:
     """Raise _NotLocalError where configuration of kustomize names an address anywhere."""
-    if not documents or any(_ADDRESS.search(each) for document in documents for each in _texts(document.value)):
+    if not documents or any(_ADDRESS.search(written) for document in documents for written in _texts(document.value)):
         raise _NotLocalError
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text of a value that kustomize may open; text of several lines it does not."""
+    """Yield every text of a value that kustomize may open; text of several lines it does not."""
     if isinstance(value, str):
         if "\n" not in value:
             yield value

@@ -2,109 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
-from policylint.model import mapping, sequence, text
-from policylint.render.inline import FileText
-from policylint.render.provenance import Manifest, Trace
+from policylint.model import Spot, mapping, sequence, text
+from policylint.render.journal import Journal
+from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, join
 
 UNKNOWN_HASH = "${hash}"
 """Ends the name of a map one of whose files is not there: a symbolic text, so that no reference to it is missing."""
+_ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "&<>\u2028\u2029"}
 
 
 def generated(
-    directory: str, body: dict[str, Any], trace: Trace, tree: Tree, missing: Callable[[str, Trace], None]
-) -> list[tuple[Manifest, str]]:
-    """What `configMapGenerator` and `secretGenerator` make, each with its behaviour (create, merge, replace).
+    directory: str, body: dict[str, Any], origin: Provenance, tree: Tree, journal: Journal
+) -> Iterator[tuple[Manifest, str]]:
+    """Yield what `configMapGenerator` and `secretGenerator` make, each with its behaviour (create, merge, replace).
 
-    Args:
-        missing: told of files that are not there.
+    Files that are not there are noted.
     """
-    found = []
+    shared = mapping(body.get("generatorOptions"))
     for field, kind in (("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")):
-        for index, entry in enumerate(sequence(body.get(field))):
+        for entry, place in entries(body, origin, field):
             if isinstance(entry, dict) and text(entry.get("name")):
-                source = trace.child(field).child(index)
-                manifest = _generate(
-                    directory, kind, entry, source, mapping(body.get("generatorOptions")), tree, missing
-                )
-                found.append((manifest, text(entry.get("behavior"), "create")))
-    return found
+                manifest = _generate(directory, kind, entry, place, shared, tree, journal)
+                yield manifest, text(entry.get("behavior"), "create")
 
 
 def _generate(
-    directory: str,
-    kind: str,
-    entry: dict[str, Any],
-    source: Trace,
-    shared: Any,
-    tree: Tree,
-    missing: Callable[[str, Trace], None],
+    directory: str, kind: str, entry: dict[str, Any], source: Provenance, shared: Any, tree: Tree, journal: Journal
 ) -> Manifest:
-    options = {**shared, **mapping(entry.get("options"))}
+    own = mapping(entry.get("options"))
     metadata: dict[str, Any] = {"name": entry["name"]}
-    children: dict[str | int, Trace] = {"name": source.child("name")}
     if text(entry.get("namespace")):
         metadata["namespace"] = entry["namespace"]
-        children["namespace"] = source.child("namespace")
+    named = source.with_children({field: source.child(field) for field in metadata})
     for field in ("labels", "annotations"):
-        values = {**mapping(mapping(shared).get(field)), **mapping(mapping(entry.get("options")).get(field))}
+        values = {**mapping(shared.get(field)), **mapping(own.get(field))}
         if values:
             metadata[field] = values
-    data, texts, complete = _data(directory, entry, source, tree, missing)
+    data, texts, complete = _data(directory, entry, source, tree, journal)
     body: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": data}
     if kind == "Secret":
         body["type"] = text(entry.get("type"), "Opaque")
-    trace = Trace(
-        source.document,
-        source.pointer,
-        {
-            "metadata": Trace(source.document, source.pointer, children),
-            "data": Trace(source.document, source.pointer, texts),
-        },
-    )
-    hashed = "" if options.get("disableNameSuffixHash") is True else "pending" if complete else UNKNOWN_HASH
-    return Manifest(body, trace, (), hashed)
+    origin = source.with_children({"metadata": named, "data": source.with_children(texts)})
+    is_plain = {**shared, **own}.get("disableNameSuffixHash") is True
+    return Manifest(body, origin, (), "" if is_plain else "pending" if complete else UNKNOWN_HASH)
 
 
 def _data(
-    directory: str, entry: dict[str, Any], source: Trace, tree: Tree, missing: Callable[[str, Trace], None]
-) -> tuple[dict[str, Any], dict[str | int, Trace], bool]:
-    """Keys and texts, where the texts are, and whether every file was there."""
+    directory: str, entry: dict[str, Any], source: Provenance, tree: Tree, journal: Journal
+) -> tuple[dict[str, Any], dict[Any, Provenance], bool]:
+    """Return keys and texts, where the texts are, and whether every file was there."""
     data: dict[str, Any] = {}
-    texts: dict[str | int, Trace] = {}
+    texts: dict[Any, Provenance] = {}
     complete = True
     for literal in sequence(entry.get("literals")):
         key, _, value = text(literal).partition("=")
         data[key] = _unquoted(value)
     for field in ("files", "envs"):
-        for index, each in enumerate(sequence(entry.get(field))):
-            key, equals, path = text(each).rpartition("=") if field == "files" else ("", "", text(each))
-            place = join(directory, path)
-            content = None if place is None else tree.read(place)
+        for file, place in entries(entry, source, field):
+            key, equals, path = text(file).rpartition("=") if field == "files" else ("", "", text(file))
+            joined = join(directory, path)
+            content = None if joined is None else tree.read(joined)
             if content is None:
                 complete = False
-                missing(path, source.child(field).child(index))
+                journal.note(f"generator file {path!r} is not there", place, code="missing-file")
                 continue
             decoded = content.decode("utf-8", "replace")
             if field == "files":
                 key = key if equals else path.rpartition("/")[2]
                 data[key] = decoded
-                texts[key] = Trace(FileText(tree.shown(place or "")))
+                texts[key] = Provenance(Spot(tree.shown(joined or "")))
             else:
                 data.update(_env_lines(decoded))
     return data, texts, complete
 
 
-def _env_lines(content: str) -> dict[str, str]:
-    found = {}
+def _env_lines(content: str) -> Iterator[tuple[str, str]]:
     for line in content.splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             key, _, value = line.lstrip().partition("=")
-            found[key.strip()] = value
-    return found
+            yield key.strip(), value
 
 
 def _unquoted(value: str) -> str:
@@ -115,33 +95,24 @@ def add_hash(manifest: Manifest) -> None:
     """End the name of a generated map in the hash of its contents, as kustomize does after everything else."""
     suffix = content_hash(manifest.body) if manifest.hashed == "pending" else manifest.hashed
     manifest.remember()
-    place = manifest.trace.at(("metadata", "name"))
-    manifest.put(("metadata", "name"), f"{manifest.name}-{suffix}", place)
+    manifest.put(("metadata", "name"), f"{manifest.name}-{suffix}", manifest.origin.at("metadata", "name"))
     manifest.hashed = ""
 
 
 def content_hash(body: dict[str, Any]) -> str:
-    """Kustomize's hash of a ConfigMap or Secret: ten characters without vowels. The name is not
-    in it: kustomize means it to be, looks it up wrongly, and must now leave it at that."""
+    """Return kustomize's hash of a ConfigMap or Secret: ten characters without vowels.
+
+    The name is not in it: kustomize means it to be, looks it up wrongly, and must now leave it at that.
+    """
     import base64
     import json
     from hashlib import sha256
 
-    kind = body["kind"]
-    data = mapping(body.get("data"))
+    kind, data = body["kind"], mapping(body.get("data"))
+    encoded: dict[str, Any] = {"kind": kind, "name": ""}
     if kind == "Secret":
         data = {key: base64.b64encode(str(value).encode()).decode() for key, value in data.items()}
-    encoded: dict[str, Any] = {"data": data or "", "kind": kind, "name": ""}
-    if kind == "Secret":
         encoded["type"] = body.get("type", "")
-    words = json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    for raw, escaped in (
-        ("&", "\\u0026"),
-        ("<", "\\u003c"),
-        (">", "\\u003e"),
-        ("\u2028", "\\u2028"),
-        ("\u2029", "\\u2029"),
-    ):
-        words = words.replace(raw, escaped)
-    digest = sha256(words.encode()).hexdigest()[:10]
-    return digest.translate(str.maketrans("013ae", "ghkmt"))
+    encoded["data"] = data or ""
+    written = json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=False).translate(_ESCAPED)
+    return sha256(written.encode()).hexdigest()[:10].translate(str.maketrans("013ae", "ghkmt"))

@@ -1,11 +1,12 @@
-"""JSON patches (RFC 6902) with traces: `jsonpatch` says what a value becomes, this module where it is written then."""
+"""JSON patches (RFC 6902) with provenance: `jsonpatch` works out the values, this module where they are written."""
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from policylint.documents import MAX_DEPTH, Pointer
-from policylint.render.provenance import Trace
+from policylint.render.provenance import Provenance
 
 MAX_COPIED = 100_000
 """Values in an object that a `copy` operation still works on."""
@@ -15,8 +16,8 @@ class PatchError(Exception):
     """An operation that does not apply; the message is for users."""
 
 
-def apply(body: Any, trace: Trace, operations: list[Any], source: Trace) -> tuple[Any, Trace]:
-    """The body after all operations, and its trace.
+def apply(body: Any, origin: Provenance, operations: list[Any], source: Provenance) -> tuple[Any, Provenance]:
+    """Return the body after all operations, and its provenance.
 
     Raises:
         PatchError: an operation is malformed or its path is not there.
@@ -24,86 +25,78 @@ def apply(body: Any, trace: Trace, operations: list[Any], source: Trace) -> tupl
     for index, operation in enumerate(operations):
         if not isinstance(operation, dict):
             raise PatchError("a JSON patch is a list of operations")
-        body, trace = _apply_one(body, trace, operation, source.child(index))
-    return body, trace
+        body, origin = _apply_one(body, origin, operation, source.child(index))
+    return body, origin
 
 
-def _apply_one(body: Any, trace: Trace, operation: dict[str, Any], source: Trace) -> tuple[Any, Trace]:
+def _apply_one(body: Any, origin: Provenance, operation: dict[str, Any], source: Provenance) -> tuple[Any, Provenance]:
     from jsonpatch import JsonPatch, JsonPatchException
     from jsonpointer import JsonPointerException
 
-    kind, path = operation.get("op"), operation.get("path")
-    steps = [] if not isinstance(path, str) else _steps(path)
-    origin = operation.get("from")
-    origin_steps = _steps(origin) if isinstance(origin, str) else []
+    kind, path, from_path = operation.get("op"), operation.get("path"), operation.get("from")
+    steps, from_steps = _steps(path), _steps(from_path)
     before = body
     if kind == "copy" and not _is_small(body):
         raise PatchError(f"operation copy {path}: what it makes is too large")
     copied = _opened(body, steps[:-1])
     if kind == "move":
-        copied = _opened(copied, origin_steps[:-1])
+        copied = _opened(copied, from_steps[:-1])
     try:
         body = JsonPatch([operation]).apply(copied, in_place=True)
     except (JsonPatchException, JsonPointerException, TypeError, ValueError, KeyError, IndexError) as error:
         words = str(error).strip("'\"") or "it does not apply"
         raise PatchError(f"operation {kind} {path}: {words}") from error
     if kind in ("add", "replace"):
-        return body, _placed(trace, before, steps, source.child("value"), insert=kind == "add")
+        return body, _changed(origin, before, _typed(before, steps), source.child("value"), insert=kind == "add")
     if kind == "remove":
-        return body, _removed(trace, before, steps)
+        return body, _changed(origin, before, _typed(before, steps), None)
     if kind in ("move", "copy"):
-        moved = trace.at(_typed(before, origin_steps))
+        moved = origin.at(*_typed(before, from_steps))
         if kind == "move":
-            trace = _removed(trace, before, origin_steps)
-            before = JsonPatch([{"op": "remove", "path": origin}]).apply(before)
-        return body, _placed(trace, before, steps, moved, insert=True)
-    return body, trace
+            origin = _changed(origin, before, _typed(before, from_steps), None)
+            before = JsonPatch([{"op": "remove", "path": from_path}]).apply(before)
+        return body, _changed(origin, before, _typed(before, steps), moved)
+    return body, origin
 
 
 def _is_small(body: Any) -> bool:
-    """Whether a value may be copied into itself: done often enough, that fills any memory, or nests without end."""
+    """Return whether a value may be copied into itself: done often enough, that fills any memory, or nests without
+    end."""
     count = 0
     pending = [(body, 0)]
     while pending:
-        here, depth = pending.pop()
+        value, depth = pending.pop()
         count += 1
         if count > MAX_COPIED or depth > MAX_DEPTH:
             return False
-        if isinstance(here, dict):
-            pending.extend((each, depth + 1) for each in here.values())
-        elif isinstance(here, list):
-            pending.extend((each, depth + 1) for each in here)
+        if isinstance(value, (dict, list)):
+            pending.extend((inner, depth + 1) for inner in (value.values() if isinstance(value, dict) else value))
     return True
 
 
-def _steps(path: str) -> list[str]:
-    return [each.replace("~1", "/").replace("~0", "~") for each in path.split("/")[1:]]
+def _steps(path: Any) -> list[str]:
+    steps = path.split("/")[1:] if isinstance(path, str) else []
+    return [step.replace("~1", "/").replace("~0", "~") for step in steps]
 
 
 def _opened(body: Any, steps: list[str]) -> Any:
-    """The body with every container on the way, and the one at the end of it, copied: they may be changed in place."""
-    top = _shallow(body)
-    here = top
-    for step in steps:
-        if isinstance(here, dict) and step in here:
-            here[step] = _shallow(here[step])
-            here = here[step]
-        elif isinstance(here, list) and step.isdigit() and int(step) < len(here):
-            here[int(step)] = _shallow(here[int(step)])
-            here = here[int(step)]
-        else:
+    """Return the body with every container on the way, and the one at the end, copied: they may be changed in place."""
+    top = container = copy(body)
+    for step in _typed(body, steps):
+        is_there = step in container if isinstance(container, dict) else _is_index(container, step)
+        if not is_there:
             break
+        container[step] = copy(container[step])
+        container = container[step]
     return top
 
 
-def _shallow(value: Any) -> Any:
-    if isinstance(value, dict):
-        return dict(value)
-    return list(value) if isinstance(value, list) else value
+def _is_index(container: Any, step: str | int) -> bool:
+    return isinstance(container, list) and isinstance(step, int) and step < len(container)
 
 
 def _typed(body: Any, steps: list[str]) -> Pointer:
-    """The steps with list indexes as numbers."""
+    """Return the steps with list indexes as numbers."""
     typed: list[str | int] = []
     for step in steps:
         if isinstance(body, list):
@@ -116,33 +109,28 @@ def _typed(body: Any, steps: list[str]) -> Pointer:
     return tuple(typed)
 
 
-def _placed(trace: Trace, before: Any, steps: list[str], source: Trace, *, insert: bool) -> Trace:
-    """The trace after a value came to stand at the path; into a list it pushes what follows."""
-    if not steps:
-        return source
-    pointer = _typed(before, steps)
-    return _changed(trace, before, pointer, source, 1 if insert else 0)
+def _changed(
+    origin: Provenance, before: Any, pointer: Pointer, source: Provenance | None, *, insert: bool = True
+) -> Provenance:
+    """Return the provenance after the value at a pointer was set, or removed where there is no source.
 
-
-def _removed(trace: Trace, before: Any, steps: list[str]) -> Trace:
-    return _changed(trace, before, _typed(before, steps), None, -1) if steps else trace
-
-
-def _changed(trace: Trace, before: Any, pointer: Pointer, source: Trace | None, shift: int) -> Trace:
+    Args:
+        insert: whether a value that comes into a list pushes what follows, or replaces what is there.
+    """
+    if not pointer:
+        return source or origin
     step, rest = pointer[0], pointer[1:]
     if rest:
-        inner: Any = None
-        if isinstance(before, dict) or (isinstance(before, list) and isinstance(step, int)):
-            inner = before[step]  # type: ignore[index]
-        return trace.with_child(step, _changed(trace.child(step), inner, rest, source, shift))
-    if isinstance(before, list) and shift and isinstance(step, int):
-        items = [trace.child(index) for index in range(len(before))]
+        is_there = isinstance(before, dict) or (isinstance(before, list) and isinstance(step, int))
+        inner = before[step] if is_there else None
+        return origin.with_child(step, _changed(origin.child(step), inner, rest, source, insert=insert))
+    if isinstance(before, list) and isinstance(step, int) and (insert or source is None):
+        items = [origin.child(index) for index in range(len(before))]
         if source is not None:
             items.insert(step, source)
         else:
             del items[step]
-        return trace.with_items(items)
+        return origin.with_items(items)
     if source is not None:
-        return trace.with_child(step, source)
-    children = {name: each for name, each in trace.children.items() if name != step}
-    return Trace(trace.document, trace.pointer, children)
+        return origin.with_child(step, source)
+    return origin.with_children({name: child for name, child in origin.children.items() if name != step})

@@ -7,9 +7,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
-from policylint.model.keys import CLUSTER_SCOPED
-from policylint.render.provenance import Manifest, Trace
-from policylint.render.tree import metadata
+from policylint.render.provenance import Manifest, Provenance, entries
 
 _NEVER_RENAMED = frozenset(
     {
@@ -19,10 +17,7 @@ _NEVER_RENAMED = frozenset(
     }
 )
 _POD_TEMPLATES: dict[tuple[str, str], Pointer] = {
-    ("apps", "Deployment"): ("spec", "template"),
-    ("apps", "ReplicaSet"): ("spec", "template"),
-    ("apps", "DaemonSet"): ("spec", "template"),
-    ("apps", "StatefulSet"): ("spec", "template"),
+    **{("apps", kind): ("spec", "template") for kind in ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet")},
     ("batch", "Job"): ("spec", "template"),
     ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
 }
@@ -30,38 +25,34 @@ _MATCHED = frozenset({"Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"})
 
 
 def set_namespace(
-    manifests: Iterable[Manifest], namespace: str, source: Trace, cluster_scoped: frozenset[tuple[str, str]]
+    manifests: Iterable[Manifest], namespace: str, source: Provenance, cluster_scoped: frozenset[tuple[str, str]]
 ) -> None:
     """Put every object into a namespace, whatever it says itself; a Namespace object takes the name instead.
 
     Kustomize writes a namespace into cluster-scoped kinds whose schema it does not know; the API server ignores it.
     """
-    without = CLUSTER_SCOPED | cluster_scoped
-    for each in manifests:
-        kind = (each.group, each.kind)
-        if kind == ("", "Namespace"):
-            field = "name"
-        elif kind in without:
+    for manifest in manifests:
+        kind = (manifest.group, manifest.kind)
+        field = "name" if kind == ("", "Namespace") else "namespace"
+        if field == "namespace" and kind in cluster_scoped:
             continue
-        else:
-            field = "namespace"
-        if metadata(each.body).get(field) != namespace:
-            each.remember()
-            each.put(("metadata", field), namespace, source)
+        if manifest.metadata.get(field) != namespace:
+            manifest.remember()
+            manifest.put(("metadata", field), namespace, source)
 
 
 def add_to_names(manifests: Iterable[Manifest], prefix: str, suffix: str) -> None:
-    """Prefix and suffix of the names; the name is still where its base writes it."""
-    for each in manifests:
-        if (each.group, each.kind) not in _NEVER_RENAMED and each.name:
-            each.remember()
-            each.put(("metadata", "name"), f"{prefix}{each.name}{suffix}", each.trace.at(("metadata", "name")))
+    """Add prefix and suffix to the names; the name is still where its base writes it."""
+    for manifest in manifests if prefix or suffix else ():
+        if (manifest.group, manifest.kind) not in _NEVER_RENAMED and manifest.name:
+            manifest.remember()
+            place = manifest.origin.at("metadata", "name")
+            manifest.put(("metadata", "name"), f"{prefix}{manifest.name}{suffix}", place)
 
 
-def add_labels(manifests: Iterable[Manifest], body: dict[str, Any], trace: Trace) -> None:
-    """`labels` and `commonLabels` of a kustomization, selectors and pod templates included where it says so."""
-    for index, entry in enumerate(sequence(body.get("labels"))):
-        place = trace.child("labels").child(index)
+def add_labels(manifests: Iterable[Manifest], body: dict[str, Any], origin: Provenance) -> None:
+    """Add `labels` and `commonLabels` of a kustomization, in selectors and pod templates, too, where it says so."""
+    for entry, place in entries(body, origin, "labels"):
         options = mapping(entry)
         selectors = options.get("includeSelectors") is True
         templates = selectors or options.get("includeTemplates") is True
@@ -70,55 +61,48 @@ def add_labels(manifests: Iterable[Manifest], body: dict[str, Any], trace: Trace
         for field in sequence(options.get("fields")):
             _label_fields(manifests, pairs, place.child("pairs"), mapping(field))
     common = mapping(body.get("commonLabels"))
-    _label(manifests, common, trace.child("commonLabels"), selectors=True, templates=True)
+    _label(manifests, common, origin.child("commonLabels"), selectors=True, templates=True)
 
 
-def _label(manifests: Iterable[Manifest], pairs: Any, source: Trace, *, selectors: bool, templates: bool) -> None:
-    if not pairs:
-        return
-    for each in manifests:
-        _set_all(each, ("metadata", "labels"), pairs, source)
-        kind = (each.group, each.kind)
+def _label(manifests: Iterable[Manifest], pairs: Any, source: Provenance, *, selectors: bool, templates: bool) -> None:
+    for manifest in manifests if pairs else ():
+        _set_all(manifest, ("metadata", "labels"), pairs, source)
+        kind = (manifest.group, manifest.kind)
         template = _POD_TEMPLATES.get(kind)
         if templates and template is not None:
-            _set_all(each, (*template, "metadata", "labels"), pairs, source)
+            _set_all(manifest, (*template, "metadata", "labels"), pairs, source)
         if selectors and kind == ("", "Service"):
-            _set_all(each, ("spec", "selector"), pairs, source)
-        elif selectors and each.kind in _MATCHED and template is not None:
-            _set_all(each, ("spec", "selector", "matchLabels"), pairs, source)
+            _set_all(manifest, ("spec", "selector"), pairs, source)
+        elif selectors and manifest.kind in _MATCHED and template is not None:
+            _set_all(manifest, ("spec", "selector", "matchLabels"), pairs, source)
 
 
-def _label_fields(manifests: Iterable[Manifest], pairs: Any, source: Trace, field: Any) -> None:
+def _label_fields(manifests: Iterable[Manifest], pairs: Any, source: Provenance, field: Any) -> None:
     pointer = tuple(step for step in text(field.get("path")).split("/") if step)
-    for each in manifests:
-        if field.get("kind") not in (None, each.kind) or field.get("group") not in (None, each.group):
+    for manifest in manifests:
+        if field.get("kind") not in (None, manifest.kind) or field.get("group") not in (None, manifest.group):
             continue
-        if field.get("create") is True or _holds_mapping(each.body, pointer):
-            _set_all(each, pointer, pairs, source)
+        if field.get("create") is True or isinstance(_value_at(manifest.body, pointer), dict):
+            _set_all(manifest, pointer, pairs, source)
 
 
-def _holds_mapping(body: Any, pointer: Pointer) -> bool:
-    for step in pointer:
-        body = body.get(step) if isinstance(body, dict) else None
-    return isinstance(body, dict)
-
-
-def add_annotations(manifests: Iterable[Manifest], pairs: Any, source: Trace) -> None:
-    """`commonAnnotations`, on pod templates, too."""
-    if not pairs:
-        return
-    for each in manifests:
-        _set_all(each, ("metadata", "annotations"), pairs, source)
-        template = _POD_TEMPLATES.get((each.group, each.kind))
+def add_annotations(manifests: Iterable[Manifest], pairs: Any, source: Provenance) -> None:
+    """Add `commonAnnotations`, to pod templates, too."""
+    for manifest in manifests if pairs else ():
+        _set_all(manifest, ("metadata", "annotations"), pairs, source)
+        template = _POD_TEMPLATES.get((manifest.group, manifest.kind))
         if template is not None:
-            _set_all(each, (*template, "metadata", "annotations"), pairs, source)
+            _set_all(manifest, (*template, "metadata", "annotations"), pairs, source)
 
 
-def _set_all(manifest: Manifest, pointer: Pointer, pairs: Any, source: Trace) -> None:
-    here: Any = manifest.body
-    for step in pointer:
-        here = here.get(step) if isinstance(here, dict) else None
-    known = mapping(here)
+def _set_all(manifest: Manifest, pointer: Pointer, pairs: Any, source: Provenance) -> None:
+    known = mapping(_value_at(manifest.body, pointer))
     for name, value in pairs.items():
         if known.get(name) != value or name not in known:
             manifest.put((*pointer, name), value, source.child(name))
+
+
+def _value_at(value: Any, pointer: Pointer) -> Any:
+    for step in pointer:
+        value = mapping(value).get(step)  # type: ignore[arg-type]
+    return value

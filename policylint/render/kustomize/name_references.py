@@ -11,34 +11,27 @@ from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.provenance import Manifest
 
+_CONTAINERS = ("containers", "initContainers")
 _POD_FIELDS = {
     "ConfigMap": (
         "volumes/configMap/name",
-        "containers/env/valueFrom/configMapKeyRef/name",
-        "containers/envFrom/configMapRef/name",
-        "initContainers/env/valueFrom/configMapKeyRef/name",
-        "initContainers/envFrom/configMapRef/name",
         "volumes/projected/sources/configMap/name",
+        *(f"{containers}/env/valueFrom/configMapKeyRef/name" for containers in _CONTAINERS),
+        *(f"{containers}/envFrom/configMapRef/name" for containers in _CONTAINERS),
     ),
     "Secret": (
         "volumes/secret/secretName",
-        "containers/env/valueFrom/secretKeyRef/name",
-        "containers/envFrom/secretRef/name",
-        "initContainers/env/valueFrom/secretKeyRef/name",
-        "initContainers/envFrom/secretRef/name",
-        "imagePullSecrets/name",
         "volumes/projected/sources/secret/name",
+        "imagePullSecrets/name",
+        *(f"{containers}/env/valueFrom/secretKeyRef/name" for containers in _CONTAINERS),
+        *(f"{containers}/envFrom/secretRef/name" for containers in _CONTAINERS),
     ),
     "ServiceAccount": ("serviceAccountName",),
     "PersistentVolumeClaim": ("volumes/persistentVolumeClaim/claimName",),
 }
 _PODS = {
     "Pod": "spec",
-    "Deployment": "spec/template/spec",
-    "ReplicaSet": "spec/template/spec",
-    "DaemonSet": "spec/template/spec",
-    "StatefulSet": "spec/template/spec",
-    "Job": "spec/template/spec",
+    **dict.fromkeys(("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job"), "spec/template/spec"),
     "CronJob": "spec/jobTemplate/spec/template/spec",
 }
 
@@ -69,7 +62,7 @@ BUILT_IN = (
 
 
 def configured(configuration: Any) -> Iterator[NameReference]:
-    """The `nameReference` entries of a `configurations:` file."""
+    """Yield the `nameReference` entries of a `configurations:` file."""
     for entry in sequence(mapping(configuration).get("nameReference")):
         for field in sequence(mapping(entry).get("fieldSpecs")):
             if isinstance(field, dict) and text(field.get("path")):
@@ -79,38 +72,33 @@ def configured(configuration: Any) -> Iterator[NameReference]:
 def follow(manifests: list[Manifest], references: Iterable[NameReference]) -> None:
     """Update the fields that name an object whose name has changed."""
     renamed: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
-    for each in manifests:
-        for _, name in each.names:
-            if name != each.name and name:
-                renamed[each.kind, name].append(each)
-    if not renamed:
-        return
+    for manifest in manifests:
+        for _, name in manifest.names:
+            if name != manifest.name and name:
+                renamed[manifest.kind, name].append(manifest)
     kinds = {kind for kind, _ in renamed}
     by_referrer: dict[str, list[NameReference]] = defaultdict(list)
     for reference in references:
         if reference.referred in kinds:
             by_referrer[reference.referrer].append(reference)
-    if not by_referrer:
-        return
-    for each in manifests:
-        for reference in (*by_referrer.get(each.kind, ()), *(by_referrer.get("", ()) if each.kind else ())):
-            for pointer, name in list(_fields(each.body, tuple(reference.path.split("/")), ())):
-                found = _meant(renamed.get((reference.referred, name), []), each)
-                if found is not None:
-                    each.put(pointer, found.name, each.trace.at(pointer))
-
-
-def _meant(candidates: list[Manifest], referrer: Manifest) -> Manifest | None:
-    """The renamed object of the referrer's own namespace; kustomize leaves a reference into another one alone."""
-    namespace = referrer.namespace or "default"
-    return next((each for each in candidates if (each.namespace or "default") == namespace), None)
+    for referrer in manifests if by_referrer else ():
+        for reference in (*by_referrer.get(referrer.kind, ()), *(by_referrer.get("", ()) if referrer.kind else ())):
+            for pointer, name in list(_fields(referrer.body, tuple(reference.path.split("/")), ())):
+                # Kustomize leaves a reference into another namespace alone.
+                candidates = renamed.get((reference.referred, name), ())
+                namespace = referrer.namespace or "default"
+                referred = next(
+                    (candidate for candidate in candidates if (candidate.namespace or "default") == namespace), None
+                )
+                if referred is not None:
+                    referrer.put(pointer, referred.name, referrer.origin.at(*pointer))
 
 
 def _fields(value: Any, path: tuple[str, ...], so_far: Pointer) -> Iterator[tuple[Pointer, str]]:
-    """The texts at a path that passes through lists."""
+    """Yield the texts at a path that passes through lists, with their pointers."""
     if isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _fields(each, path, (*so_far, index))
+        for index, item in enumerate(value):
+            yield from _fields(item, path, (*so_far, index))
     elif not path:
         if isinstance(value, str):
             yield so_far, value

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policylint.model import mapping, sequence, text
+from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.journal import Journal
 from policylint.render.kustomize.json_patch import PatchError, apply
 from policylint.render.kustomize.selectors import selects
 from policylint.render.kustomize.strategic_merge import DELETED, is_core, merge
-from policylint.render.provenance import Manifest, Trace
+from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, join
 
-_IDENTITY = frozenset({"apiVersion", "kind"})
 
-
-class Patch(NamedTuple):
+class KustomizePatch(NamedTuple):
     """One patch.
 
     Args:
@@ -29,44 +27,43 @@ class Patch(NamedTuple):
     """
 
     content: Any
-    source: Trace
+    source: Provenance
     target: dict[str, Any] | None
     renames: bool
-    entry: Trace
+    entry: Provenance
 
 
 def patches(
-    directory: str, body: dict[str, Any], trace: Trace, fields: tuple[str, ...], tree: Tree, journal: Journal
-) -> Iterator[Patch]:
-    """The patches of some fields of a kustomization, in their order; what cannot be read is noted."""
+    directory: str, body: Any, origin: Provenance, fields: Iterable[str], tree: Tree, journal: Journal
+) -> Iterator[KustomizePatch]:
+    """Yield the patches of some fields of a kustomization, in their order; what cannot be read is noted."""
     for field in fields:
-        for index, entry in enumerate(sequence(body.get(field))):
-            place = trace.child(field).child(index)
+        for entry, place in entries(body, origin, field):
             if isinstance(entry, str):  # patchesStrategicMerge
-                inline = "\n" in entry or entry.lstrip().startswith("{")
-                entry = {"patch" if inline else "path": entry}
+                is_inline = "\n" in entry or entry.lstrip().startswith("{")
+                entry = {"patch" if is_inline else "path": entry}
                 written = place
             elif isinstance(entry, dict):
                 written = place.child("path") if entry.get("path") else place.child("patch")
             else:
                 continue
             target = entry.get("target")
+            selector = target if isinstance(target, dict) and target else None
             renames = mapping(entry.get("options")).get("allowNameChange") is True
             for content, source in _contents(directory, entry, written, tree, journal):
-                yield Patch(content, source, target if isinstance(target, dict) and target else None, renames, place)
+                yield KustomizePatch(content, source, selector, renames, place)
 
 
 def _contents(
-    directory: str, entry: dict[str, Any], place: Trace, tree: Tree, journal: Journal
-) -> Iterator[tuple[Any, Trace]]:
+    directory: str, entry: dict[str, Any], place: Provenance, tree: Tree, journal: Journal
+) -> Iterator[tuple[Any, Provenance]]:
     path, inline = text(entry.get("path")), text(entry.get("patch"))
     if path:
-        where = join(directory, path)
-        documents = None if where is None else tree.documents(where)
-        if documents is None:
+        file = join(directory, path)
+        if file is None or tree.documents(file) is None:
             journal.note(f"patch file {path!r} is not there", place, code="missing-file")
             return
-        yield from ((each.value, Trace(each)) for each in documents)
+        yield from tree.values(file)
     elif inline.strip():
         values, problem = tree.texts.documents(inline, place)
         if problem:
@@ -74,8 +71,8 @@ def _contents(
         yield from values
 
 
-def apply_patch(patch: Patch, manifests: list[Manifest], journal: Journal, *, unseen: bool) -> list[Manifest]:
-    """The objects after a patch; those that it deletes are gone.
+def apply_patch(patch: KustomizePatch, manifests: list[Manifest], journal: Journal, *, unseen: bool) -> list[Manifest]:
+    """Return the objects after a patch; those that it deletes are gone.
 
     Args:
         unseen: whether objects that were not read may be what the patch is for.
@@ -83,9 +80,9 @@ def apply_patch(patch: Patch, manifests: list[Manifest], journal: Journal, *, un
     if not isinstance(patch.content, (dict, list)):
         return manifests
     if patch.target is not None:
-        chosen = [each for each in manifests if selects(patch.target, each)]
+        chosen = [manifest for manifest in manifests if selects(patch.target, manifest)]
     elif isinstance(patch.content, dict):
-        chosen = [each for each in manifests if _is_named(patch.content, each)]
+        chosen = [manifest for manifest in manifests if _is_named(patch.content, manifest)]
         if not chosen and not unseen:
             words = f"{text(patch.content.get('kind'))} {text(mapping(patch.content.get('metadata')).get('name'))}"
             message = f"this patch is for {words.strip()}, which the kustomization does not hold"
@@ -93,43 +90,42 @@ def apply_patch(patch: Patch, manifests: list[Manifest], journal: Journal, *, un
     else:
         journal.note("this JSON patch has no target, so nothing is patched", patch.entry, code="patch-without-target")
         return manifests
-    gone = [each for each in chosen if not _patched(patch, each, journal)]
-    return [each for each in manifests if each not in gone] if gone else manifests
+    deleted = [manifest for manifest in chosen if not _patched(patch, manifest, journal)]
+    return [manifest for manifest in manifests if manifest not in deleted] if deleted else manifests
 
 
 def _is_named(content: dict[str, Any], manifest: Manifest) -> bool:
-    """Whether a strategic merge patch without a target names the object, by its present or a former name."""
-    wanted = mapping(content.get("metadata"))
+    """Return whether a strategic merge patch without a target names the object, by its present or a former name."""
     if content.get("kind") != manifest.kind or content.get("apiVersion") != manifest.api_version:
         return False
+    metadata = mapping(content.get("metadata"))
+    key = (text(metadata.get("namespace")) or "default", metadata.get("name"))
     pairs = (*manifest.names, (manifest.namespace, manifest.name))
-    namespace = text(wanted.get("namespace")) or "default"
-    return any(name == wanted.get("name") and (place or "default") == namespace for place, name in pairs)
+    return any((namespace or "default", name) == key for namespace, name in pairs)
 
 
-def _patched(patch: Patch, manifest: Manifest, journal: Journal) -> bool:
-    """Patch one object; False if it is no more."""
-    if isinstance(patch.content, list):
+def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal) -> bool:
+    """Patch one object and return whether it is still there."""
+    content = patch.content
+    if isinstance(content, list):
         manifest.remember()
         try:
-            body, trace = apply(manifest.body, manifest.trace, patch.content, patch.source)
+            body, origin = apply(manifest.body, manifest.origin, content, patch.source)
         except PatchError as error:
             journal.note(f"this patch does not apply to {manifest}: {error}", patch.source, code="patch-not-applied")
             return True
-        if isinstance(body, dict):
-            manifest.body, manifest.trace = body, trace
-        return True
-    content = patch.content
-    if not patch.renames:
-        content = {name: value for name, value in content.items() if name not in _IDENTITY}
-        metadata = mapping(content.get("metadata"))
-        if "name" in metadata or "namespace" in metadata:
-            kept = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
-            content["metadata"] = kept
     else:
-        manifest.remember()
-    merged, trace = merge(manifest.body, manifest.trace, content, patch.source, core=is_core(manifest.group))
-    if merged is DELETED:
-        return False
-    manifest.body, manifest.trace = merged, trace
+        if patch.renames:
+            manifest.remember()
+        else:
+            content = {name: value for name, value in content.items() if name not in ("apiVersion", "kind")}
+            metadata = mapping(content.get("metadata"))
+            if "name" in metadata or "namespace" in metadata:
+                kept = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
+                content["metadata"] = kept
+        body, origin = merge(manifest.body, manifest.origin, content, patch.source, core=is_core(manifest.group))
+        if body is DELETED:
+            return False
+    if isinstance(body, dict):
+        manifest.body, manifest.origin = body, origin
     return True

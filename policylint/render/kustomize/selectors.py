@@ -8,29 +8,26 @@ from typing import Any
 
 from policylint.model import mapping, text
 from policylint.render.provenance import Manifest
-from policylint.render.tree import metadata
 
 
 def selects(target: dict[str, Any], manifest: Manifest) -> bool:
-    """Whether a target selects an object: kind, group, version, name and namespace are regular expressions over the
-    whole text, name and namespace also over what they were before; labels and annotations are selectors."""
+    """Return whether a target selects an object: kind, group, version, name and namespace are regular expressions over
+    the whole text, name and namespace also over what they were before; labels and annotations are selectors."""
     if not (
         _matches(target.get("group"), manifest.group)
         and _matches(target.get("version"), manifest.version)
         and _matches(target.get("kind"), manifest.kind)
     ):
         return False
-    if target.get("name") or target.get("namespace"):
-        pairs = (*manifest.names, (manifest.namespace, manifest.name))
-        wanted_name, wanted_namespace = target.get("name"), target.get("namespace")
-        if not any(
-            _matches(wanted_name, name)
-            and _matches(wanted_namespace, namespace or "default" if wanted_namespace else "")
-            for namespace, name in pairs
-        ):
-            return False
-    return selector_matches(text(target.get("labelSelector")), metadata(manifest.body).get("labels")) and (
-        selector_matches(text(target.get("annotationSelector")), metadata(manifest.body).get("annotations"))
+    name_pattern, namespace_pattern = target.get("name"), target.get("namespace")
+    if (name_pattern or namespace_pattern) and not any(
+        _matches(name_pattern, name) and _matches(namespace_pattern, namespace or "default")
+        for namespace, name in (*manifest.names, (manifest.namespace, manifest.name))
+    ):
+        return False
+    metadata = manifest.metadata
+    return selector_matches(text(target.get("labelSelector")), metadata.get("labels")) and (
+        selector_matches(text(target.get("annotationSelector")), metadata.get("annotations"))
     )
 
 
@@ -42,12 +39,12 @@ def _matches(pattern: object, value: str) -> bool:
 
 
 _SLOW = re.compile(r"[*+}]\)?[*+{]|\([^()]*[*+{][^()]*\)[*+{]|\([^()]*\|[^()]*\)[*+{]")
-"""Repeated repetitions, which can take Python for ever; Go's engine, which kustomize has, does not mind them."""
+"""Repeated repetitions: Python may never finish them, unlike the engine of Go that kustomize uses."""
 
 
 @lru_cache(maxsize=512)
 def _pattern(pattern: str) -> re.Pattern[str] | None:
-    """The compiled pattern, None where Python cannot read it (then only equal text matches) or it could be slow."""
+    """Return the compiled pattern; None, so that only equal text matches, if Python cannot read it or may be slow."""
     if _SLOW.search(pattern):
         return None
     try:
@@ -63,28 +60,26 @@ _REQUIREMENT = re.compile(
 
 
 def selector_matches(selector: str, labels: object) -> bool:
-    """`a=b,c!=d,e in (f,g),h notin (i),j,!k` against labels; a selector that cannot be read matches nothing."""
+    """Return whether labels satisfy `a=b,c!=d,e in (f,g),h notin (i),j,!k`; a selector that cannot be read matches
+    nothing."""
     if not selector.strip():
         return True
     # Kustomize reads an unquoted `true` of a label as the text it is written as.
-    values = {name: str(each).lower() if isinstance(each, bool) else each for name, each in mapping(labels).items()}
-    for part in re.split(r",(?![^(]*\))", selector):
-        match = _REQUIREMENT.fullmatch(part)
+    values = {key: str(value).lower() if isinstance(value, bool) else value for key, value in mapping(labels).items()}
+    for requirement in re.split(r",(?![^(]*\))", selector):
+        match = _REQUIREMENT.fullmatch(requirement)
         if match is None:
             return False
-        has = match["key"] in values
-        value = values.get(match["key"])
+        is_there, value = match["key"] in values, values.get(match["key"])
         if match["not"]:
-            fine = not has
+            satisfied = not is_there
         elif match["set"]:
-            listed = {each.strip() for each in match["values"].split(",")}
-            fine = (has and value in listed) if match["set"] == "in" else value not in listed
+            listed = {item.strip() for item in match["values"].split(",")}
+            satisfied = (is_there and value in listed) if match["set"] == "in" else value not in listed
         elif match["op"] == "!=":
-            fine = value != match["value"]
-        elif match["op"]:
-            fine = has and value == match["value"]
+            satisfied = value != match["value"]
         else:
-            fine = has
-        if not fine:
+            satisfied = is_there and (not match["op"] or value == match["value"])
+        if not satisfied:
             return False
     return True

@@ -1,4 +1,4 @@
-"""Where manifests come from: the work tree (`open_source`), a git revision, the index, a text in memory."""
+"""Sources of manifests: the work tree (`open_source`), a git revision, the index, a text in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["MAX_BYTES", "Source", "SourceError", "SourceFile", "SourceProblem", 
 
 
 def open_source(paths: Sequence[str], *, exclude: Exclude = ()) -> Source:
-    """The work tree below `paths`: directories, files that are read whatever their name, `-` for stdin.
+    """Return the work tree below `paths`: directories, files that are read whatever their name, `-` for stdin.
 
     Args:
         paths: none means the current directory.

@@ -38,7 +38,7 @@ class RevisionError(UsageError):
     """A revision, or the repository itself, that cannot be read; the message is for users."""
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """One path of a tree or of the index."""
 
     mode: str
@@ -70,39 +70,39 @@ class Repository:
             self.top = None
         self._blobs: dict[str, bytes | None] = {}
         self._wanted: dict[str, None] = {}
-        self._entries: dict[str, list[Entry]] = {}
-        self._index: list[Entry] | None = None
-        self._records: dict[str, Entry] = {}
-        self._judged: dict[Hashable, dict[Entry, Any]] = {}
+        self._entries: dict[str, list[TreeEntry]] = {}
+        self._index: list[TreeEntry] | None = None
+        self._records: dict[str, TreeEntry] = {}
+        self._classifications: dict[Hashable, dict[TreeEntry, Any]] = {}
         self._asked: Popen[bytes] | None = None
 
     # Revisions.
 
     def tree(self, revision: str) -> str:
-        """What `ls-tree` takes for a revision; all zeros (no branch before a push) stand for an empty one.
+        """Return what `ls-tree` takes for a revision; all zeros (no branch before a push) stand for an empty tree.
 
         Raises:
             RevisionError: unknown revision; the message says what to do about it in CI.
         """
         if revision and not revision.strip("0") and len(revision) >= 40:
             return self._empty_tree()
-        found = self._resolve(revision, "commit") or self._resolve(revision, "tree")
-        if found is None:
+        oid = self._resolve(revision, "commit") or self._resolve(revision, "tree")
+        if oid is None:
             raise RevisionError(self._unknown(revision))
-        return found
+        return oid
 
     def commit(self, revision: str) -> str | None:
-        """The id of a commit, None where a revision is none."""
+        """Return the id of a commit, None where a revision is none."""
         return self._resolve(revision, "commit")
 
     def knows(self, revision: str) -> bool:
-        """Whether something is a revision (all zeros are)."""
+        """Return whether a text names a revision (all zeros do)."""
         if len(revision) >= 40 and not revision.strip("0"):
             return True
         return (self._resolve(revision, "commit") or self._resolve(revision, "tree")) is not None
 
     def merge_base(self, one: str, other: str) -> str:
-        """The commit that two revisions have grown from.
+        """Return the id of the best common ancestor of two revisions.
 
         Raises:
             RevisionError: there is none, or one of them is unknown.
@@ -117,29 +117,29 @@ class Repository:
         return answer.split()[0].decode()
 
     def resolve(self, revisions: Iterable[str]) -> None:
-        """Announce revisions that will be asked for: git is started once for all of them, if there is nothing wrong."""
-        wanted = [f"{each}^{{{kind}}}" for each in revisions for kind in ("commit", "tree")]
-        if any(not each[0].isalnum() for each in wanted):
+        """Resolve revisions with one start of git; where one is not plain or unknown, later calls do so one by one."""
+        names = [f"{revision}^{{{kind}}}" for revision in revisions for kind in ("commit", "tree")]
+        if any(not name[0].isalnum() for name in names):
             return
-        answer = (self._git("rev-parse", *wanted, "--") or b"").decode().split()
-        if len(answer) == len(wanted) + 1:
-            self._resolved.update(zip(wanted, answer, strict=False))
+        answer = (self._git("rev-parse", *names, "--") or b"").decode().split()
+        if len(answer) == len(names) + 1:
+            self._resolved.update(zip(names, answer, strict=False))
 
     def _resolve(self, revision: str, kind: str) -> str | None:
         if not revision or revision.startswith(("-", "^")):
             return None
-        wanted = f"{revision}^{{{kind}}}"
-        if wanted not in self._resolved:
-            answer = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
-            self._resolved[wanted] = answer.decode().split()[-1] if answer else None
-        return self._resolved[wanted]
+        name = f"{revision}^{{{kind}}}"
+        if name not in self._resolved:
+            answer = self._git("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+            self._resolved[name] = answer.decode().split()[-1] if answer else None
+        return self._resolved[name]
 
     def _empty_tree(self) -> str:
         answer = self._git("hash-object", "-t", "tree", "--stdin")
         return answer.decode().strip() if answer else _EMPTY_TREES[40]
 
     def _unknown(self, revision: str) -> str:
-        """`cannot read revision 'main': unknown. In CI set fetch-depth: 2 (have: HEAD only).`"""
+        """Return `cannot read revision 'main': unknown. In CI set fetch-depth: 2 (have: HEAD only).`"""
         said = f"cannot read revision {revision!r}: unknown."
         if self._resolve("HEAD", "commit") is None:
             return f"{said} The repository has no commit yet."
@@ -153,8 +153,8 @@ class Repository:
 
     # What is in them.
 
-    def entries(self, tree: str) -> list[Entry]:
-        """All files, links and submodules of a tree, sorted by path."""
+    def entries(self, tree: str) -> list[TreeEntry]:
+        """Return all files, links and submodules of a tree, sorted by path."""
         # Without the sizes: git would open every object, and a partial clone does not know them.
         known = self._entries.get(tree)
         if known is None:
@@ -164,19 +164,19 @@ class Repository:
             known = self._entries[tree] = sorted(_tree_entries(answer, self._records), key=_PATH)
         return known
 
-    def entries_at(self, tree: str, paths: Iterable[str]) -> list[Entry]:
-        """Those of the files and links at some paths of a tree that are there."""
+    def entries_at(self, tree: str, paths: Iterable[str]) -> list[TreeEntry]:
+        """Return the files and links that exist at some paths of a tree."""
         answer = self._git("ls-tree", "-z", "--full-tree", "--", tree, *paths)
         if answer is None:
             raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', tree)}")
-        return [each for each in _tree_entries(answer, {}) if each.mode != DIRECTORY]
+        return [entry for entry in _tree_entries(answer, {}) if entry.mode != DIRECTORY]
 
-    def judged(self, circumstances: Hashable) -> dict[Entry, Any]:
+    def classifications(self, circumstances: Hashable) -> dict[TreeEntry, Any]:
         """What was found out about entries where all else that it depends on was the same; to be filled in."""
-        return self._judged.setdefault(circumstances, {})
+        return self._classifications.setdefault(circumstances, {})
 
-    def index(self) -> list[Entry]:
-        """What is staged; of a file with conflicts our side. It is looked at once, whatever is staged meanwhile."""
+    def index(self) -> list[TreeEntry]:
+        """Return what is staged; of a file with conflicts our side. It is read once, whatever is staged meanwhile."""
         if self._index is not None:
             return self._index
         answer = self._git("ls-files", "-s", "-z", "--full-name", at_top=True)
@@ -186,11 +186,11 @@ class Repository:
         return self._index
 
     def want(self, oids: Iterable[str]) -> None:
-        """Announce blobs that will be read: all that were announced come with the first that is."""
+        """Announce blobs to read: all announced ones are fetched with the first that is read."""
         self._wanted.update(dict.fromkeys(oid for oid in oids if oid not in self._blobs))
 
-    def blob(self, entry: Entry, shown: str) -> bytes:
-        """The content of a file.
+    def blob(self, entry: TreeEntry, shown: str) -> bytes:
+        """Return the content of a file.
 
         Raises:
             SourceError: it was not fetched, is a pointer of Git LFS, or too large.
@@ -211,17 +211,17 @@ class Repository:
         return data
 
     def _fetch(self) -> None:
-        wanted = list(self._wanted)
+        oids = list(self._wanted)
         self._wanted = {}
-        if not self._batch(wanted):
+        if not self._batch(oids):
             # An object that a partial clone lacks ends `cat-file`: ask for those alone that are here.
             here = self._local()
-            self._batch([oid for oid in wanted if oid not in self._blobs and oid in here])
-        for oid in wanted:
+            self._batch([oid for oid in oids if oid not in self._blobs and oid in here])
+        for oid in oids:
             self._blobs.setdefault(oid, None)
 
     def _single(self, oid: str) -> bytes | None:
-        """One blob that nobody announced, from a `cat-file` that waits for more of them."""
+        """Return one blob that nobody announced, from a `cat-file` that stays open for more."""
         if self._asked is None:
             import subprocess
 
@@ -250,7 +250,7 @@ class Repository:
         return data[:length] if len(data) > length else None
 
     def _batch(self, oids: list[str]) -> bool:
-        """Read blobs; False if git gave up on the way."""
+        """Read blobs; return False if git gave up on the way."""
         answer = self._git("cat-file", "--batch", "--buffer", stdin="".join(f"{oid}\n" for oid in oids), partly=True)
         here, size = 0, len(answer or b"")
         read = 0
@@ -276,12 +276,12 @@ class Repository:
     # git itself.
 
     def _git(self, *arguments: str, stdin: str = "", partly: bool = False, at_top: bool = False) -> bytes | None:
-        """What git prints; None if it fails (with `partly` what it printed until then)."""
+        """Return what git prints; None if it fails (with `partly` what it printed until then)."""
         code, answer, _ = self._run(arguments, stdin, at_top)
         return answer if code == 0 or partly else None
 
     def _command(self, directory: str) -> list[str]:
-        """The beginning of a git command.
+        """Return the beginning of a git command.
 
         Raises:
             RevisionError: git is not installed.
@@ -321,8 +321,9 @@ class Repository:
 
 
 def _room() -> int | None:
-    """A file in memory for what git prints, which comes through a pipe in thousands of pieces; None where the system
-    has no such files."""
+    """Return a file in memory for the output of git, which comes through a pipe in thousands of pieces; None where the
+    system has no such files.
+    """
     make = getattr(os, "memfd_create", None)
     try:
         return None if make is None else int(make("git"))
@@ -331,7 +332,7 @@ def _room() -> int | None:
 
 
 def _whole(file: int) -> bytes:
-    """All that was written to an open file."""
+    """Return all that was written to an open file."""
     os.lseek(file, 0, os.SEEK_SET)
     with open(file, "rb", buffering=0, closefd=False) as opened:
         return opened.read()
@@ -343,8 +344,8 @@ def _ended(process: Popen[bytes]) -> None:
         process.communicate(timeout=1)
 
 
-def _tree_entries(answer: bytes, known: dict[str, Entry]) -> Iterator[Entry]:
-    """`100644 blob <oid>\\t<path>`, ended by NUL. Records that another tree has as well are `known`."""
+def _tree_entries(answer: bytes, known: dict[str, TreeEntry]) -> Iterator[TreeEntry]:
+    r"""Parse `100644 blob <oid>\\t<path>`, ended by NUL. Records that another tree has as well are `known`."""
     for record in os.fsdecode(answer).split("\0"):
         entry = known.get(record)
         if entry is None:
@@ -352,15 +353,15 @@ def _tree_entries(answer: bytes, known: dict[str, Entry]) -> Iterator[Entry]:
             if not tab:
                 continue
             mode, _, oid = about.split()
-            entry = known[record] = Entry(mode, oid, path)
+            entry = known[record] = TreeEntry(mode, oid, path)
         yield entry
 
 
-def _index_entries(answer: bytes) -> Iterator[Entry]:
-    """`100644 <oid> <stage>\\t<path>`, ended by NUL."""
+def _index_entries(answer: bytes) -> Iterator[TreeEntry]:
+    r"""Parse `100644 <oid> <stage>\\t<path>`, ended by NUL."""
     for record in answer.split(b"\0"):
         about, tab, path = record.partition(b"\t")
         if tab:
             mode, oid, stage = about.split()
             if stage in (b"0", b"2"):
-                yield Entry(mode.decode(), oid.decode(), os.fsdecode(path))
+                yield TreeEntry(mode.decode(), oid.decode(), os.fsdecode(path))

@@ -21,7 +21,7 @@ _NEVER_ENTERED: Final = frozenset(
 
 
 def git_root(directory: str) -> str | None:
-    """The top of the work tree `directory` is in, found without starting git; None outside one."""
+    """Return the top of the work tree that `directory` is in, without starting git; None outside one."""
     here = os.path.realpath(directory)
     while True:
         if os.path.lexists(os.path.join(here, ".git")):
@@ -33,9 +33,9 @@ def git_root(directory: str) -> str | None:
 
 
 def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem]] | None:
-    """Tracked and untracked but not ignored files below `directory`, relative to it; None if git has no say there.
+    """Return tracked and untracked but not ignored files below `directory`, relative to it; None without a repository.
 
-    A directory that git ignores but the user named is the user's word against git's: it is walked.
+    A directory that git ignores but the user named is walked.
     """
     try:
         answer = _git(directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -50,26 +50,26 @@ def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem
 
 
 def walk(directory: str, shown: Callable[[str], str]) -> tuple[list[str], list[SourceProblem]]:
-    """All files below `directory`, relative to it, symbolic links to files included.
+    """Return all files below `directory`, relative to it, symbolic links to files included.
 
     A link to a directory is entered only if it leads to a place inside `directory` that no other way leads to, so
-    that nothing is listed twice and no loop is run through.
+    that nothing is listed twice and no loop is entered.
     """
-    found: list[str] = []
+    files: list[str] = []
     problems: list[SourceProblem] = []
     links: list[str] = []
     seen: set[str] = set()
     top = os.path.realpath(directory)
-    for name in _walk_real(directory, "", found, links, problems, shown):
+    for name in _walk_real(directory, "", files, links, problems, shown):
         seen.add(os.path.join(top, name) if name else top)  # no step below the top is a link
     for link in sorted(links):
         target = os.path.realpath(os.path.join(directory, link))
         if target in seen or not (target + os.sep).startswith(top.rstrip(os.sep) + os.sep):
             continue
         seen.add(target)
-        for name in _walk_real(directory, link, found, [], problems, shown):
+        for name in _walk_real(directory, link, files, [], problems, shown):
             seen.add(os.path.realpath(os.path.join(directory, name)))
-    return sorted(found), problems
+    return sorted(files), problems
 
 
 def _walk_real(
@@ -80,7 +80,7 @@ def _walk_real(
     problems: list[SourceProblem],
     shown: Callable[[str], str],
 ) -> Iterator[str]:
-    """Visit `start` and below, adding to the lists; yields the directories visited, relative to `directory`."""
+    """Visit `start` and below, adding to the lists; yield the visited directories, relative to `directory`."""
     pending = [start]
     while pending:
         here = pending.pop()
@@ -107,7 +107,7 @@ def _walk_real(
 
 
 def _git(directory: str, *arguments: str) -> bytes | None:
-    """What git prints; None if it fails or is not there.
+    """Return what git prints; None if it fails or is not installed.
 
     Raises:
         TimeoutError: no answer in time.

@@ -25,10 +25,10 @@ _READING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CL
 
 
 def read_regular(place: str, shown: str) -> bytes:
-    """The bytes of the regular file at `place`.
+    """Return the bytes of the regular file at `place`.
 
     Raises:
-        SourceError: whatever is in the way, in the user's words.
+        SourceError: what is in the way, in the user's words.
     """
     try:
         descriptor = os.open(place, _READING)
@@ -37,11 +37,7 @@ def read_regular(place: str, shown: str) -> bytes:
         raise in_words(error, shown) from error
     try:
         state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode):
-            raise SourceError(NOT_A_REGULAR_FILE, f"is {what_it_is(state.st_mode)}, not a file", shown)
-        size = state.st_size
-        if size > MAX_BYTES:
-            raise too_large(size, shown)
+        size = _size(state, shown)
         data = os.read(descriptor, size + 1)
         if len(data) != size:  # it grew or shrank, or is one of those that do not say
             pieces = [data]
@@ -58,22 +54,35 @@ def read_regular(place: str, shown: str) -> bytes:
 
 
 def check_regular(place: str, shown: str) -> int:
-    """The size of the regular file at `place`; raises SourceError where there is none, or it is too large."""
+    """Return the size of the regular file at `place`.
+
+    Raises:
+        SourceError: there is none, or it is too large.
+    """
     try:
         state = os.stat(place)
     except OSError as error:
         if isinstance(error, FileNotFoundError) and os.path.islink(place):
             raise SourceError(BROKEN_SYMLINK, "symbolic link to nothing", shown) from error
         raise in_words(error, shown) from error
+    return _size(state, shown)
+
+
+def _size(state: os.stat_result, shown: str) -> int:
+    """Return the size of a regular file, by its status.
+
+    Raises:
+        SourceError: it is no regular file, or too large.
+    """
     if not stat.S_ISREG(state.st_mode):
-        raise SourceError(NOT_A_REGULAR_FILE, f"is {what_it_is(state.st_mode)}, not a file", shown)
+        raise SourceError(NOT_A_REGULAR_FILE, f"is {_describe_mode(state.st_mode)}, not a file", shown)
     if state.st_size > MAX_BYTES:
         raise too_large(state.st_size, shown)
     return state.st_size
 
 
 def read_stream(descriptor: int, shown: str) -> bytes:
-    """All of a stream that somebody feeds: stdin, or `/dev/fd/63` of a process substitution."""
+    """Return all of a stream: stdin, or `/dev/fd/63` of a process substitution."""
     try:
         with open(descriptor, "rb", closefd=False) as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -90,7 +99,7 @@ def too_large(size: int, shown: str) -> SourceError:
 
 
 def in_words(error: OSError, shown: str) -> SourceError:
-    """The operating system's error as a SourceError."""
+    """Return the operating system's error as a SourceError."""
     import errno
 
     if isinstance(error, FileNotFoundError):
@@ -102,7 +111,7 @@ def in_words(error: OSError, shown: str) -> SourceError:
     return SourceError(UNREADABLE, (error.strerror or "cannot be read").lower(), shown)
 
 
-def what_it_is(mode: int) -> str:
+def _describe_mode(mode: int) -> str:
     for test, name in (
         (stat.S_ISDIR, "a directory"),
         (stat.S_ISFIFO, "a FIFO"),

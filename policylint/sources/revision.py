@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
-from policylint.sources.git import FILE, LINK, SUBMODULE, Entry, Repository, RevisionError
+from policylint.sources.git import FILE, LINK, SUBMODULE, Repository, TreeEntry
 from policylint.sources.selection import MANIFESTS, OUTSIDE, TEMPLATES, Exclude, ListedSource, is_manifest, printable
 from policylint.sources.skipping import reason_by_name, reasons_of_directory
 from policylint.sources.source import (
@@ -20,14 +20,13 @@ from policylint.sources.source import (
     SourceError,
     SourceFile,
     SourceProblem,
-    lines_of,
 )
 
 SUBMODULES: Final = "submodule"
 _MOST_LINKS: Final = 16
-Judged = SourceFile | Entry | str | None
-"""What an entry is by its path: a file to read, one to be looked at first (itself), the reason it is skipped, or none
-of the files that were asked for. Files of one repository are the same wherever they are listed."""
+Classification = SourceFile | TreeEntry | str | None
+"""What an entry is by its path: a file to read, one to look into first (itself), the reason why it is skipped, or
+nothing that was asked for. Files of one repository are the same wherever they are listed."""
 
 
 class Revision(ListedSource):
@@ -36,43 +35,34 @@ class Revision(ListedSource):
     def __init__(
         self,
         repository: Repository,
-        entries: Iterable[Entry],
+        entries: Iterable[TreeEntry],
         paths: Sequence[str] | None = None,
         exclude: Exclude = (),
     ) -> None:
-        """`paths` are as a user gives them, relative to where they stand; None means everything, () nothing."""
+        """Select what is below `paths`, as a user gives them, relative to here; None means everything, () nothing."""
         super().__init__(exclude)
         self._repository = repository
         self._entries = {entry.path: entry for entry in entries}
         self._exclude = exclude if callable(exclude) else list(exclude)
         self._here = os.path.realpath(".")
-        self._root = os.path.realpath(repository.top) if repository.top is not None else self._here
+        self._top = os.path.realpath(repository.top) if repository.top is not None else self._here
+        self._root = self._top
         self._below = None if paths is None else [self.below(path) for path in dict.fromkeys(paths)]
-        given = [os.path.relpath(self._root, self._here)] if paths is None else paths
-        self._given = sorted(((self.below(path), path) for path in given), key=lambda each: -len(each[0]))
-        self._judged: dict[Entry, Judged] = repository.judged(self._circumstances())
+        given = [os.path.relpath(self._top, self._here)] if paths is None else paths
+        self._given = sorted(((self.below(path), path) for path in given), key=lambda pair: -len(pair[0]))
+        self._classified: dict[TreeEntry, Classification] = repository.classifications(self._circumstances())
         self._directories: set[str] | None = None
         self._paths: list[str] | None = None
         self._shown: dict[str, str] = {}
         self._reasons: dict[str, tuple[str | None, str | None]] = {}
 
     @property
-    def root(self) -> str | None:
-        return self._root
-
-    @property
     def named(self) -> bool:
         return False
 
     def file(self, path: str) -> SourceFile:
-        """Any file of the tree by its path as shown, inside the paths that were asked for or not."""
+        """Return any file of the tree by its path as shown, below the selected paths or not."""
         return self._listed().get(path) or self.at(self.below(path), path)
-
-    def text(self, path: str) -> list[str]:
-        try:
-            return lines_of(self.file(path).read())
-        except (SourceError, RevisionError):
-            return []
 
     def at(self, place: str, shown: str) -> SourceFile:
         entry = self._target(place, shown)
@@ -80,25 +70,25 @@ class Revision(ListedSource):
             raise SourceError(NOT_FOUND, "no such file or directory", shown)
         return SourceFile(shown, self, (place, entry))
 
-    def relative(self, place: tuple[str, Entry], shown: str) -> str:  # noqa: ARG002 - as every Holder
+    def relative(self, place: tuple[str, TreeEntry], shown: str) -> str:  # noqa: ARG002 - as every FileReader
         return printable(place[0])
 
-    def data(self, place: tuple[str, Entry], shown: str) -> bytes:
+    def data(self, place: tuple[str, TreeEntry], shown: str) -> bytes:
         return self._repository.blob(place[1], shown)
 
-    def content_id(self, place: tuple[str, Entry]) -> str:
+    def content_id(self, place: tuple[str, TreeEntry]) -> str:
         return place[1].oid
 
     def announce(self, files: Sequence[SourceFile]) -> None:
-        self._repository.want(oid for each in files if (oid := each.known_id()) is not None)
+        self._repository.want(oid for file in files if (oid := file.known_id()) is not None)
 
     def below(self, path: str) -> str:
-        """The path below the root of a path as a user gives it; "" for the root itself, `..` for what is outside."""
-        place = os.path.relpath(os.path.normpath(os.path.join(self._here, path)), self._root)
+        """Return the path below the root of a path as a user gives it: "" for the root, `..` for what is outside."""
+        place = os.path.relpath(os.path.normpath(os.path.join(self._here, path)), self._top)
         return "" if place == os.curdir else place.replace(os.sep, "/")
 
     def holds(self, path: str) -> bool:
-        """Whether a path as a user gives it is there, as a file or as a directory."""
+        """Return whether a path as a user gives it exists, as a file or as a directory."""
         return self._is_there(self.below(path))
 
     def yaml_below(self, directory: str) -> list[str]:
@@ -132,26 +122,26 @@ class Revision(ListedSource):
         return place in self._directories
 
     def _circumstances(self) -> Hashable:
-        """What `_judge` depends on beside the entry: where that is the same, so is what it says."""
+        """Return all that `_classify` depends on beside the entry: where that is the same, so is its result."""
         charts = frozenset(path for path in self._entries if path.endswith("Chart.yaml"))
         below = None if self._below is None else tuple(self._below)
         exclude = self._exclude if callable(self._exclude) else tuple(self._exclude)
-        return charts, below, tuple(self._given), exclude, self._root, self._here
+        return charts, below, tuple(self._given), exclude, self._top, self._here
 
     def _list(self) -> Iterator[SourceFile]:
         chosen: dict[str, SourceFile] = {}
         links: list[str] = []
         unclear: list[str] = []
         for path, entry in self._entries.items():
-            judged = self._judged.get(entry)
-            if judged is None and entry not in self._judged:
-                judged = self._judged[entry] = self._judge(entry)
-            if isinstance(judged, SourceFile):
-                chosen[path] = judged
-            elif judged is None:
+            classified = self._classified.get(entry)
+            if classified is None and entry not in self._classified:
+                classified = self._classified[entry] = self._classify(entry)
+            if isinstance(classified, SourceFile):
+                chosen[path] = classified
+            elif classified is None:
                 continue
-            elif isinstance(judged, str):
-                self._skip(judged, self._show(path))
+            elif isinstance(classified, str):
+                self._skip(classified, self._show(path))
             elif entry.mode == LINK:
                 links.append(path)
             else:
@@ -167,14 +157,14 @@ class Revision(ListedSource):
                 del chosen[path]
         yield from chosen.values()
 
-    def _judge(self, entry: Entry) -> Judged:
+    def _classify(self, entry: TreeEntry) -> Classification:
         mode, _, path = entry
-        asked = self._asked_for(path)
-        if asked is None:
+        named = self._is_named(path)
+        if named is None:
             return None
         if mode == SUBMODULE:
             return SUBMODULES
-        reason = "" if asked else self._reason(path)
+        reason = "" if named else self._reason(path)
         if reason != "":
             return reason
         if mode == LINK:
@@ -183,11 +173,11 @@ class Revision(ListedSource):
             return None
         return entry if _is_json(path) else self._file(path, entry)
 
-    def _file(self, path: str, entry: Entry) -> SourceFile:
+    def _file(self, path: str, entry: TreeEntry) -> SourceFile:
         return SourceFile(self._show(path), self, (path, entry))
 
-    def _asked_for(self, path: str) -> bool | None:
-        """None for a file outside the paths, True for one that was named itself: it is read whatever it is called."""
+    def _is_named(self, path: str) -> bool | None:
+        """Return whether a file was named itself, so that it is read whatever its name; None outside the paths."""
         if self._below is None:
             return False
         if path in self._below:
@@ -197,7 +187,7 @@ class Revision(ListedSource):
         return None
 
     def _reason(self, path: str) -> str | None:
-        """Why a file is no manifest, "" where it may be one, None where nobody would take it for one."""
+        """Return why a file is no manifest, "" where it may be one, None where its name tells that it is not meant."""
         lower = path.lower()
         if lower.endswith(MANIFESTS):
             if self._is_excluded is not None and self._is_excluded(self._show(path)):
@@ -240,12 +230,12 @@ class Revision(ListedSource):
         elif not self._is_there(place):
             self._problems.append(SourceProblem(BROKEN_SYMLINK, "symbolic link to nothing", shown))
 
-    def _target(self, place: str, shown: str) -> Entry | None:
+    def _target(self, place: str, shown: str) -> TreeEntry | None:
         entry = self._entries.get(self._resolved(place, shown))
         return entry if entry is not None and entry.mode.startswith(FILE) else None
 
     def _resolved(self, place: str, shown: str) -> str:
-        """Where a path leads, links of directories on the way included; begins with `..` outside the tree."""
+        """Return where a path leads, links of directories on the way included; it begins with `..` outside the tree."""
         for _ in range(_MOST_LINKS):
             link = self._first_link(place)
             if link is None:
@@ -268,7 +258,7 @@ class Revision(ListedSource):
         return None
 
     def _show(self, path: str) -> str:
-        """The path as the work tree shows it: through the path that the user gave, else as seen from here."""
+        """Return the path as the work tree shows it: through the path that the user gave, else as seen from here."""
         directory, _, name = path.rpartition("/")
         known = self._shown.get(directory)
         if known is None:
@@ -280,18 +270,18 @@ class Revision(ListedSource):
         for below, given in self._given:
             if not below or directory == below or directory.startswith(f"{below}/"):
                 return os.path.normpath(os.path.join(given, directory[len(below) :].lstrip("/")))
-        return os.path.relpath(os.path.join(self._root, directory), self._here)
+        return os.path.relpath(os.path.join(self._top, directory), self._here)
 
 
 def at_revision(
     repository: Repository, revision: str, paths: Sequence[str] | None = None, exclude: Exclude = ()
 ) -> Revision:
-    """A commit, tag, branch or tree as a source."""
+    """Return a commit, tag, branch or tree as a source."""
     return Revision(repository, repository.entries(repository.tree(revision)), paths, exclude)
 
 
 def staged(repository: Repository, paths: Sequence[str] | None = None, exclude: Exclude = ()) -> Revision:
-    """The index as a source."""
+    """Return the index as a source."""
     return Revision(repository, repository.index(), paths, exclude)
 
 

@@ -1,4 +1,4 @@
-"""What the listings of a work tree and of a revision have in common: which files count, and how they are reported."""
+"""The rules by which a work tree and a revision list their files: which count, and how the others are reported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from policylint.sources.source import SourceError, SourceFile, SourceProblem
+from policylint.errors import UsageError
+from policylint.sources.source import SourceError, SourceFile, SourceProblem, lines_of
 
 MANIFESTS: Final = (".yaml", ".yml", ".json")
 TEMPLATES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tftpl", ".tmpl", ".gotmpl", ".erb", ".template")
@@ -19,17 +20,23 @@ Exclude = Sequence[str] | Callable[[str], bool]
 class ListedSource:
     """The files of a source, listed once, on first use, with what could not be listed and what was left out.
 
-    A subclass lists them in `_list`, adds to `_problems` and `_skipped` while it does, and gives the bytes as `Holder`.
+    A subclass sets `_root`, lists the files in `_list`, where it adds to `_problems` and `_skipped`, and gives their
+    bytes as a `FileReader`.
     """
 
     def __init__(self, exclude: Exclude) -> None:
         self._is_excluded: Callable[[str], bool] | None = exclusion(exclude)
+        self._root: str | None = None
         self._files: dict[str, SourceFile] | None = None
         self._problems: list[SourceProblem] = []
         self._skipped: dict[str, list[str]] = {}
 
     def _list(self) -> Iterator[SourceFile]:
         raise NotImplementedError
+
+    @property
+    def root(self) -> str | None:
+        return self._root
 
     @property
     def problems(self) -> list[SourceProblem]:
@@ -44,11 +51,20 @@ class ListedSource:
     def files(self) -> list[SourceFile]:
         return list(self._listed().values())
 
+    def file(self, path: str) -> SourceFile:
+        raise NotImplementedError
+
+    def text(self, path: str) -> list[str]:
+        try:
+            return lines_of(self.file(path).read())
+        except (SourceError, UsageError):  # the repository may be gone, too
+            return []
+
     def _listed(self) -> dict[str, SourceFile]:
         """Return the files by their paths as shown, sorted."""
         if self._files is None:
-            found = {file.path: file for file in self._list()}
-            self._files = {path: found[path] for path in sorted(found)}
+            files = {file.path: file for file in self._list()}
+            self._files = {path: files[path] for path in sorted(files)}
             self._problems = sorted(dict.fromkeys(self._problems), key=lambda problem: (problem.file, problem.code))
             self._skipped = {reason: sorted(set(paths)) for reason, paths in sorted(self._skipped.items())}
         return self._files
@@ -61,7 +77,7 @@ class ListedSource:
 
 
 def exclusion(exclude: Exclude) -> Callable[[str], bool] | None:
-    """Return what says whether to leave a file out by its path as shown; None where nothing is left out.
+    """Return a function that says whether to leave a file out by its path as shown; None where nothing is left out.
 
     Patterns are globs; one that matches a directory, wherever it is, leaves out all in it.
     """
@@ -83,7 +99,7 @@ def exclusion(exclude: Exclude) -> Callable[[str], bool] | None:
 
 
 def is_manifest(data: bytes) -> bool:
-    """Whether a JSON file looks like a Kubernetes object."""
+    """Return whether a JSON file looks like a Kubernetes object."""
     return b'"apiVersion"' in data and b'"kind"' in data
 
 

@@ -1,4 +1,4 @@
-"""Which files are no Kubernetes manifests, to judge by their path: what they are instead, or None."""
+"""Files that are no Kubernetes manifests by their path, and what they are instead."""
 
 from __future__ import annotations
 
@@ -42,32 +42,32 @@ _NO_MANIFESTS: Final = _CI_DIRECTORIES - {".tekton"}
 
 
 def reasons_of_directory(directory: str, is_chart: Callable[[str], bool]) -> tuple[str | None, str | None]:
-    """What all files of a directory are by its path: whatever their names, and unless their names say otherwise."""
+    """Return what all files of a directory are by its path: whatever their names, and unless these say otherwise."""
     directories = directory.split("/") if directory else []
     by_directory = None
-    for each in directories:
-        if each in _NO_MANIFESTS:
+    for step in directories:
+        if step in _NO_MANIFESTS:
             by_directory = CI
-        elif each in _TOOL_DIRECTORIES:
+        elif step in _TOOL_DIRECTORIES:
             by_directory = TOOL
         else:
             continue
         break
-    for depth, each in enumerate(directories):
-        if each in ("templates", "ci", "tests") and is_chart("/".join(directories[:depth])):
-            return by_directory, HELM_TEMPLATE if each == "templates" else HELM_VALUES
+    for depth, step in enumerate(directories):
+        if step in ("templates", "ci", "tests") and is_chart("/".join(directories[:depth])):
+            return by_directory, HELM_TEMPLATE if step == "templates" else HELM_VALUES
     return by_directory, None
 
 
 def reason_by_name(
     name: str, directory: str, reasons: tuple[str | None, str | None], is_chart: Callable[[str], bool]
 ) -> str | None:
-    """What a file is if no Kubernetes manifest; None where it may be one.
+    """Return what a file is if no Kubernetes manifest; None where it may be one.
 
     Args:
         directory: posix, relative to the root or as shown: those above it may make the file part of a chart.
         reasons: of the directory (`reasons_of_directory`).
-        is_chart: tells of a Chart.yaml in a posix directory, the empty string for the top.
+        is_chart: whether a posix directory, the empty string for the top, holds a Chart.yaml.
     """
     by_name = _by_name(name)
     if by_name == TEMPLATE:
@@ -85,7 +85,7 @@ def reason_by_name(
 
 @cache
 def _by_name(name: str) -> str | None:
-    """What a file is by its name alone."""
+    """Return what a file is by its name alone."""
     stem, _, extension = name.lower().rpartition(".")
     if extension in _TEMPLATE_SUFFIXES or stem.rpartition(".")[2] in _TEMPLATE_SUFFIXES:
         return TEMPLATE

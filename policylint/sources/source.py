@@ -1,4 +1,4 @@
-"""What a source is: something that lists manifests and gives their bytes."""
+"""Sources: they list manifests and give their bytes."""
 
 from __future__ import annotations
 
@@ -35,29 +35,34 @@ class SourceProblem(NamedTuple):
     file: str
 
 
-class Holder(Protocol):
-    """What gives files their bytes. A file knows only its place there: thousands of them are kept."""
+class FileReader(Protocol):
+    """The source of a file's bytes. A file knows only its place there, as thousands are kept."""
 
     def relative(self, place: Any, shown: str) -> str:
-        """The path of a place below the source's root; `shown` where it is outside."""
+        """Return the path of a place below the source's root; `shown` where it is outside."""
 
     def data(self, place: Any, shown: str) -> bytes:
-        """The bytes at a place. Raises SourceError."""
+        """Return the bytes at a place.
+
+        Raises:
+            SourceError: they cannot be read.
+        """
 
     def content_id(self, place: Any) -> str | None:
-        """The git blob id of what is at a place, if it is known without reading."""
+        """Return the git blob id of what is at a place, None if that takes reading it."""
 
 
 class SourceFile:
     """One file of a source.
 
-    `path` is the path as shown: posix, relative to where the user stands. `relative` is the path below the source's
-    root, which SARIF and CODEOWNERS want; the same as `path` where the file is outside it.
+    Attributes:
+        path: as shown: posix, relative to where the user stands.
+        relative: below the source's root, as SARIF and CODEOWNERS want it; `path` where the file is outside.
     """
 
     __slots__ = ("_holder", "_place", "path")
 
-    def __init__(self, path: str, holder: Holder, place: Any) -> None:
+    def __init__(self, path: str, holder: FileReader, place: Any) -> None:
         self.path = path
         self._holder = holder
         self._place = place
@@ -67,7 +72,7 @@ class SourceFile:
         return self._holder.relative(self._place, self.path)
 
     def read(self) -> bytes:
-        """The file's bytes.
+        """Return the file's bytes.
 
         Raises:
             SourceError: it is gone, unreadable, over MAX_BYTES, or not a regular file.
@@ -75,62 +80,64 @@ class SourceFile:
         return self._holder.data(self._place, self.path)
 
     def known_id(self) -> str | None:
-        """The git blob id of the file's content, if it is known without reading."""
+        """Return the git blob id of the file's content, None if that takes reading it."""
         return self._holder.content_id(self._place)
 
 
 class Source(Protocol):
-    """Where manifests come from. All answers are deterministic and sorted by path."""
+    """A list of manifests. All answers are deterministic and sorted by path."""
 
     @property
     def root(self) -> str | None:
-        """The path of the git root, else of the directory given; None for stdin."""
+        """Return the path of the git root, else of the directory given; None for stdin."""
 
     @property
     def problems(self) -> list[SourceProblem]:
-        """What could not be listed."""
+        """Return what could not be listed."""
 
     @property
     def skipped(self) -> dict[str, list[str]]:
-        """Files that are no Kubernetes manifests by their path: reason → paths as shown."""
+        """Return the files that are no Kubernetes manifests by their path: reason → paths as shown."""
 
     @property
     def named(self) -> bool:
-        """Whether the user named every file, so that what is in none of them is not there. A tree, and what is rendered
-        from one, leaves out what nobody commits."""
+        """Return whether the user named every file, so that nothing exists beside them.
+
+        A tree, and what is rendered from one, leaves out what nobody commits.
+        """
 
     def files(self) -> list[SourceFile]:
-        """The files to read as manifests: *.yaml, *.yml, and *.json that look like Kubernetes objects."""
+        """Return the files to read as manifests: *.yaml, *.yml, and *.json that look like Kubernetes objects."""
 
     def announce(self, files: Sequence[SourceFile]) -> None:
-        """Say which files will be read, so that they can come together."""
+        """Announce files that will be read, so that they can be fetched together."""
 
     def file(self, path: str) -> SourceFile:
-        """Any file by its path as shown, listed or not (values files, charts, patches).
+        """Return any file by its path as shown, listed or not (values files, charts, patches).
 
         Raises:
             SourceError: there is none.
         """
 
     def at(self, path: str, shown: str) -> SourceFile:
-        """The file at a path below the root, listed or not, links followed.
+        """Return the file at a path below the root, listed or not, links followed.
 
         Raises:
             SourceError: there is none, or it lies outside the root.
         """
 
     def yaml_below(self, directory: str) -> Iterable[str]:
-        """The YAML files below a directory, listed or not, by their paths below the root; none in hidden ones."""
+        """Return the YAML files below a directory, listed or not, by path below the root; none in hidden ones."""
 
     def files_below(self, directory: str) -> list[str]:
-        """All files below a directory, of whatever kind, by their paths below the root; links are not followed."""
+        """Return all files below a directory, of any kind, by their paths below the root; links are not followed."""
 
     def text(self, path: str) -> list[str]:
-        """The lines of a file, for snippets; empty if it cannot be read any more."""
+        """Return the lines of a file, for snippets; none if it cannot be read any more."""
 
 
 def lines_of(data: bytes) -> list[str]:
-    """Lines as positions count them: broken at CRLF, LF and CR only, without byte order mark."""
+    """Split into lines as positions count them: at CRLF, LF and CR only, without byte order mark."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     text = data.decode(encoding, "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -1,4 +1,4 @@
-"""Manifests that a caller has in memory, as a source of one file."""
+"""A text in memory as a source of one file."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ NAME: Final = "<text>"
 
 
 class Text:
-    """A source of one file that lies on no disk, shown as NAME. What is not in it may be elsewhere."""
+    """A source of one file that lies on no disk, shown as NAME. What is not in it may exist elsewhere."""
 
     def __init__(self, data: bytes) -> None:
-        """`data` is read as a file would be: any number of documents, YAML or JSON, UTF-8 or with a byte order mark."""
+        """Take the bytes of a file: any number of documents, YAML or JSON, UTF-8 or with a byte order mark."""
         self._data = data
         self._file = SourceFile(NAME, self, NAME)
 
@@ -38,7 +38,7 @@ class Text:
         return [self._file]
 
     def announce(self, files: Sequence[SourceFile]) -> None:
-        """Nothing is to be fetched."""
+        """Do nothing: nothing is to be fetched."""
 
     def file(self, path: str) -> SourceFile:
         if path != NAME:
@@ -57,10 +57,10 @@ class Text:
     def text(self, path: str) -> list[str]:
         return lines_of(self._data) if path == NAME else []
 
-    def relative(self, place: Any, shown: str) -> str:  # noqa: ARG002 - as every Holder
+    def relative(self, place: Any, shown: str) -> str:  # noqa: ARG002 - as every FileReader
         return shown
 
-    def data(self, place: Any, shown: str) -> bytes:  # noqa: ARG002 - as every Holder
+    def data(self, place: Any, shown: str) -> bytes:  # noqa: ARG002 - as every FileReader
         if len(self._data) > MAX_BYTES:
             from policylint.sources.regular_file import too_large
 
@@ -68,4 +68,4 @@ class Text:
         return self._data
 
     def content_id(self, place: Any) -> None:
-        """Not known before it is read, as in the work tree."""
+        """Return None: it takes reading, as in the work tree."""

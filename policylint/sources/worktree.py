@@ -16,19 +16,19 @@ from policylint.sources.listing import git_files, git_root, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
 from policylint.sources.selection import MANIFESTS, OUTSIDE, TEMPLATES, Exclude, ListedSource, is_manifest, printable
 from policylint.sources.skipping import reason_by_name, reasons_of_directory
-from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem, lines_of
+from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem
 
 _STREAMS: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 class _Directory(NamedTuple):
-    """What the files of one directory have in common. The first three end in a slash, unless empty.
+    """The properties that the files of one directory share. The first three end in a slash, unless empty.
 
     Args:
-        place: from where the process stood.
+        place: relative to the process's directory.
         shown: as users see it.
         real: with all links resolved.
-        path: posix, from where paths are judged.
+        path: posix, below the directory that reasons are judged from.
         reasons: see `reasons_of_directory`.
         is_chart: whether a directory, named as `path` is, holds a chart.
     """
@@ -51,13 +51,8 @@ class WorkTree(ListedSource):
         self._judged_from: dict[str, tuple[str, str]] = {}
         self._charts: dict[str, bool] = {}
         self._streams: dict[str, bytes] = {}
-        self._root: str | None = None
         self._here = os.getcwd()  # files are read from here, wherever the process has gone since
         self._find_root()
-
-    @property
-    def root(self) -> str | None:
-        return self._root
 
     @property
     def named(self) -> bool:
@@ -86,7 +81,7 @@ class WorkTree(ListedSource):
         """Yield every file below a directory, step by step, by its path below the root; links are not followed.
 
         Args:
-            is_hidden: tells the names of directories that are not entered.
+            is_hidden: whether a directory is not to be entered, by its name.
         """
         top = None if self._root is None else os.path.join(self._root, directory)
         if top is None or not os.path.isdir(top) or not self._holds(top):
@@ -97,20 +92,14 @@ class WorkTree(ListedSource):
             yield from (name if below == os.curdir else f"{below}/{name}" for name in sorted(names))
 
     def _holds(self, place: str) -> bool:
-        """Whether a path, links resolved, stays below the root. Asks for every part of the path, so ask last."""
+        """Return whether a path, links resolved, stays below the root. Slow: every part of the path is looked up."""
         return self._root is not None and belongs(os.path.realpath(place), self._root)
 
     def announce(self, files: Sequence[SourceFile]) -> None:
-        """Files are read one by one."""
+        """Do nothing: files are read one by one."""
 
     def content_id(self, place: Any) -> None:
-        """Not known: git's own index may be of before a filter, or of another moment. Reading and hashing is cheap."""
-
-    def text(self, path: str) -> list[str]:
-        try:
-            return lines_of(self.file(path).read())
-        except SourceError:
-            return []
+        """Return None: git's own index may be from before a filter or another moment; reading and hashing is cheap."""
 
     def _find_root(self) -> None:
         first = next((path for path in self._paths if not _is_stream(path)), None)
@@ -126,12 +115,11 @@ class WorkTree(ListedSource):
         real: dict[str, str] = {}  # one file is read once, by whatever way it is reached
         for path in self._paths:
             for file, place in self._below(path):
-                by_now = real.setdefault(place, file.path)
-                if by_now == file.path:
+                if real.setdefault(place, file.path) == file.path:
                     yield file
 
     def _below(self, path: str) -> Iterator[tuple[SourceFile, str]]:
-        """The files a path given by the user stands for, each with the place it really is."""
+        """Yield the files that a path given by the user stands for, each with its real path."""
         if _is_stream(path):
             yield self._stream(path), path
         elif os.path.isdir(path):
@@ -156,39 +144,39 @@ class WorkTree(ListedSource):
         directories: dict[str, _Directory] = {}
         for path in names:
             above, _, name = path.rpartition("/")
-            here = directories.get(above)
-            if here is None:
-                here = directories[above] = self._directory(directory, above)
+            parent = directories.get(above)
+            if parent is None:
+                parent = directories[above] = self._directory(directory, above)
             lower = name.lower()
             if not lower.endswith(MANIFESTS):
                 if lower.endswith(TEMPLATES):
-                    self._is_skipped(here, name)
+                    self._is_skipped(parent, name)
                 continue
-            place = here.place + name
+            place = parent.place + name
             try:
                 state = os.lstat(place)
             except OSError:
                 state = None
             if state is not None and stat.S_ISLNK(state.st_mode):
-                links.append((here, name))
+                links.append((parent, name))
                 continue
-            file = self._wanted(here, name, state, is_git)
+            file = self._select(parent, name, state, is_git)
             if file is not None:
-                yield file, here.real + name
-        for here, name in links:  # after the files they may lead to, so that the file itself is the one read
-            place = here.place + name
+                yield file, parent.real + name
+        for parent, name in links:  # after the files they may lead to, so that the file itself is the one read
+            place = parent.place + name
             target = os.path.realpath(place)
             if os.path.isdir(target):
                 continue
             if os.path.exists(target) and not belongs(target, inside):
                 self._skip(OUTSIDE, _shown(place))
                 continue
-            file = self._wanted(here, name, None, is_git)
+            file = self._select(parent, name, None, is_git)
             if file is not None:
                 yield file, target
 
     def _directory(self, given: str, below: str) -> _Directory:
-        """A directory below one that the user named. Those above it, up to the root, count for what its path tells."""
+        """Return a directory below one that the user named. Those above it, up to the root, count for its reasons."""
         place = os.path.join(given, below, "")
         shown = _shown(place)
         above, prefix = self._above(given)
@@ -206,15 +194,15 @@ class WorkTree(ListedSource):
             is_chart,
         )
 
-    def _wanted(self, here: _Directory, name: str, state: os.stat_result | None, is_git: bool) -> SourceFile | None:
-        """A file of a directory unless it is excluded, no manifest, or (in git's list only) deleted.
+    def _select(self, parent: _Directory, name: str, state: os.stat_result | None, is_git: bool) -> SourceFile | None:
+        """Return a file of a directory unless it is excluded, no manifest, or (in git's list only) deleted.
 
         Args:
-            state: what is there, if it is no link.
+            state: of the file, if it is no link.
         """
-        place = here.place + name
-        shown = here.shown + (name if name.isascii() else printable(name))
-        if (self._is_excluded is not None and self._is_excluded(shown)) or self._is_skipped(here, name):
+        place = parent.place + name
+        shown = parent.shown + (name if name.isascii() else printable(name))
+        if (self._is_excluded is not None and self._is_excluded(shown)) or self._is_skipped(parent, name):
             return None
         try:
             if state is not None and stat.S_ISREG(state.st_mode) and state.st_size <= MAX_BYTES:
@@ -231,15 +219,15 @@ class WorkTree(ListedSource):
             return None
         return file
 
-    def _is_skipped(self, here: _Directory, name: str) -> bool:
-        """Count the file as no manifest if its path says so."""
-        reason = reason_by_name(name, here.path, here.reasons, here.is_chart)
+    def _is_skipped(self, parent: _Directory, name: str) -> bool:
+        """Return whether the file is no manifest by its path, and note why."""
+        reason = reason_by_name(name, parent.path, parent.reasons, parent.is_chart)
         if reason is not None:
-            self._skip(reason, _shown(here.place + name))
+            self._skip(reason, _shown(parent.place + name))
         return reason is not None
 
     def _above(self, directory: str) -> tuple[str, str]:
-        """Where a given directory's paths are judged from: the root if it is inside, and the way from there to it."""
+        """Return the directory that paths below a given one are judged from (the root if it is inside), and the way."""
         known = self._judged_from.get(directory)
         if known is None:
             above, root, prefix = os.path.realpath(directory), self._root, ""
@@ -250,8 +238,7 @@ class WorkTree(ListedSource):
         return known
 
     def _placed(self, place: str, of_directory: Callable[[str], str]) -> str:
-        """A path whose directory was resolved, once for all that is in it (`realpath` asks for every part of a
-        path)."""
+        """Resolve the directory of a path, once for all that is in it (`realpath` asks for every part of a path)."""
         directory, _, name = place.rpartition(os.sep)
         if name in ("", ".", "..") or (not directory and place.startswith(os.sep)):
             return of_directory(place)
@@ -300,7 +287,7 @@ class WorkTree(ListedSource):
         return read_regular(os.path.join(self._here, place), shown)
 
     def _stream(self, path: str) -> SourceFile:
-        """A stream can be read but once: what came is kept."""
+        """Read a stream, which can be read only once, and keep it."""
         shown = "<stdin>" if path in ("-", "/dev/stdin", "<stdin>") else path
         if shown not in self._streams:
             descriptor = 0 if shown == "<stdin>" else int(path.rpartition("/")[2])

@@ -25,7 +25,6 @@ class Agentgateway(Implementation):
     """AgentgatewayPolicy."""
 
     name = "agentgateway"
-
     ends_above = True
 
     def __init__(self) -> None:

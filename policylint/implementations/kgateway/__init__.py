@@ -40,7 +40,6 @@ class Kgateway(Implementation):
     """TrafficPolicy, ListenerPolicy, BackendConfigPolicy and DirectResponse."""
 
     name = "kgateway"
-
     ends_above = True
 
     def __init__(self) -> None:

@@ -34,7 +34,6 @@ class NginxGatewayFabric(Implementation):
     """ClientSettings-, ProxySettings-, Observability-, UpstreamSettings-, RateLimit-, Snippets-, WAFPolicy and more."""
 
     name = "nginx-gateway-fabric"
-
     ends_above = True
 
     @cached_property

@@ -11,7 +11,7 @@ import click
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from click.shell_completion import CompletionItem
 
@@ -62,14 +62,13 @@ def objects(context: click.Context, parameter: click.Parameter, incomplete: str)
     return [name for name in spelled if name.lower().startswith(typed) or f"/{typed}" in name.lower()]
 
 
-def gateways(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Offer Gateways of the tree."""
-    return [name for name in objects(context, parameter, incomplete) if name.startswith("Gateway/")]
+def of_kind(kind: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a completion that offers the objects of one kind."""
 
+    def offer(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        return [name for name in objects(context, parameter, incomplete) if name.startswith(f"{kind}/")]
 
-def services(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Offer Services of the tree."""
-    return [name for name in objects(context, parameter, incomplete) if name.startswith("Service/")]
+    return offer
 
 
 def workloads(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -37,12 +37,13 @@ def show(directory: str | None, config: str | None, no_config: bool) -> int:
 
     from policylint.cli.output import put
     from policylint.config.show import show as shown
-    from policylint.session.rules import check
+    from policylint.session.rules import chosen, locked
     from policylint.session.settings import RunOptions, Setup
 
     if directory:
         os.chdir(directory)
     setup = Setup.of(RunOptions(config=config, no_config=no_config))
-    check(setup)
+    chosen(setup)  # complains about names that are no rules, and so does the next one
+    locked(setup.settings)
     put(shown(setup.settings, setup.origin))
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import OK, say
-from policylint.cli.options import EXIT_CODES, OUTPUT, Command, at, option, outputs
+from policylint.cli.options import EXIT_CODES, Command, at, form_option, option, outputs
 from policylint.cli.reporting import output_files
 from policylint.cli.run import Run, reading, showing
 
@@ -55,15 +55,7 @@ FORMATS = ("mermaid", "dot", "svg", "html")
 )
 @reading
 @at()
-@option(
-    OUTPUT,
-    "-o",
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default=None,
-    help="Format on stdout. Default: mermaid, unless --output is given.",
-)
+@form_option(FORMATS, "Format on stdout. Default: mermaid, unless --output is given.", None)
 @outputs
 @showing
 def graph(

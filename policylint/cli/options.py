@@ -212,16 +212,9 @@ showing = together(
 
 
 def form_option(
-    known: Sequence[str], meaning: str = "Format on stdout.", default: str = "text"
+    known: Sequence[str], meaning: str = "Format on stdout.", default: str | None = "text"
 ) -> Callable[[Decorated], Decorated]:
     """-o, --format."""
     return option(
-        OUTPUT,
-        "-o",
-        "--format",
-        "form",
-        type=click.Choice(known),
-        default=default,
-        show_default=True,
-        help=meaning,
+        OUTPUT, "-o", "--format", "form", type=click.Choice(known), default=default, show_default=True, help=meaning
     )

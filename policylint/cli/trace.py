@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import FOUND, OK
-from policylint.cli.completing import gateways, services, workloads
+from policylint.cli.completing import of_kind, workloads
 from policylint.cli.options import Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
 
@@ -37,7 +37,7 @@ QUERY = "What is asked"
     "--gateway",
     metavar="GATEWAY",
     default="",
-    shell_complete=gateways,
+    shell_complete=of_kind("Gateway"),
     help="Only this Gateway. Default: all that listen for the host.",
 )
 @option(
@@ -55,7 +55,7 @@ QUERY = "What is asked"
     "service",
     metavar="SERVICE",
     default="",
-    shell_complete=services,
+    shell_complete=of_kind("Service"),
     help="The Service that mesh traffic is for.",
 )
 @option(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from policylint.documents import read
 from policylint.edit.text import Edit, edit_of
-from policylint.edit.values import expected, values
+from policylint.edit.values import expected
 from policylint.model import Finding
 from policylint.model.fix import Change, Fix
 from policylint.namedtuple import NamedTuple
@@ -38,20 +38,12 @@ def plan(findings: Iterable[Finding], read_file: Read, *, unsafe: bool = False) 
     chosen: list[Change] = []
     more_unsafe = 0
     for finding in findings:
-        fix = next(
-            (
-                candidate
-                for candidate in finding.fixes
-                if (candidate.safe or unsafe) and contents.takes(chosen, candidate)
-            ),
-            None,
-        )
-        if fix is None:
-            more_unsafe += any(
-                not candidate.safe and contents.takes(chosen, candidate) for candidate in finding.fixes if not unsafe
-            )
+        possible = [fix for fix in finding.fixes if contents.takes(chosen, fix)]
+        allowed = [fix for fix in possible if fix.safe or unsafe]
+        if not allowed:
+            more_unsafe += bool(possible)
             continue
-        chosen += [change for change in fix.changes if change not in chosen]
+        chosen += [change for change in allowed[0].changes if change not in chosen]
         fixed.append(finding)
     old = {file: contents.data(file) for file in sorted({change.location.file for change in chosen})}
     files = {file: contents.result(file, chosen) for file in old}
@@ -107,7 +99,7 @@ class _Contents:
             file_edits += [edit for edit in change_edits if edit not in file_edits]
         new = applied(text, file_edits)
         before = read(data, file)
-        expected_values = expected(values(before.documents), file_changes)
+        expected_values = expected(before.documents, file_changes)
         if new is None or expected_values is None:
             return None
         encoded = (b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b"") + new.encode()

@@ -7,32 +7,25 @@ from typing import Any
 from policylint.documents import Document, Pointer, read
 from policylint.model.fix import Change
 
-Expected = list[tuple[int, Any]]
-"""(line, value) of every document of a file."""
 
-
-def values(documents: list[Document]) -> Expected:
-    """Return the line and value of every document."""
-    return [(document.line, document.value) for document in documents]
-
-
-def expected(before: Expected, changes: list[Change]) -> list[Any] | None:
+def expected(before: list[Document], changes: list[Change]) -> list[Any] | None:
     """Return the values of all documents of a file after the changes; None where one is not as the change expects."""
-    result = [[value] for _, value in before]
+    numbers = {document.line: number for number, document in enumerate(before)}
+    result = [[document.value] for document in before]
     for change in sorted(changes, key=_inside_out):
         document = change.location.document
-        index = next(
-            (position for position, (line, _) in enumerate(before) if line == getattr(document, "line", 0)), None
-        )
-        if index is None or not isinstance(document, Document) or before[index][1] != document.value:
+        if not isinstance(document, Document):
+            return None
+        number = numbers.get(document.line)
+        if number is None or before[number].value != document.value:
             return None
         if change.action == "document":
             added = [appended.value for appended in read(change.new.encode(), document.file).documents]
-            if added[0] not in result[index]:
-                result[index] += added
+            if added[0] not in result[number]:
+                result[number] += added
             continue
         try:
-            result[index][0] = _changed(result[index][0], change.location.pointer, change)
+            result[number][0] = _changed(result[number][0], change.location.pointer, change)
         except (KeyError, IndexError, TypeError):
             return None
     return [value for values in result for value in values]

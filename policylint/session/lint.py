@@ -89,13 +89,7 @@ def lint(
     """
     with setup.options.progress("asking the rules"):
         result = judge(
-            setup,
-            workspace,
-            chosen,
-            with_ignores=with_ignores,
-            whole=setup.is_whole,
-            spent=spent,
-            amend=amend,
+            setup, workspace, chosen, with_ignores=with_ignores, whole=setup.is_whole, spent=spent, amend=amend
         )
     if not baseline and (baseline is not None or not setup.settings.baseline):
         return result

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_tree(
-    setup: Setup,
-    *,
-    source: Source | None = None,
-    shared_facts: SharedFacts | None = None,
-    shared: Shared | None = None,
+    setup: Setup, *, source: Source | None = None, shared_facts: SharedFacts | None = None, shared: Shared | None = None
 ) -> Workspace:
     """Return the workspace of the paths of a run.
 

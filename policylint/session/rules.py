@@ -50,16 +50,6 @@ def locked(settings: Settings) -> set[str]:
     return _configured(settings, "locked", settings.locked) if settings.locked else set()
 
 
-def check(setup: Setup) -> None:
-    """Complain about names that are no rules.
-
-    Raises:
-        UsageError: there is one.
-    """
-    chosen(setup)
-    locked(setup.settings)
-
-
 def expand_names(names: Iterable[str]) -> set[str]:
     """Return the ids of rules named by id, name or family.
 

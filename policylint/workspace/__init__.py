@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.config import PROGRAMS
-from policylint.documents import Document, Problem
+from policylint.documents import Document
 from policylint.errors import UsageError
 from policylint.load.definitions import Definitions
 from policylint.load.objects import cluster_scoped_kinds, patch_files, resources
 from policylint.load.reading import Loaded, load
 from policylint.load.shared_facts import SharedFacts
-from policylint.model import Finding, Resource, ResourceKey, World
+from policylint.model import Finding, Resource, World
 from policylint.model.coverage import Coverage
 from policylint.model.world import Unseen
 from policylint.namedtuple import NamedTuple
@@ -347,15 +347,4 @@ def _coverage(loaded: Loaded, simulations: Sequence[Simulation]) -> Coverage:
     )
 
 
-__all__ = [
-    "RENDERERS",
-    "SEMANTICS",
-    "Coverage",
-    "Document",
-    "Problem",
-    "ResourceKey",
-    "Unseen",
-    "UsageError",
-    "Workspace",
-    "open_workspace",
-]
+__all__ = ["RENDERERS", "SEMANTICS", "Coverage", "UsageError", "Workspace", "finding_order", "open_workspace"]

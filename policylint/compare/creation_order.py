@@ -25,7 +25,9 @@ def with_ages(side: Simulation, alone: frozenset[ResourceKey]) -> Simulation:
     for key in sorted(new):
         resource = side.world.resources[key]
         body = {**resource.body, "metadata": {**resource.metadata, "creationTimestamp": NEW}}
-        stamped[key] = Resource(key, resource.version, body, resource.document, resource.root, resource.sources)
+        stamped[key] = Resource(
+            key, resource.version, body, resource.document, resource.root, resource.sources, partial=resource.partial
+        )
     return simulate(side.world.with_resources(stamped), side.catalog)
 
 

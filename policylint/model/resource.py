@@ -75,13 +75,14 @@ class Resource:
         document: the document that holds it.
         root: the pointer of the object inside the document (empty, or `items/3` in a `kind: List`).
         sources: the places of its values, if not all of them are in `document` below `root`.
+        partial: whether it may be deployed with other values: something that changes it could not be rendered.
 
     Attributes:
         spec, metadata: of the body, empty where it has none.
         answers: the results of `once`; None where only one side has the object, and computing again is cheaper.
     """
 
-    __slots__ = ("answers", "body", "document", "key", "metadata", "root", "sources", "spec", "version")
+    __slots__ = ("answers", "body", "document", "key", "metadata", "partial", "root", "sources", "spec", "version")
 
     def __init__(
         self,
@@ -91,6 +92,8 @@ class Resource:
         document: Written,
         root: Pointer = (),
         sources: Sources | None = None,
+        *,
+        partial: bool = False,
     ) -> None:
         self.key = key
         self.version = version
@@ -98,6 +101,7 @@ class Resource:
         self.document = document
         self.root = root
         self.sources = sources
+        self.partial = partial
         self.spec: Mapping[str, Any] = mapping(body.get("spec"))
         self.metadata: Mapping[str, Any] = mapping(body.get("metadata"))
         self.answers: dict[object, tuple[Any, tuple[object, ...]]] | None = None

@@ -209,7 +209,9 @@ def _placed(manifests: Iterable[Manifest], cluster_scoped: frozenset[tuple[str, 
             namespace = "" if (group, kind) in cluster_scoped else manifest.namespace or "default"
             key = ResourceKey(group, kind, namespace, name)
             sources = origin if origin.children else None
-            yield Resource(key, manifest.version, manifest.body, origin.document, origin.pointer, sources)
+            yield Resource(
+                key, manifest.version, manifest.body, origin.document, origin.pointer, sources, partial=manifest.partial
+            )
 
 
 def _orphans(
@@ -233,7 +235,13 @@ def _orphans(
                     namespace = f"{UNKNOWN_NAMESPACE}{path.rpartition('/')[0]}"
                     key = resource.key._replace(namespace=namespace)
                     resource = Resource(
-                        key, resource.version, resource.body, resource.document, resource.root, resource.sources
+                        key,
+                        resource.version,
+                        resource.body,
+                        resource.document,
+                        resource.root,
+                        resource.sources,
+                        partial=resource.partial,
                     )
                 orphans.setdefault(resource.key, resource)
     return orphans

@@ -94,7 +94,15 @@ def located(objects: list[Resource], reading: Callable[[str], list[Document]]) -
         if source is not None:
             place = Provenance(resource.document, resource.root)
             origin = aligned(resource.body, place, source.body, source.origin)
-            resource = Resource(resource.key, resource.version, resource.body, origin.document, origin.pointer, origin)
+            resource = Resource(
+                resource.key,
+                resource.version,
+                resource.body,
+                origin.document,
+                origin.pointer,
+                origin,
+                partial=resource.partial,
+            )
         resources.append(resource)
     return resources
 

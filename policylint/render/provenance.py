@@ -100,21 +100,28 @@ class Manifest:
         body, origin: the object as it is by now, and where it is written.
         names: the (namespace, name) pairs it has had before, oldest first: patches may name any of them.
         hashed: for what a generator makes: the suffix its name will end in.
+        partial: whether it may be deployed with other values, because something that changes it could not be applied.
     """
 
-    __slots__ = ("body", "hashed", "names", "origin")
+    __slots__ = ("body", "hashed", "names", "origin", "partial")
 
     def __init__(
-        self, body: dict[str, Any], origin: Provenance, names: tuple[tuple[str, str], ...] = (), hashed: str = ""
+        self,
+        body: dict[str, Any],
+        origin: Provenance,
+        names: tuple[tuple[str, str], ...] = (),
+        hashed: str = "",
+        partial: bool = False,
     ) -> None:
         self.body = body
         self.origin = origin
         self.names = names
         self.hashed = hashed
+        self.partial = partial
 
     def copy(self) -> Manifest:
         """Return another one that shares everything until one of the two changes."""
-        return Manifest(self.body, self.origin, self.names, self.hashed)
+        return Manifest(self.body, self.origin, self.names, self.hashed, self.partial)
 
     @property
     def kind(self) -> str:

@@ -302,7 +302,15 @@ def _cluster_scoped_policies(objects: list[Resource], catalog: Catalog) -> list[
             kind = catalog.get(key.group, key.kind)
         if kind is not None and kind.cluster_scoped and kind.origin == "catalog":
             key, version = key._replace(namespace=""), resource.version
-            resource = Resource(key, version, resource.body, resource.document, resource.root, resource.sources)
+            resource = Resource(
+                key,
+                version,
+                resource.body,
+                resource.document,
+                resource.root,
+                resource.sources,
+                partial=resource.partial,
+            )
         placed.append(resource)
     return placed
 
@@ -328,7 +336,9 @@ def _with_snapshot(objects: list[Resource], path: str, cluster_scoped: frozenset
         if deployed is not None and deployed.created and not resource.created:
             body = {**resource.body, "metadata": {**resource.metadata, "creationTimestamp": deployed.created}}
             key, root = resource.key, resource.root
-            resource = Resource(key, resource.version, body, resource.document, root, resource.sources)
+            resource = Resource(
+                key, resource.version, body, resource.document, root, resource.sources, partial=resource.partial
+            )
         dated.append(resource)
     return [*dated, *live.values()]
 

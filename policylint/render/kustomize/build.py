@@ -36,6 +36,8 @@ _REMOTE = re.compile(
     r"^(?:[a-z+]+://|git@|git::|github\.com/|gitlab\.com/|bitbucket\.org/)|[?&]ref=|^[\w-]+\.[\w.-]+/.+//"
 )
 _NOT_BUILT_IN = ("transformers", "generators", "validators", "vars", "helmChartInflationGenerator")
+_CHANGING = ("transformers", "vars")
+"""Those of them that change objects."""
 
 
 class Built(NamedTuple):
@@ -187,6 +189,8 @@ class _Run:
                     if "\n" not in text(entry) and _REMOTE.search(text(entry)):
                         journal.remote(text(entry), place)
                 self._unseen = True
+        if any(body.get(name) for name in _CHANGING):
+            self._leave_open()
         self._unseen = self._unseen or bool(journal.gaps)
         self._transform()
         return Built(self._manifests, journal, self._reached)
@@ -257,10 +261,17 @@ class _Run:
             built = _Run(self._kustomizer, path, *kustomization, self._manifests, self._above).built()
             self._take_in(built)
             self._manifests = built.manifests
-        elif _REMOTE.search(entry):
-            self._journal.remote(entry, place)
         else:
-            self._journal.note(f"component {entry!r} is not there", place, code="missing-file")
+            self._leave_open()
+            if _REMOTE.search(entry):
+                self._journal.remote(entry, place)
+            else:
+                self._journal.note(f"component {entry!r} is not there", place, code="missing-file")
+
+    def _leave_open(self) -> None:
+        """Mark the objects as changed by something that was not seen."""
+        for manifest in self._manifests:
+            manifest.partial = True
 
     def _take_in(self, built: Built) -> None:
         self._journal.add(built.journal)
@@ -352,6 +363,7 @@ class _Run:
             values = [] if path is None else [value for value, _ in self._tree.values(path)]
             if not values:
                 self._journal.note(f"replacement file {entry['path']!r} is not there", place, code="missing-file")
+                self._leave_open()
             replacements = []
             for value in values:
                 replacements += value if isinstance(value, list) else [value]

@@ -19,7 +19,7 @@ class KustomizePatch(NamedTuple):
     """One patch.
 
     Args:
-        content: a list of operations, or the part of an object.
+        content: a list of operations, or the part of an object; None where it was not seen.
         source: where the content is written.
         target: the selector of its objects; None if the content itself names the object.
         renames: whether it may change names.
@@ -62,12 +62,14 @@ def _contents(
         file = join(directory, path)
         if file is None or tree.documents(file) is None:
             journal.note(f"patch file {path!r} is not there", place, code="missing-file")
+            yield None, place
             return
         yield from tree.values(file)
     elif inline.strip():
         values, problem = tree.texts.documents(inline, place)
         if problem:
             journal.note(f"this patch cannot be read: {problem}", place, code="patch-not-read")
+            yield None, place
         yield from values
 
 
@@ -77,6 +79,9 @@ def apply_patch(patch: KustomizePatch, manifests: list[Manifest], journal: Journ
     Args:
         unseen: whether objects that were not read may be what the patch is for.
     """
+    if patch.content is None:
+        for manifest in manifests:
+            manifest.partial |= patch.target is None or selects(patch.target, manifest)
     if not isinstance(patch.content, (dict, list)):
         return manifests
     if patch.target is not None:
@@ -113,6 +118,7 @@ def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal) -> boo
             body, origin = apply(manifest.body, manifest.origin, content, patch.source)
         except PatchError as error:
             journal.note(f"this patch does not apply to {manifest}: {error}", patch.source, code="patch-not-applied")
+            manifest.partial = True
             return True
     else:
         if patch.renames:

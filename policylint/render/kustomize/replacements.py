@@ -19,18 +19,29 @@ def replace(manifests: list[Manifest], replacement: dict[str, Any]) -> None:
     """Apply one replacement.
 
     Raises:
-        ReplacementError: its source is not there.
+        ReplacementError: its source is not there; the objects that it is for are marked as partial.
     """
-    value, origin = _source_value(manifests, mapping(replacement.get("source")))
+    targets = list(_targets(manifests, replacement))
+    try:
+        value, origin = _source_value(manifests, mapping(replacement.get("source")))
+    except ReplacementError:
+        for manifest, _ in targets:
+            manifest.partial = True
+        raise
+    for manifest, target in targets:
+        for path in sequence(target.get("fieldPaths")) or ["metadata.name"]:
+            _set(manifest, text(path), value, origin, mapping(target.get("options")))
+
+
+def _targets(manifests: list[Manifest], replacement: dict[str, Any]) -> Iterator[tuple[Manifest, Any]]:
+    """Yield the objects that a replacement is for, each with the entry of `targets:` that selects it."""
     for target in map(mapping, sequence(replacement.get("targets"))):
         rejected = [mapping(selector) for selector in sequence(target.get("reject"))]
         for manifest in manifests:
-            if not _is_selected(mapping(target.get("select")), manifest):
-                continue
-            if any(_is_selected(selector, manifest) for selector in rejected):
-                continue
-            for path in sequence(target.get("fieldPaths")) or ["metadata.name"]:
-                _set(manifest, text(path), value, origin, mapping(target.get("options")))
+            if _is_selected(mapping(target.get("select")), manifest) and not any(
+                _is_selected(selector, manifest) for selector in rejected
+            ):
+                yield manifest, target
 
 
 def _is_selected(selector: Any, manifest: Manifest) -> bool:

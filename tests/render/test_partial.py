@@ -1,0 +1,59 @@
+"""Nothing is certain of objects that something changes which was not rendered: they may be deployed with other values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import policylint
+
+ROUTE = """apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge, sectionName: placeholder}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {gatewayClassName: any, listeners: [{name: http, port: 80, protocol: HTTP}]}
+"""
+TARGET = "target: {kind: HTTPRoute, name: web}"
+SELECT = "targets: [{select: {kind: HTTPRoute}, fieldPaths: [spec.parentRefs.0.sectionName]}]"
+
+
+def confidences(directory: Path, more: str) -> set[str]:
+    """Return how sure findings are that the route names no listener, in a kustomization with some more lines."""
+    (directory / "route.yaml").write_text(ROUTE)
+    (directory / "kustomization.yaml").write_text(f"resources: [route.yaml]\n{more}\n")
+    return {finding.confidence for finding in policylint.lint(directory).findings if finding.rule == "GWP402"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "transformers: [names.yaml]",
+        "vars: [{name: GATEWAY, objref: {kind: ConfigMap, name: settings, apiVersion: v1}}]",
+        "components: [absent]",
+        f"patches: [{{path: absent.yaml, {TARGET}}}]",
+        "patches: [{path: absent.yaml}]",
+        "patchesStrategicMerge: [absent.yaml]",
+        f"patches: [{{patch: '[{{op: replace, path: /spec/absent/0, value: x}}]', {TARGET}}}]",
+        f"replacements: [{{source: {{kind: ConfigMap, name: absent}}, {SELECT}}}]",
+        "replacements: [{path: absent.yaml}]",
+    ],
+)
+def test_what_could_not_be_applied_leaves_its_objects_open(tmp_path: Path, more: str) -> None:
+    assert confidences(tmp_path, more) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        "patches: [{path: absent.yaml, target: {kind: HTTPRoute, name: another}}]",
+        f"replacements: [{{source: {{kind: ConfigMap, name: absent}}, {SELECT.replace('HTTPRoute', 'Service')}}}]",
+    ],
+)
+def test_the_others_stay_certain(tmp_path: Path, more: str) -> None:
+    assert confidences(tmp_path, more) == {"certain"}

@@ -12,7 +12,7 @@ from policylint.cli.run import Run, reading, showing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from policylint.model import Finding
-    from policylint.report.graph import Asked, Drawing
+    from policylint.report.graph import Drawing, GraphRequest
     from policylint.session.diff import DiffSides
     from policylint.session.settings import Setup
     from policylint.workspace import Workspace
@@ -76,10 +76,10 @@ def graph(
     html is one page that needs nothing else: pan, zoom, search, filter, click for the effective policy with sources.
     """
     from policylint.cli.output import put, save
-    from policylint.report.graph import Asked, write
+    from policylint.report.graph import GraphRequest, write
 
     files = output_files(outputs, FORMATS)
-    selection = Asked({}, namespaces, kinds, policies)
+    selection = GraphRequest({}, namespaces, kinds, policies)
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}
     if revisions and revision:
@@ -119,7 +119,7 @@ def _split(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return words[0], words[1:]
 
 
-def _drawing(setup: Setup, workspace: Workspace, resource: str, selection: Asked, *, html: bool) -> Drawing:
+def _drawing(setup: Setup, workspace: Workspace, resource: str, selection: GraphRequest, *, html: bool) -> Drawing:
     """Draw everything, or what is around the object in each environment.
 
     Raises:
@@ -136,7 +136,7 @@ def _drawing(setup: Setup, workspace: Workspace, resource: str, selection: Asked
     return draw(workspace.simulations, selection, _findings(setup, workspace) if html else ())
 
 
-def _changes(sides: DiffSides, selection: Asked, *, html: bool) -> Drawing:
+def _changes(sides: DiffSides, selection: GraphRequest, *, html: bool) -> Drawing:
     """Draw what changes between two revisions."""
     from policylint.compare import compare, pair_sides
     from policylint.report.graph import draw_changes

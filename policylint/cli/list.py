@@ -44,12 +44,12 @@ def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revisio
     """
     from policylint.cli.output import put, wants_color
     from policylint.report.kit.display import Paint
-    from policylint.report.list.listing import Wanted, entries, write
+    from policylint.report.list.listing import ListRequest, entries, write
 
     labels = _labels(selector) if selector else None
     workspace = run.open(run.setup(), revision)
     run.lap("read and simulate")
-    rows = entries(what, workspace.simulations, Wanted(namespace, kind, labels))
+    rows = entries(what, workspace.simulations, ListRequest(namespace, kind, labels))
     for piece in write(form, what, rows, Paint(wants_color(run.color))):
         put(piece)
     run.lap("report")

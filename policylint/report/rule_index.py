@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policylint.report.kit.display import Paint, wrapped
+from policylint.report.kit.identity import json_text
 
 if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage
@@ -30,6 +31,7 @@ that a rule reports; [severity-and-confidence.md](severity-and-confidence.md) sa
 
 This page is generated: `policylint rule -o markdown > docs/rules.md`.
 """
+_FIELDS = ("id", "name", "severity", "confidence", "tags", "since", "title", "what", "why", "fix", "references")
 _COLUMNS = "| id | name | severity | confidence | what it reports |\n|---|---|---|---|---|"
 
 
@@ -76,7 +78,7 @@ def _page(page: RulePage, paint: Paint) -> str:
 
 
 def markdown(pages: Sequence[RulePage], *, whole: bool) -> str:
-    """The index, or whole pages."""
+    """Return the index, or whole pages."""
     if whole:
         return "\n".join(f"# {page.id} {page.name}\n\n{page.body.strip()}\n" for page in pages)
     sections: dict[str, list[str]] = {}
@@ -92,24 +94,6 @@ def markdown(pages: Sequence[RulePage], *, whole: bool) -> str:
 
 
 def as_json(pages: Sequence[RulePage]) -> str:
-    """The pages for programs."""
-    import json
-
-    content = {"version": "rules-v1", "rules": [_entry(page) for page in pages]}
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def _entry(page: RulePage) -> dict[str, Any]:
-    return {
-        "id": page.id,
-        "name": page.name,
-        "severity": page.severity,
-        "confidence": page.confidence,
-        "tags": list(page.tags),
-        "since": page.since,
-        "title": page.title,
-        "what": page.what,
-        "why": page.why,
-        "fix": page.fix,
-        "references": page.references,
-    }
+    """Return the pages for programs."""
+    rules = [{name: getattr(page, name) for name in _FIELDS} for page in pages]
+    return json_text({"version": "rules-v1", "rules": rules})

@@ -22,10 +22,10 @@ from policylint.model import Finding, Node
 from policylint.policy.level import level
 from policylint.policy.results import Group
 from policylint.report.explain.explain_v1 import entry
-from policylint.report.graph import Asked, Drawing, draw
+from policylint.report.graph import Drawing, GraphRequest, draw
 from policylint.report.graph.details import details
 from policylint.report.kit.identity import Names
-from policylint.report.list.listing import Wanted, entries
+from policylint.report.list.listing import ListRequest, entries
 from policylint.report.trace.trace_v1 import entry as traced
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -68,7 +68,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     workspace = open_workspace([str(place)])
     findings = workspace.findings()
     names = Names(key for each in workspace.simulations for key in each.world.resources)
-    drawing = draw(workspace.simulations, Asked(), findings)
+    drawing = draw(workspace.simulations, GraphRequest(), findings)
     return World(request.param, drawing, workspace, names, details(drawing), findings)
 
 
@@ -172,7 +172,7 @@ def test_list_counts_what_explain_shows(world: World) -> None:
     """The policies that the tables of list say act on a route, a Gateway or a backend."""
     by_name = {each.world.name: each for each in world.workspace.simulations}
     for table, column in (("routes", "route"), ("gateways", "gateway"), ("backends", "backend")):
-        for row in entries(table, world.workspace.simulations, Wanted()):
+        for row in entries(table, world.workspace.simulations, ListRequest()):
             simulation = by_name.get(row.get("environment", ""), world.workspace.simulations[0])
             key = next(key for key in simulation.world.resources if world.names.key(key) == row[column])
             said = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.report.graph import Asked, draw
+from policylint.report.graph import GraphRequest, draw
 from policylint.report.graph.model import Graph
 from policylint.report.graph.view import folded, reduced, without_bare_rules
 from policylint.report.simulate.simulation_v1 import sections
@@ -87,10 +87,10 @@ def test_a_line_that_says_overridden_or_effective_agrees_with_the_verdict(path: 
 
 def test_only_some_namespaces_kinds_or_policies() -> None:
     workspace = opened(FIXTURES / "kuadrant-platform")
-    found = labels(draw(workspace.simulations, Asked(namespaces=["team-a"])).graph)
+    found = labels(draw(workspace.simulations, GraphRequest(namespaces=["team-a"])).graph)
     assert {"HTTPRoute team-a/site", "Gateway platform/external"} <= found
     assert "HTTPRoute team-b/orders" not in found
-    found = labels(draw(workspace.simulations, Asked(policies=["team-b/orders"])).graph)
+    found = labels(draw(workspace.simulations, GraphRequest(policies=["team-b/orders"])).graph)
     assert "RateLimitPolicy team-b/orders" in found
     assert "RateLimitPolicy team-a/site" not in found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from policylint.report.graph import Asked, Drawing, draw
+from policylint.report.graph import Drawing, GraphRequest, draw
 from policylint.workspace import Workspace, open_workspace
 from tests.worlds import gateway, gateway_class, manifest, policy, route, service
 
@@ -45,12 +45,14 @@ def opened(*paths: Path | str) -> Workspace:
 def drawn(workspace: Workspace, resource: str = "") -> Drawing:
     """As the command draws it."""
     if not resource:
-        return draw(workspace.simulations, Asked(), workspace.findings())
+        return draw(workspace.simulations, GraphRequest(), workspace.findings())
     from policylint.explain.subject import subjects
 
     found = subjects(resource, workspace.simulations)
     where = {id(each): number for number, each in enumerate(workspace.simulations)}
-    return draw(workspace.simulations, Asked({where[id(each.simulation)]: (each.key, each.node) for each in found}))
+    return draw(
+        workspace.simulations, GraphRequest({where[id(each.simulation)]: (each.key, each.node) for each in found})
+    )
 
 
 def hostile(directory: Path) -> Workspace:

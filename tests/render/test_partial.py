@@ -1,4 +1,4 @@
-"""Nothing is certain of objects that something changes which was not rendered: they may be deployed with other values."""
+"""Nothing is certain of objects that may be deployed with other values, because a change to them was not rendered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line per change and per new finding, for grep: `~ HTTPRoute shop/a: jwt removed (infra/edge-jwt)`."""
+"""One line per change and per new finding, for grep and CI logs: `~ HTTPRoute shop/a: jwt removed (infra/edge-jwt)`."""
 
 from __future__ import annotations
 
@@ -6,44 +6,51 @@ from typing import TYPE_CHECKING
 
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import MARKS, finding_parts, nothing_changes, reach_in_words, verdict_parts
-from policylint.report.kit.display import one_line
+from policylint.report.findings.github import commands
+from policylint.report.kit.display import inert, one_line
 
 if TYPE_CHECKING:
     from policylint.compare.change import SubjectChange
 
 
 def write(report: DiffReport) -> str:
-    """Routes, then new findings, then the line that counts them."""
+    """Write routes, then new findings, then the line that counts them."""
     *routes, verdict = changes(report)
     lines = []
-    for finding in report.listed("new", "note"):
+    for finding in report.listed("new"):
         line, column = finding.location.at()
         place = f"{finding.location.file}:{line}:{column}"
-        lines.append(f"{place}: new {finding.severity}[{finding.rule}] {finding.message}")
-    return "\n".join([*routes, *map(one_line, lines), verdict]) + "\n"
+        lines.append(one_line(f"{place}: new {finding.severity}[{finding.rule}] {finding.message}"))
+    return "\n".join([*routes, *lines, verdict]) + "\n"
+
+
+def github(report: DiffReport) -> str:
+    """Write the workflow commands for new findings, then the changes as plain lines, ending in a newline."""
+    annotations = commands(report.report, report.listed("new"), f"{report.again} -o text")
+    return "\n".join([*annotations, *map(inert, changes(report))]) + "\n"
 
 
 def changes(report: DiffReport) -> list[str]:
-    """One line per route that changes, then the verdict."""
+    """Return one line per route that changes, then the verdict."""
     lines = []
     parts: list[str] = []
     for environment in report.comparison.environments:
         name = report.shown_name(environment.name)
         prefix = f"{name}: " if name else ""
-        lines += [prefix + _subject(each) for each in environment.subjects]
+        lines += [prefix + _subject(subject) for subject in environment.subjects]
         parts += [prefix + part for part in verdict_parts(environment)]
     lines.append(" · ".join([*(parts or [nothing_changes(report)]), *finding_parts(report)]))
     return list(map(one_line, lines))
 
 
 def _subject(subject: SubjectChange) -> str:
-    said = [reach_in_words(each) for each in subject.reach]
+    changes = [reach_in_words(reach) for reach in subject.reach]
     for part in subject.parts:
-        for each in part.settings:
-            if each.change != "unchanged":
-                who = each.sources_after or each.sources_before
-                said.append(f"{each.name} {each.change} ({', '.join(source.policy.path for source in who)})")
-        said += [f"{each.name} does not apply" for each in part.lost]
+        for setting in part.settings:
+            if setting.change != "unchanged":
+                policies = [origin.policy.path for origin in setting.sources_after or setting.sources_before]
+                changes.append(f"{setting.name} {setting.change} ({', '.join(policies)})")
+        changes += [f"{setting.name} does not apply" for setting in part.lost]
     if subject.reason:
-        said.append(subject.reason)
-    return f"{MARKS[subject.change]} {subject.key} {subject.change}" + (f": {', '.join(said)}" if said else "")
+        changes.append(subject.reason)
+    return f"{MARKS[subject.change]} {subject.key} {subject.change}" + (f": {', '.join(changes)}" if changes else "")

@@ -21,12 +21,16 @@ MOST_EDGES = 60
 """GitHub's limit is 500; nobody reads more than this."""
 MOST_SUBJECTS = 8
 MOST_ALIKE = 4
-"""More subjects that change alike are one node; of a few each is drawn with all that acts on it."""
+"""More subjects that change alike are one node; each of a few is drawn with all that acts on it."""
 _LONGEST = 60
 
 
 class _Diagram:
-    """Nodes by key, edges once, both in the order in which they came; `more` is how many others a node stands for."""
+    """A diagram of nodes by key and edges, in the order in which they come.
+
+    Args:
+        more: the number of other objects that a node stands for.
+    """
 
     def __init__(self, more: Mapping[ResourceKey, int]) -> None:
         self._more = more
@@ -55,19 +59,16 @@ class _Diagram:
 
 
 def diagram(environment: EnvironmentChange, groups: Iterable[Sequence[SubjectChange]] = ()) -> str:
-    """The diagram, "" where nothing is to be drawn; of many subjects that change alike the first stands for all."""
+    """Return the diagram, "" for an empty one; of many subjects that change alike the first stands for all."""
     several = [group for group in groups if len(group) > MOST_ALIKE]
-    others = {each.key for group in several for each in group[1:]}
-    drawn = _Diagram(
-        {group[0].key: len(group) - 1 for group in several}
-        | {key: len(group) - 1 for group in several for key in own_policies(group)}
-    )
+    others = {subject.key for group in several for subject in group[1:]}
+    more = {key: len(group) - 1 for group in several for key in (group[0].key, *own_policies(group))}
+    drawn = _Diagram(more)
     subjects: dict[ResourceKey, None] = {}
     pairs: set[tuple[int, int, ResourceKey]] = set()
     for change in environment.contexts:
-        subject = next(
-            (node.key for node in reversed(change.path) if node.key.kind.endswith("Route")), change.path[-1].key
-        )
+        keys = [node.key for node in reversed(change.path)]
+        subject = next((key for key in keys if key.kind.endswith("Route")), keys[0])
         if subject in others or (subject not in subjects and len(subjects) == MOST_SUBJECTS):
             continue
         subjects.setdefault(subject)
@@ -79,9 +80,7 @@ def diagram(environment: EnvironmentChange, groups: Iterable[Sequence[SubjectCha
 
 
 def _skeleton(drawn: _Diagram, change: ContextChange) -> None:
-    objects = list(
-        dict.fromkeys(node.key for node in change.path if node.key.kind not in ("GatewayClass", "Namespace"))
-    )
+    objects = dict.fromkeys(node.key for node in change.path if node.key.kind not in ("GatewayClass", "Namespace"))
     for above, below in pairwise(objects):
         drawn.edge(drawn.node(above), "-->", drawn.node(below))
 
@@ -89,20 +88,18 @@ def _skeleton(drawn: _Diagram, change: ContextChange) -> None:
 def _policies(drawn: _Diagram, environment: EnvironmentChange, change: ContextChange) -> None:
     before = {environment.renamed.get(key, key): node for key, node in _targets(change.before).items()}
     after = _targets(change.after)
-    added = {each.key for each in environment.objects if each.change == "added"}
+    added = {touched.key for touched in environment.objects if touched.change == "added"}
     for key in sorted(before.keys() | after.keys()):
         target = after.get(key) or before[key]
-        gives = _fields(change.after, key)
-        gave = _fields(change.before, key, environment)
-        lost = sorted(gave - gives)
+        gives = _fields(change.after, key, {})
+        lost = sorted(_fields(change.before, key, environment.renamed) - gives)
         mark = "+ " if key in added else "- " if key not in after else ""
-        drawn.edge(
-            drawn.node(key, mark, policy=True), _arrow(key in before, key in after, gives, lost), drawn.node(target)
-        )
+        arrow = _arrow(key in before, key in after, gives, lost)
+        drawn.edge(drawn.node(key, mark, policy=True), arrow, drawn.node(target))
 
 
 def _arrow(was: bool, is_there: bool, gives: set[str], lost: list[str]) -> str:
-    """Thick for what is new, dotted for what goes, plain for what stays."""
+    """Return a thick arrow for a new attachment, a dotted one for what goes, a plain one for what stays."""
     if not is_there:
         return f'-. "{clean(", ".join(lost) or "nothing")} (gone)" .->'
     if lost:
@@ -114,19 +111,15 @@ def _arrow(was: bool, is_there: bool, gives: set[str], lost: list[str]) -> str:
 
 
 def _targets(effective: Effective | None) -> dict[ResourceKey, ResourceKey]:
-    return {} if effective is None else {each.key: each.node.key for each in effective.stack}
+    return {} if effective is None else {attachment.key: attachment.node.key for attachment in effective.stack}
 
 
-def _fields(effective: Effective | None, key: ResourceKey, environment: EnvironmentChange | None = None) -> set[str]:
-    if effective is None:
-        return set()
-    renamed = {} if environment is None else environment.renamed
-    return {
-        str(pointer[0]) for pointer, owner in effective.owners.items() if pointer and renamed.get(owner, owner) == key
-    }
+def _fields(effective: Effective | None, key: ResourceKey, renamed: Mapping[ResourceKey, ResourceKey]) -> set[str]:
+    owners = {} if effective is None else effective.owners
+    return {str(pointer[0]) for pointer, owner in owners.items() if pointer and renamed.get(owner, owner) == key}
 
 
 def clean(text: str) -> str:
-    """A label without anything that mermaid or Markdown could read as more than text."""
+    """Replace all that mermaid or Markdown could read as more than text."""
     safe = re.sub(r"[^A-Za-z0-9 ./:_+,()*-]", "?", text)
     return safe if len(safe) <= _LONGEST else f"{safe[: _LONGEST - 3]}..."

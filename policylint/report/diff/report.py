@@ -1,10 +1,10 @@
-"""What the writers of a diff get: the comparison, and what a report of findings needs beside it."""
+"""The report that writers of a diff get: the comparison, and a report of its new findings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import SEVERITIES, Finding, Location, Severity
 from policylint.namedtuple import NamedTuple
@@ -21,14 +21,13 @@ WRITERS = {
     "json": ("json_v1", "write"),
     "markdown": ("markdown", "write"),
     "summary": ("markdown", "summary"),
-    "github": ("github", "write"),
+    "github": ("concise", "github"),
 }
-"""Name of a format that shows changes → the module here and its function that write it; the others of report.FORMATS
-show new findings, as lint does."""
+"""Format that shows changes → the module here and its function; other formats show new findings, as lint does."""
 
 
 def write(name: str, report: DiffReport) -> str:
-    """The diff in one of WRITERS or of report.FORMATS, ending in a newline."""
+    """Write the diff in one of WRITERS or of report.FORMATS, ending in a newline."""
     if name not in WRITERS:
         return write_findings(name, report.report)
     module, function = WRITERS[name]
@@ -40,12 +39,11 @@ class DiffReport(NamedTuple):
     """One diff, ready to be written.
 
     Args:
-        comparison: what changes.
-        report: how findings of the side after are shown; its findings are the new ones.
-        before_lines, before_relative: the same as in the report, for files of the side before.
+        report: the findings of the side after; its findings are the new ones.
+        before_lines, before_relative: as in the report, for files of the side before.
         again: the command that makes this report.
-        span: what was compared in words for machines and footers, e.g. `1a2b3c4..5d6e7f8`.
-        files_differ: how many files differ.
+        span: the revisions, for machines and footers, e.g. `1a2b3c4..5d6e7f8`.
+        files_differ: the number of files that differ.
         show_unchanged: list unchanged findings too.
         links: the address below which files of the side after can be read, "" for none.
         key: distinguishes comments.
@@ -63,23 +61,22 @@ class DiffReport(NamedTuple):
     key: str = "default"
 
     def known(self, state: str) -> list[Finding]:
-        """The findings of a state, but for those that rest on something unknown, unless those are asked for; worst
-        first."""
-        shown = self.report.options.show_unknown
-        found = [each.finding for each in self.comparison.findings if each.state == state]
-        found = [each for each in found if shown or each.confidence != "unknown"]
-        return sorted(found, key=lambda each: SEVERITIES.index(each.severity))
+        """Return the findings of a state, worst first; those that rest on something unknown only if asked for."""
+        return self._of(state).known
 
     def listed(self, state: str, default: Severity = "note") -> list[Finding]:
-        least = SEVERITIES.index(self.report.options.min_severity or default)
-        return [each for each in self.known(state) if SEVERITIES.index(each.severity) <= least]
+        """Return the findings of a state to list, by a format that lists down to `default` by itself."""
+        return self._of(state).listed(default)
+
+    def _of(self, state: str) -> Report:
+        findings = [compared.finding for compared in self.comparison.findings if compared.state == state]
+        findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+        return self.report._replace(findings=findings)
 
     def shown_name(self, environment: str) -> str:
-        """The environment as a heading; "" where there is only the nameless one."""
+        """Return the environment as a heading; "" where there is only the nameless one."""
         return "" if environment == "default" and len(self.comparison.environments) == 1 else environment
 
-    def place(self, location: Location | None) -> tuple[str, int] | None:
-        """File below the git root and line."""
-        if location is None:
-            return None
-        return self.report.relative(location.file) or location.file, location.at()[0]
+    def place(self, location: Location | None) -> dict[str, Any] | None:
+        """Return file below the git root and line."""
+        return None if location is None else {"file": self.report.path_of(location.file), "line": location.at()[0]}

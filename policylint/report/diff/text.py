@@ -1,4 +1,4 @@
-"""The diff in a terminal: the verdict, then who changes how and because of what, then findings.
+"""The diff for a terminal: the verdict, then what changes for whom and why, then findings.
 
 clusters/prod: 1 of 23 routes changes · 1 new error
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.model import Finding, ResourceKey, Severity
-from policylint.model.words import count
+from policylint.model.words import count, leading
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
     MARKS,
@@ -30,7 +30,8 @@ from policylint.report.diff.wording import (
     whereabouts,
     words,
 )
-from policylint.report.kit.display import Paint, one_line, width, wrapped
+from policylint.report.findings.text import not_seen
+from policylint.report.kit.display import Paint, hanging, one_line, place, short_place, width, wrapped
 
 if TYPE_CHECKING:
     from policylint.compare.change import (
@@ -46,267 +47,245 @@ MOST_NAMES = 6
 MOST_BLOCKS = 40
 MOST_UNKNOWN = 8
 MOST_OF_RULE = 10
-"""New or fixed findings of one rule; nobody reads on."""
+"""New or fixed findings of one rule that are listed; the others are counted."""
 _VALUE = 34
 """Columns of a value beside its origin."""
 _STYLES: dict[str, str] = {"+": "note", "-": "error", "~": "warning", "!": "warning", ">": "note", " ": "faint"}
 
 
 def write(report: DiffReport) -> str:
-    """The whole text, ending in a newline."""
-    paint = Paint(report.report.options.color)
-    lines: list[str] = []
-    environments = report.comparison.environments
-    changed = [each for each in environments if each.subjects or each.policies]
-    parts = finding_parts(report)
-    for number, environment in enumerate(changed):
-        name = report.shown_name(environment.name)
-        own = verdict_parts(environment) or ["no route changes its effective policy"]
-        line = " · ".join([*own, *(parts if number == 0 else [])])
-        lines += [paint("strong", f"{name}: {line}" if name else line), ""]
-        lines += _environment(report, environment, paint)
-    if not changed:
-        name = next((report.shown_name(each.name) for each in environments), "") if len(environments) == 1 else ""
-        line = " · ".join([nothing_changes(report), *parts])
-        lines.append(paint("strong", f"{name}: {line}" if name else line))
-        lines += [line for each in environments for line in _renamed(report, each, paint)]
-    elif len(environments) > len(changed):
-        same = [each.name for each in environments if each not in changed]
-        lines += [f"{', '.join(map(one_line, same))}: {nothing_changes(report._replace(files_differ=0))}", ""]
-    listed = list(_findings(report, paint))
-    if listed and not changed:
-        lines.append("")
-    lines += listed
-    if changed or listed:
-        lines += [*([""] if listed else []), _legend(report, paint)]
-    for sentence in report.report.coverage.not_rendered:
-        first, *rest = wrapped(one_line(sentence), report.report.options.width - len("not seen: "))
-        lines += [f"{paint('strong', 'not seen:')} {first}", *(" " * len("not seen: ") + each for each in rest)]
-    return "\n".join(lines).rstrip("\n") + "\n"
+    """Write the whole text, ending in a newline."""
+    return "\n".join(_DiffText(report).lines()).rstrip("\n") + "\n"
 
 
-def _environment(report: DiffReport, environment: EnvironmentChange, paint: Paint) -> Iterator[str]:
-    renamed = list(_renamed(report, environment, paint))
-    yield from [*renamed, ""] if renamed else []
-    groups = alike(environment.known)
-    for group in groups[:MOST_BLOCKS]:
-        yield from _block(report, group, paint)
-        yield ""
-    if len(groups) > MOST_BLOCKS:
-        number = sum(len(each) for each in groups[MOST_BLOCKS:])
-        yield f"and {number} more that change otherwise (--format concise lists all)"
-        yield ""
-    listed = list(_policies(report, environment.policies, paint))
-    if listed:
-        yield from [*listed, ""]
-    unknown = environment.unknown
-    for subject in unknown[:MOST_UNKNOWN]:
-        line = f"! {subject.key}: unknown ({subject.reason})"
-        first, *rest = wrapped(one_line(line), report.report.options.width - 2)
-        yield paint("warning", first)
-        yield from (f"    {each}" for each in rest)
-    if len(unknown) > MOST_UNKNOWN:
-        yield f"! and {len(unknown) - MOST_UNKNOWN} more that cannot be told"
-    if unknown:
-        yield ""
-    if environment.truncated:
-        yield "too many contexts to list one by one: each route stands for its own"
-        yield ""
+class _DiffText:
+    """The text of one diff, by its parts."""
 
+    def __init__(self, report: DiffReport) -> None:
+        self.report = report
+        self.page = report.report.options.width
+        self.paint = Paint(report.report.options.color)
 
-def _block(report: DiffReport, group: Sequence[SubjectChange], paint: Paint) -> Iterator[str]:
-    """One subject, or several that change alike, and their settings."""
-    first = group[0]
-    mark = MARKS[first.change]
-    parts = first.parts
-    several = len(parts) > 1
-    scope = "" if several or not parts else _scope(first, parts[0], len(group) > 1)
-    if len(group) == 1:
-        name = f"{first.key}" + (f"  (was {first.was.path})" if first.was is not None else "")
-    else:
-        namespaces = {each.key.namespace for each in group}
-        many = f"{len(group)} {first.key.kind}s"
-        name = many + (f" in {len(namespaces)} namespaces" if len(namespaces) > 1 else f" in {min(namespaces)}")
-    heading = f"{mark} {one_line(name)}" + (f"  ({scope})" if scope else "")
-    yield _beside(heading, _place(first) if len(group) == 1 else "", report, paint, mark)
-    if len(group) > 1:
-        names = one_line(whereabouts(group, MOST_NAMES))
-        yield from (f"    {line}" for line in wrapped(names, report.report.options.width - 4))
-    for reach in first.reach:
-        mark = "~" if reach.after and reach.before else "+" if reach.after else "-"
-        said = reach_in_words(reach) + (f": {reach.message}" if reach.message else "")
-        first_line, *more = wrapped(one_line(said), report.report.options.width - 8)
-        yield "    " + paint(_STYLES[mark], f"{mark} {first_line}")
-        yield from (f"      {line}" for line in more)
-    for part in parts:
+    def lines(self) -> Iterator[str]:
+        """Yield all lines."""
+        report = self.report
+        environments = report.comparison.environments
+        changed = [environment for environment in environments if environment.subjects or environment.policies]
+        parts = finding_parts(report)
+        for number, environment in enumerate(changed):
+            own = verdict_parts(environment) or ["no route changes its effective policy"]
+            yield self._heading(report.shown_name(environment.name), [*own, *(parts if number == 0 else [])])
+            yield ""
+            yield from self._environment(environment)
+        if not changed:
+            name = report.shown_name(environments[0].name) if len(environments) == 1 else ""
+            yield self._heading(name, [nothing_changes(report), *parts])
+            for environment in environments:
+                yield from self._renamed(environment)
+        elif len(environments) > len(changed):
+            same = [environment.name for environment in environments if environment not in changed]
+            yield f"{', '.join(map(one_line, same))}: {nothing_changes(report._replace(files_differ=0))}"
+            yield ""
+        findings = list(self._findings())
+        if findings and not changed:
+            yield ""
+        yield from findings
+        if findings:
+            yield ""
+        if changed or findings:
+            yield self._legend()
+        yield from not_seen(report.report, self.paint)
+
+    def _heading(self, name: str, parts: Sequence[str]) -> str:
+        line = " · ".join(parts)
+        return self.paint("strong", f"{name}: {line}" if name else line)
+
+    def _environment(self, environment: EnvironmentChange) -> Iterator[str]:
+        yield from _paragraph(self._renamed(environment))
+        groups = alike(environment.known)
+        for group in groups[:MOST_BLOCKS]:
+            yield from self._block(group)
+            yield ""
+        if len(groups) > MOST_BLOCKS:
+            number = sum(len(group) for group in groups[MOST_BLOCKS:])
+            yield f"and {number} more that change otherwise (--format concise lists all)"
+            yield ""
+        yield from _paragraph(self._policies(environment.policies))
+        yield from _paragraph(self._unknown(environment.unknown))
+        if environment.truncated:
+            yield "too many contexts to list one by one: each route stands for its own"
+            yield ""
+
+    def _unknown(self, subjects: Sequence[SubjectChange]) -> Iterator[str]:
+        for subject in subjects[:MOST_UNKNOWN]:
+            line = one_line(f"! {subject.key}: unknown ({subject.reason})")
+            first, *rest = hanging(line, self.page - 2, "    ")
+            yield from [self.paint("warning", first), *rest]
+        if len(subjects) > MOST_UNKNOWN:
+            yield f"! and {len(subjects) - MOST_UNKNOWN} more that cannot be told"
+
+    def _block(self, group: Sequence[SubjectChange]) -> Iterator[str]:
+        """Yield one subject, or several that change alike, and their settings."""
+        first = group[0]
+        several = len(group) > 1
+        location = ""
         if several:
-            yield f"    {_scope(first, part, len(group) > 1)}:"
-        yield from _settings(report, part, paint, own_policies(group), unchanged=len(group) == 1)
+            namespaces = {subject.key.namespace for subject in group}
+            where = f"{len(namespaces)} namespaces" if len(namespaces) > 1 else min(namespaces)
+            name = f"{len(group)} {first.key.kind}s in {where}"
+        else:
+            name = f"{first.key}" + (f"  (was {first.was.path})" if first.was is not None else "")
+            location = "" if first.location is None else place(first.location)
+        scopes = [_scope(first, part, several) for part in first.parts]
+        scope = f"  ({scopes[0]})" if len(scopes) == 1 and scopes[0] else ""
+        yield self._beside(f"{MARKS[first.change]} {one_line(name)}{scope}", location, _STYLES[MARKS[first.change]])
+        if several:
+            names = one_line(whereabouts(group, MOST_NAMES))
+            yield from (f"    {line}" for line in wrapped(names, self.page - 4))
+        for reach in first.reach:
+            mark = "~" if reach.after and reach.before else "+" if reach.after else "-"
+            text = reach_in_words(reach) + (f": {reach.message}" if reach.message else "")
+            line, *more = hanging(one_line(text), self.page - 8, "      ")
+            yield from ["    " + self.paint(_STYLES[mark], f"{mark} {line}"), *more]
+        for part, words_of_scope in zip(first.parts, scopes, strict=True):
+            if len(scopes) > 1:
+                yield f"    {words_of_scope}:"
+            yield from self._settings(part, own_policies(group), unchanged=not several)
+
+    def _renamed(self, environment: EnvironmentChange) -> Iterator[str]:
+        sentences = renamed_objects(environment)
+        for sentence in sentences[:MOST_UNKNOWN]:
+            yield self.paint(_STYLES[">"], cut(f"> {sentence}", self.page))
+        if len(sentences) > MOST_UNKNOWN:
+            yield f"> and {len(sentences) - MOST_UNKNOWN} more that are called otherwise"
+
+    def _settings(self, part: Part, own: frozenset[ResourceKey], *, unchanged: bool) -> Iterator[str]:
+        rows = [
+            (MARKS[setting.change], setting, self._origin(setting, own))
+            for setting in part.settings
+            if unchanged or setting.change != "unchanged"
+        ]
+        for setting in part.lost:
+            rows.append(("-", setting, f"{self._names(setting.sources_before, own, places=False)} does not reach it"))
+        names = min(24, max((len(setting.name) for _, setting, _ in rows), default=0))
+        room = self.page - 6 - names - 2
+        values = [words(setting, room if setting.change == "changed" else _VALUE) for _, setting, _ in rows]
+        column = max((len(value) for value in values if len(value) <= _VALUE), default=0)
+        for (mark, setting, origin), value in zip(rows, values, strict=True):
+            start = f"    {mark} {cut(setting.name, 24):{names}}  "
+            for line in (f"{start}{value:<{column}}  {origin}", f"{start}{value}  {origin}"):
+                if width(line) <= self.page:
+                    yield self.paint(_STYLES[mark], line.rstrip()) if mark != " " else line.rstrip()
+                    break
+            else:
+                yield self.paint(_STYLES[mark], f"{start}{words(setting, room)}".rstrip())
+                yield from (" " * (8 + names) + line for line in wrapped(origin, room))
+        for by, over in _prevailing(part).items():
+            sentence = one_line(f"{self._names(by, own)} prevails over {', '.join(over)}")
+            first, *rest = hanging(sentence, self.page - 6, "      ")
+            yield from [f"    = {first}", *rest]
+
+    def _origin(self, setting: SettingChange, own: frozenset[ResourceKey]) -> str:
+        """Return `was infra/edge-jwt (edge-jwt.yaml:14), replaced by shop/checkout-cors (…)`."""
+        was, now = self._names(setting.sources_before, own), self._names(setting.sources_after, own)
+        match setting.change:
+            case "removed":
+                return f"was {was}" + (f", {setting.because}" if setting.because else "")
+            case "added":
+                return f"now {now}"
+            case "unchanged":
+                return f"unchanged, {self._names(setting.sources_after, own, places=False)}"
+            case _:
+                return f"now {now}" if now == was else f"was {was}, now {now}"
+
+    def _names(self, origins: Sequence[Responsible], own: frozenset[ResourceKey], *, places: bool = True) -> str:
+        """Name policies with their places; one of `own` stands for those of the other subjects of a block."""
+        names = []
+        for origin in origins:
+            where = f" ({short_place(origin.location)})" if places and origin.location is not None else ""
+            names.append(one_line(f"{one_of(origin, own)}{origin.policy.path}{where}"))
+        return leading(names, 3) or "the route itself"
+
+    def _beside(self, left: str, right: str, style: str) -> str:
+        room = self.page - width(left) - len(right)
+        right = self.paint("faint", one_line(right))
+        gap = " " * room if room >= 2 else "\n    "
+        return self.paint(style, left) + (gap + right if right else "")
+
+    def _policies(self, policies: Sequence[PolicyChange]) -> Iterator[str]:
+        """Yield verdicts that change; a policy that is new and enforced says nothing that the settings did not."""
+        shown = [change for change in policies if not (change.before == "" and change.after == "Enforced")]
+        for change in shown[:MOST_BLOCKS]:
+            mark = "+" if not change.before else "-" if not change.after else "~"
+            verdicts = f"{change.before or 'new'} -> {change.after or 'gone'}"
+            by = f" by {', '.join(key.path for key in change.by[:3])}" if change.by else ""
+            yield self.paint(_STYLES[mark], cut(f"{mark} {change.policy}: {verdicts}{by}", self.page))
+        if len(shown) > MOST_BLOCKS:
+            yield f"  and {count(len(shown) - MOST_BLOCKS, 'more policy', 'more policies')}"
+
+    def _findings(self) -> Iterator[str]:
+        states: list[tuple[str, str, Severity]] = [("New", "new", "note"), ("Fixed", "fixed", "warning")]
+        if self.report.show_unchanged:
+            states.append(("Same", "unchanged", "note"))
+        for label, state, least in states:
+            counted: Counter[tuple[str, Severity]] = Counter()
+            for finding in self.report.listed(state, least):
+                counted[finding.rule, finding.severity] += 1
+                if state == "unchanged" or counted[finding.rule, finding.severity] <= MOST_OF_RULE:
+                    yield from self._finding(label, finding)
+            for (rule, severity), number in counted.items():
+                if state != "unchanged" and number > MOST_OF_RULE:
+                    code = self.paint(severity, f"{severity}[{rule}]")
+                    lists = "--format concise" if state == "new" else "--format json-v1"
+                    yield f"{label:7} {code} {number - MOST_OF_RULE} more like these ({lists} lists all)"
+
+    def _finding(self, label: str, finding: Finding) -> Iterator[str]:
+        where = short_place(finding.location)
+        if label == "Fixed" and not self.report.report.source_lines(finding.location.file):
+            where = "(file deleted)"
+        code = f"{finding.severity}[{finding.rule}]"
+        text = f"{label:7} {code} {one_line(finding.message)}"
+        lines = wrapped(text, self.page) if width(text) + 2 + len(where) > self.page else [text]
+        if width(lines[-1]) + 2 + len(where) > self.page:
+            lines.append("")
+        lines = [lines[0], *(f"        {line}".rstrip() for line in lines[1:])]
+        lines[-1] += " " * max(2, self.page - width(lines[-1]) - len(where)) + one_line(where)
+        yield from (line.replace(code, self.paint(finding.severity, code), 1) for line in lines)
+        if label == "New":
+            for note in finding.help:
+                first, *rest = hanging(one_line(note), self.page - 12, "          ")
+                yield from [f"        = {first}", *rest]
+
+    def _legend(self) -> str:
+        follow = self.report.again if self.report.show_unchanged else f"{self.report.again} --show unchanged"
+        legend = "Legend: + added  - removed  ~ changed"
+        line = f"{legend}          next: {follow}"
+        return self.paint("faint", line if width(line) <= self.page else f"{legend}\nnext: {follow}")
 
 
-def _renamed(report: DiffReport, environment: EnvironmentChange, paint: Paint) -> Iterator[str]:
-    """Objects with another name."""
-    found = renamed_objects(environment)
-    for each in found[:MOST_UNKNOWN]:
-        yield paint(_STYLES[">"], cut(f"> {each}", report.report.options.width))
-    if len(found) > MOST_UNKNOWN:
-        yield f"> and {len(found) - MOST_UNKNOWN} more that are called otherwise"
+def _paragraph(lines: Iterator[str]) -> list[str]:
+    """Return some lines and an empty one, unless there are none."""
+    listed = list(lines)
+    return [*listed, ""] if listed else []
 
 
 def _scope(subject: SubjectChange, part: Part, several: bool) -> str:
+    """Return the rules that a part is about, and by which Gateways: `all 3 rules, via Gateway infra/edge`."""
     via = gateways_in_words(part.gateways)
     if not part.rules:
         return via
     if part.all_rules:
-        rules = "its rule" if len(part.rules) == 1 else f"all {len(part.rules)} rules"
-        if several:
-            rules = "all rules"
+        rules = "all rules" if several else "its rule" if len(part.rules) == 1 else f"all {len(part.rules)} rules"
     else:
-        names = ", ".join(node.section for node in part.rules[:4])
-        rules = names + (f" and {len(part.rules) - 4} more" if len(part.rules) > 4 else "")
-        rules = f"{rules} of {subject.rules} rules" if not several else rules
-    return ", ".join(each for each in (one_line(rules), via) if each)
-
-
-def _settings(
-    report: DiffReport, part: Part, paint: Paint, own: frozenset[ResourceKey], *, unchanged: bool
-) -> Iterator[str]:
-    rows = [
-        (MARKS[each.change], each, _origin(report, each, own))
-        for each in part.settings
-        if unchanged or each.change != "unchanged"
-    ]
-    rows += [("-", each, _not_reached(report, each, own)) for each in part.lost]
-    page = report.report.options.width
-    names = min(24, max((len(each.name) for _, each, _ in rows), default=0))
-    room = page - 6 - names - 2
-    values = [words(each, room if each.change == "changed" else _VALUE) for _, each, _ in rows]
-    column = max((len(each) for each in values if len(each) <= _VALUE), default=0)
-    for (mark, setting, origin), value in zip(rows, values, strict=True):
-        start = f"    {mark} {cut(setting.name, 24):{names}}  "
-        for line in (f"{start}{value:<{column}}  {origin}", f"{start}{value}  {origin}"):
-            if width(line) <= page:
-                yield paint(_STYLES[mark], line.rstrip()) if mark != " " else line.rstrip()
-                break
-        else:
-            yield paint(_STYLES[mark], f"{start}{words(setting, room)}".rstrip())
-            yield from (" " * (8 + names) + each for each in wrapped(origin, room))
-    for by, over in _prevailing(part).items():
-        said = f"{_names(report, by, own)} prevails over {', '.join(over)}"
-        first, *rest = wrapped(one_line(said), page - 6)
-        yield f"    = {first}"
-        yield from (f"      {each}" for each in rest)
+        rules = leading((node.section for node in part.rules), 4)
+        rules = rules if several else f"{rules} of {subject.rules} rules"
+    return ", ".join(words_of for words_of in (one_line(rules), via) if words_of)
 
 
 def _prevailing(part: Part) -> dict[tuple[Responsible, ...], list[str]]:
-    """Who takes settings away from whom, each once."""
-    found: dict[tuple[Responsible, ...], dict[str, None]] = {}
+    """Return the policies that take settings away, each with those that lose them."""
+    losers: dict[tuple[Responsible, ...], dict[str, None]] = {}
     for setting in (*part.settings, *part.lost):
         if setting.by:
-            found.setdefault(setting.by, {}).update(dict.fromkeys(one.policy.path for one in setting.sources_before))
-    return {by: list(over) for by, over in found.items()}
-
-
-def _origin(report: DiffReport, setting: SettingChange, own: frozenset[ResourceKey]) -> str:
-    """`was infra/edge-jwt (edge-jwt.yaml:14), replaced by shop/checkout-cors (…)`."""
-    was, now = _names(report, setting.sources_before, own), _names(report, setting.sources_after, own)
-    match setting.change:
-        case "removed":
-            return f"was {was}" + (f", {setting.because}" if setting.because else "")
-        case "added":
-            return f"now {now}"
-        case "unchanged":
-            return f"unchanged, {_names(report, setting.sources_after, own, places=False)}"
-        case _:
-            return f"now {now}" if now == was else f"was {was}, now {now}"
-
-
-def _not_reached(report: DiffReport, setting: SettingChange, own: frozenset[ResourceKey]) -> str:
-    return f"{_names(report, setting.sources_before, own, places=False)} does not reach it"
-
-
-def _names(
-    report: DiffReport, responsible: Sequence[Responsible], own: frozenset[ResourceKey], *, places: bool = True
-) -> str:
-    """Policies with their places; one of `own` stands for those that the other subjects of a block have."""
-    found = []
-    for each in responsible[:3]:
-        place = report.place(each.location) if places else None
-        where = f" ({place[0].rpartition('/')[2]}:{place[1]})" if place else ""
-        found.append(one_line(f"{one_of(each, own)}{each.policy.path}{where}"))
-    more = f" and {len(responsible) - 3} more" if len(responsible) > 3 else ""
-    return ", ".join(found) + more if found else "the route itself"
-
-
-def _place(subject: SubjectChange) -> str:
-    if subject.location is None:
-        return ""
-    return f"{subject.location.file}:{subject.location.at()[0]}"
-
-
-def _beside(left: str, right: str, report: DiffReport, paint: Paint, mark: str) -> str:
-    room = report.report.options.width - width(left) - len(right)
-    if right and room >= 2:
-        return paint(_STYLES[mark], left) + " " * room + paint("faint", one_line(right))
-    return paint(_STYLES[mark], left) + (f"\n    {paint('faint', one_line(right))}" if right else "")
-
-
-def _policies(report: DiffReport, policies: Sequence[PolicyChange], paint: Paint) -> Iterator[str]:
-    """Verdicts that change; a policy that is new and enforced says nothing that the settings did not."""
-    shown = [each for each in policies if not (each.before == "" and each.after == "Enforced")]
-    for number, each in enumerate(shown):
-        if number == MOST_BLOCKS:
-            yield f"  and {count(len(shown) - number, 'more policy', 'more policies')}"
-            return
-        mark = "+" if not each.before else "-" if not each.after else "~"
-        said = f"{each.before or 'new'} -> {each.after or 'gone'}"
-        by = f" by {', '.join(key.path for key in each.by[:3])}" if each.by else ""
-        yield paint(_STYLES[mark], cut(f"{mark} {each.policy}: {said}{by}", report.report.options.width))
-
-
-def _findings(report: DiffReport, paint: Paint) -> Iterator[str]:
-    states: list[tuple[str, str, Severity]] = [("New", "new", "note"), ("Fixed", "fixed", "warning")]
-    if report.show_unchanged:
-        states.append(("Same", "unchanged", "note"))
-    for label, state, least in states:
-        number: Counter[tuple[str, Severity]] = Counter()
-        for each in report.listed(state, least):
-            number[each.rule, each.severity] += 1
-            if state == "unchanged" or number[each.rule, each.severity] <= MOST_OF_RULE:
-                yield from _finding(report, label, each, paint)
-        for (rule, severity), found in number.items():
-            if state != "unchanged" and found > MOST_OF_RULE:
-                code = paint(severity, f"{severity}[{rule}]")
-                lists = "--format concise" if state == "new" else "--format json-v1"
-                yield f"{label:7} {code} {found - MOST_OF_RULE} more like these ({lists} lists all)"
-
-
-def _finding(report: DiffReport, label: str, finding: Finding, paint: Paint) -> Iterator[str]:
-    file, line = finding.location.file, finding.location.at()[0]
-    place = f"{file.rpartition('/')[2]}:{line}"
-    if label == "Fixed" and not report.report.source_lines(file):
-        place = "(file deleted)"
-    code = f"{finding.severity}[{finding.rule}]"
-    said = f"{label:7} {code} {one_line(finding.message)}"
-    room = report.report.options.width
-    lines = wrapped(said, room) if width(said) + 2 + len(place) > room else [said]
-    if width(lines[-1]) + 2 + len(place) > room:
-        lines.append("")
-    for number, each in enumerate(lines):
-        text = each if number == 0 else f"        {each}".rstrip()
-        if number == len(lines) - 1:
-            gap = " " * max(2, room - width(text) - len(place))
-            text += gap + one_line(place)
-        yield text.replace(code, paint(finding.severity, code), 1)
-    if label == "New":
-        for note in finding.help:
-            first, *rest = wrapped(one_line(note), room - 12)
-            yield f"        = {first}"
-            yield from (f"          {each}" for each in rest)
-
-
-def _legend(report: DiffReport, paint: Paint) -> str:
-    follow = report.again if report.show_unchanged else f"{report.again} --show unchanged"
-    legend = "Legend: + added  - removed  ~ changed"
-    line = f"{legend}          next: {follow}"
-    return paint("faint", line if width(line) <= report.report.options.width else f"{legend}\nnext: {follow}")
+            losers.setdefault(setting.by, {}).update(dict.fromkeys(was.policy.path for was in setting.sources_before))
+    return {by: list(over) for by, over in losers.items()}

@@ -1,4 +1,4 @@
-"""How a diff puts things: values in few words, counts, the verdict line that text, comment and summary share."""
+"""The wording of a diff: values in few words, counts, the verdict line that text, comment and summary share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
-from policylint.model.words import count
+from policylint.model.words import count, leading, verb
+from policylint.report.findings.report import counts
 from policylint.report.kit.display import one_line
 
 if TYPE_CHECKING:
@@ -18,30 +19,25 @@ if TYPE_CHECKING:
 
 MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "unchanged": " ", "renamed": ">", "unknown": "!"}
 _TELLING = ("issuer", "allowOrigins", "requests", "limit", "unit", "requestTimeout", "url", "cidr", "clientCIDRs")
-"""Leaves that say more than others; shown first."""
+"""Leaves that tell most; shown first."""
 _DULL = frozenset({"name", "type", "kind", "group", "namespace", "key"})
 _NEVER = object()
 
 
 def value_in_words(value: Any, room: int = 44) -> str:
-    """A setting's value in few words: `issuer https://id.example.com`, `100/min`; cut to `room` characters."""
-    if isinstance(value, (dict, list)):
-        text = _telling(value)
-    else:
-        text = scalar(value)
-    return cut(text, room)
+    """Return a setting's value in few words: `issuer https://id.example.com`, `100/min`; cut to `room` characters."""
+    return cut(_telling(value) if isinstance(value, (dict, list)) else scalar(value), room)
 
 
 def cut(text: str, room: int) -> str:
+    """Return a text on one line of at most `room` characters."""
     text = one_line(text)
     return text if len(text) <= room else text[: max(1, room - 1)].rstrip() + "…"
 
 
 def scalar(value: Any) -> str:
-    """As YAML would write it."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """Return a value as YAML would write it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _telling(value: Any) -> str:
@@ -50,30 +46,33 @@ def _telling(value: Any) -> str:
     leaves = list(_leaves(value, ""))
     if not leaves:
         return "{}" if isinstance(value, dict) else "[]"
-    if isinstance(value, list) and all(not isinstance(each, (dict, list)) for each in value):
-        return ", ".join(scalar(each) for each in value)
+    if _is_flat(value):
+        return ", ".join(map(scalar, value))
     leaves.sort(key=lambda leaf: (_TELLING.index(leaf[0]) if leaf[0] in _TELLING else 99, leaf[0] in _DULL))
     return ", ".join(f"{name} {text}".strip() for name, text in leaves[:4])
+
+
+def _is_flat(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(entry, (dict, list)) for entry in value)
 
 
 def _leaves(value: Any, name: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _leaves(inner, key)
+    elif value and _is_flat(value):
+        yield name, ", ".join(map(scalar, value[:3]))
     elif isinstance(value, list):
-        if value and all(not isinstance(each, (dict, list)) for each in value):
-            yield name, ", ".join(scalar(each) for each in value[:3])
-        else:
-            for inner in value:
-                yield from _leaves(inner, name)
+        for inner in value:
+            yield from _leaves(inner, name)
     elif value is not None:
         yield name, scalar(value)
 
 
 def difference(before: Any, after: Any, room: int = 60) -> str:
-    """What changes inside a setting: `http.requestTimeout 5s -> 10s`, at most three leaves."""
+    """Return what changes inside a setting: `http.requestTimeout 5s -> 10s`, at most three leaves."""
     changes = list(_differences(before, after, ""))
-    parts = [f"{name} {one} -> {other}".strip() for name, one, other in changes[:3]]
+    parts = [f"{name} {was} -> {now}".strip() for name, was, now in changes[:3]]
     if len(changes) > 3:
         parts.append(f"{len(changes) - 3} more")
     return cut(", ".join(parts), room)
@@ -81,58 +80,49 @@ def difference(before: Any, after: Any, room: int = 60) -> str:
 
 def _differences(before: Any, after: Any, name: str) -> Iterator[tuple[str, str, str]]:
     if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(each for each in after if each not in before)]:
+        for key in dict.fromkeys((*before, *after)):
             inner = f"{name}.{key}" if name else str(key)
             yield from _differences(before.get(key, _NEVER), after.get(key, _NEVER), inner)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for number, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from _differences(one, other, f"{name}[{number}]")
-    elif before is _NEVER:
-        yield name, "none", value_in_words(after, 30)
-    elif after is _NEVER:
-        yield name, value_in_words(before, 30), "none"
-    elif before != after:
-        yield name, value_in_words(before, 30), value_in_words(after, 30)
+        for number, (was, now) in enumerate(zip(before, after, strict=True)):
+            yield from _differences(was, now, f"{name}[{number}]")
+    elif before is _NEVER or after is _NEVER or before != after:
+        was, now = ("none" if value is _NEVER else value_in_words(value, 30) for value in (before, after))
+        yield name, was, now
 
 
 def words(setting: SettingChange, room: int) -> str:
-    """The value of a setting as a diff shows it."""
+    """Return the value of a setting as a diff shows it."""
     if setting.change == "changed":
         return difference(setting.before, setting.after, room)
     return value_in_words(setting.before if setting.change == "removed" else setting.after, room)
 
 
 def verdict_parts(environment: EnvironmentChange) -> list[str]:
-    """`1 of 23 routes changes`, and what else happens to routes; empty when nothing does."""
-    routes = [each for each in environment.known if each.is_route]
-    number = {change: sum(each.change == change for each in routes) for change in ("changed", "added", "removed")}
+    """Return `1 of 23 routes changes`, and what else happens to routes; empty when nothing does."""
+    number = Counter(subject.change for subject in environment.known if subject.is_route)
     parts = []
     if number["changed"]:
-        verb = "changes" if number["changed"] == 1 else "change"
-        parts.append(f"{number['changed']} of {count(environment.routes, 'route')} {verb}")
+        routes = count(environment.routes, "route")
+        parts.append(f"{number['changed']} of {routes} {verb(number['changed'], 'changes')}")
     if number["added"]:
         parts.append(count(number["added"], "new route"))
     if number["removed"]:
         parts.append(f"{count(number['removed'], 'route')} gone")
-    others = [each for each in environment.known if not each.is_route]
+    others = [subject.key.kind for subject in environment.known if not subject.is_route]
     if others:
-        kinds = sorted({each.key.kind for each in others})
-        many = "objects beside routes" if len(kinds) > 1 else f"{kinds[0]}s"
-        parts.append(f"{count(len(others), kinds[0] if len(kinds) == 1 else 'object beside routes', many)} "
-                     f"{'changes' if len(others) == 1 else 'change'}")  # fmt: skip
+        one_kind = len(set(others)) == 1
+        objects = count(len(others), others[0]) if one_kind else f"{len(others)} objects beside routes"
+        parts.append(f"{objects} {verb(len(others), 'changes')}")
     if environment.unknown:
         parts.append(f"{len(environment.unknown)} unknown")
     return parts
 
 
 def finding_parts(report: DiffReport) -> list[str]:
-    """`1 new error`, `1 fixed`, `4 unchanged`."""
-    new = report.known("new")
-    parts = [
-        count(number, f"new {severity}")
-        for severity in ("error", "warning", "note")
-        if (number := sum(each.severity == severity for each in new))
-    ]
+    """Return `1 new error`, `1 fixed`, `4 unchanged`."""
+    new = counts(report.known("new"))
+    parts = [count(number, f"new {severity}") for severity, number in new.items() if number]
     for state in ("fixed", "unchanged"):
         if number := len(report.known(state)):
             parts.append(f"{number} {state}")
@@ -140,24 +130,21 @@ def finding_parts(report: DiffReport) -> list[str]:
 
 
 def nothing_changes(report: DiffReport) -> str:
-    """`no route changes its effective policy (6 files differ)`."""
-    if not report.files_differ:
-        return "no route changes its effective policy"
-    verb = "differs" if report.files_differ == 1 else "differ"
-    return f"no route changes its effective policy ({count(report.files_differ, 'file')} {verb})"
+    """Return `no route changes its effective policy (6 files differ)`."""
+    files = f" ({count(report.files_differ, 'file')} {verb(report.files_differ, 'differs')})"
+    return "no route changes its effective policy" + (files if report.files_differ else "")
 
 
 def reproduced(report: DiffReport) -> str:
-    """The command with the ids of what was compared: `HEAD^1..HEAD` means something else on another machine."""
-    start, _, end = report.span.partition("..")
-    if not re.fullmatch(r"[0-9a-f]{7}", start) or not re.fullmatch(r"[0-9a-f]{7}", end):
+    """Return the command with the ids of the revisions: `HEAD^1..HEAD` means something else on another machine."""
+    if not re.fullmatch(r"[0-9a-f]{7}\.\.[0-9a-f]{7}", report.span):
         return report.again
     words = report.again.split(" ")
     return " ".join([*words[:2], report.span, *words[3:]])
 
 
 def reach_in_words(reach: AttachmentChange) -> str:
-    """One way in that opens or closes."""
+    """Return the sentence for a way in that opens or closes."""
     if reach.what == "listener":
         return f"attached to {reach.name}" if reach.after else f"no longer attached to {reach.name}"
     if reach.what == "rule":
@@ -166,43 +153,42 @@ def reach_in_words(reach: AttachmentChange) -> str:
 
 
 def gateways_in_words(keys: Iterable[ResourceKey]) -> str:
-    """`via Gateway infra/edge`, with several `via Gateways infra/a, infra/b`."""
+    """Return `via Gateway infra/edge`, for several `via Gateways infra/a, infra/b`."""
     names = [key.path for key in keys]
-    if not names:
-        return ""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"via {'Gateway' if len(names) == 1 else 'Gateways'} {', '.join(names[:3])}{more}"
+    return f"via {'Gateway' if len(names) == 1 else 'Gateways'} {leading(names, 3)}" if names else ""
 
 
 def alike(subjects: Iterable[SubjectChange]) -> list[list[SubjectChange]]:
-    """Subjects that change in the same way together: those that lose a protection first, for what comes late may be
-    folded or cut, then in the order of the first of each. Policies that act on one of them alone may differ by name."""
+    """Group subjects that change in the same way.
+
+    Groups that lose a protection come first, for what comes late may be folded or cut; then they are in the order of
+    the first of each. Policies that act on one subject alone may differ by name.
+    """
     listed = list(subjects)
     ways = _Ways(listed)
-    found: dict[object, list[SubjectChange]] = {}
-    for each in listed:
-        found.setdefault(ways.of(each), []).append(each)
-    return sorted(found.values(), key=lambda group: not loses_protection(group[0]))
+    groups: dict[object, list[SubjectChange]] = {}
+    for subject in listed:
+        groups.setdefault(ways.of(subject), []).append(subject)
+    return sorted(groups.values(), key=lambda group: not loses_protection(group[0]))
 
 
 def whereabouts(group: Sequence[SubjectChange], most: int, code: Callable[[str], str] = str) -> str:
-    """Of several that change alike, who: `shop/a, shop/b`; of many in several namespaces how many are where."""
-    namespaces = Counter(each.key.namespace for each in group)
+    """Name subjects that change alike: `shop/a, shop/b`; of many in several namespaces the number in each."""
+    namespaces = Counter(subject.key.namespace for subject in group)
     if len(group) <= most or len(namespaces) == 1:
-        more = f" and {len(group) - most} more" if len(group) > most else ""
-        return ", ".join(code(each.key.path) for each in group[:most]) + more
-    named = sorted(namespaces.items(), key=lambda each: (-each[1], each[0]))
-    more = f" and {count(len(named) - most, 'more namespace')}" if len(named) > most else ""
-    listed = ", ".join(f"{number} in {code(name)}" for name, number in named[:most])
+        return leading((code(subject.key.path) for subject in group), most)
+    ordered = sorted((-number, name) for name, number in namespaces.items())
+    more = f" and {count(len(ordered) - most, 'more namespace')}" if len(ordered) > most else ""
+    listed = ", ".join(f"{-number} in {code(name)}" for number, name in ordered[:most])
     return f"{listed}{more}; e.g. {code(group[0].key.path)}"
 
 
 def renamed_objects(environment: EnvironmentChange) -> list[str]:
-    """`Gateway infra/front  (was infra/edge)`, for what is no route: a rename without effect shows nowhere else."""
+    """Return `Gateway infra/front  (was infra/edge)` for all but routes: a rename without effect shows nowhere else."""
     return [
-        f"{each.key}  (was {each.was.path})"
-        for each in environment.objects
-        if each.was is not None and not each.key.kind.endswith("Route")
+        f"{touched.key}  (was {touched.was.path})"
+        for touched in environment.objects
+        if touched.was is not None and not touched.key.kind.endswith("Route")
     ]
 
 
@@ -210,41 +196,42 @@ def own_policies(group: Sequence[SubjectChange]) -> frozenset[ResourceKey]:
     """The policies of the first of several that change alike which the others have others for."""
     if len(group) < 2:
         return frozenset()
-    first, second = (frozenset(key for each in _changing(one) for key in _policies(each)) for one in group[:2])
-    return first - second
+    first, second = ({key for setting in _changing(subject) for key in _policies(setting)} for subject in group[:2])
+    return frozenset(first - second)
 
 
 def loses_protection(subject: SubjectChange) -> bool:
-    """Whether a setting that the catalog calls security-relevant no longer applies."""
+    """Tell whether a setting that the catalog calls security-relevant no longer applies."""
     return any(
-        each.change == "removed" and each.name in each.kind.settings.security
+        setting.change == "removed" and setting.name in setting.kind.settings.security
         for part in subject.parts
-        for each in part.settings
+        for setting in part.settings
     )
 
 
 def one_of(responsible: Responsible, own: frozenset[ResourceKey]) -> str:
-    """That a policy (one of `own_policies`) stands for those which the others that change alike have."""
+    """Return the words before a policy of `own_policies`, which stands for those of the other subjects."""
     return "its own, e.g. " if responsible.policy in own else ""
 
 
 class _Ways:
-    """What subjects that change alike have in common; of settings that many share it is found out once."""
+    """The ways in which subjects change, each setting that many share looked at once."""
 
     def __init__(self, subjects: Sequence[SubjectChange]) -> None:
-        self._policies: dict[int, frozenset[ResourceKey]] = {}
-        self._said: dict[int, int] = {}
+
+        self._number_of: dict[int, int] = {}
         self._numbers: dict[object, int] = {}
         holders: dict[ResourceKey, ResourceKey] = {}
         shared: set[ResourceKey] = set()
         for subject in subjects:
             for setting in _changing(subject):
-                for key in self._of(setting):
+                for key in _policies(setting):
                     if holders.setdefault(key, subject.key) != subject.key:
                         shared.add(key)
         self._own = {key for key, holder in holders.items() if key not in shared and key.namespace == holder.namespace}
 
     def of(self, subject: SubjectChange) -> object:
+        """Return a key that is the same for subjects that change alike."""
         parts = tuple(
             (
                 part.gateways,
@@ -254,39 +241,33 @@ class _Ways:
             )
             for part in subject.parts
         )
-        reach = tuple((each.what, each.name, each.before, each.after) for each in subject.reach)
+        reach = tuple((reach.what, reach.name, reach.before, reach.after) for reach in subject.reach)
         alone = subject.key if not parts and not reach else None
         return subject.key.kind, subject.change, parts, reach, alone, subject.was
 
-    def _of(self, setting: SettingChange) -> frozenset[ResourceKey]:
-        found = self._policies.get(id(setting))
-        if found is None:
-            found = self._policies[id(setting)] = frozenset(_policies(setting))
-        return found
-
     def _number(self, setting: SettingChange) -> int:
-        """The same for settings that read the same."""
-        found = self._said.get(id(setting))
-        if found is None:
+        """Return a number that is the same for settings that read the same."""
+        if id(setting) not in self._number_of:
             values = scalar(setting.before), scalar(setting.after)
             origins = self._who(setting.sources_before), self._who(setting.sources_after)
-            by = self._who(each._replace(location=None) for each in setting.by)  # it names each of them elsewhere
-            said = str(setting.kind), setting.name, setting.change, values, origins, by, setting.because
-            found = self._said[id(setting)] = self._numbers.setdefault(said, len(self._numbers))
-        return found
+            by = self._who(origin._replace(location=None) for origin in setting.by)  # it names each of them elsewhere
+            text = str(setting.kind), setting.name, setting.change, values, origins, by, setting.because
+            self._number_of[id(setting)] = self._numbers.setdefault(text, len(self._numbers))
+        return self._number_of[id(setting)]
 
     def _who(self, responsible: Iterable[Responsible]) -> tuple[object, ...]:
         return tuple(
-            each.policy.kind if each.policy in self._own else (each.policy, repr(each.location)) for each in responsible
+            origin.policy.kind if origin.policy in self._own else (origin.policy, repr(origin.location))
+            for origin in responsible
         )
 
 
 def _changing(subject: SubjectChange) -> Iterator[SettingChange]:
     for part in subject.parts:
-        yield from (each for each in part.settings if each.change != "unchanged")
+        yield from (setting for setting in part.settings if setting.change != "unchanged")
         yield from part.lost
 
 
 def _policies(setting: SettingChange) -> Iterator[ResourceKey]:
     for responsible in (setting.sources_before, setting.sources_after, setting.by):
-        yield from (each.policy for each in responsible)
+        yield from (origin.policy for origin in responsible)

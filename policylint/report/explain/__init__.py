@@ -3,71 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from policylint.explain.explanation import Explanation
 from policylint.report.explain.radius import Radius
 from policylint.report.kit.display import Paint, one_line
-from policylint.report.kit.identity import Names
+from policylint.report.kit.identity import Names, json_text
 from policylint.report.kit.yaml_text import yaml_text
 
 FORMATS = ("text", "json", "yaml", "markdown")
 Explained = tuple[Explanation, Radius | None]
 
 
-def write(form: str, found: Sequence[Explained], names: Names, paint: Paint, room: int, field: str) -> Iterator[str]:
-    """The pieces of the document in one of FORMATS."""
+def write(form: str, listed: Sequence[Explained], names: Names, paint: Paint, room: int, field: str) -> Iterator[str]:
+    """Yield the pieces of the document in one of FORMATS."""
+    several = len(listed) > 1
     if form in ("json", "yaml"):
-        yield _data(form, found, names, field)
+        from policylint.report.explain.explain_v1 import VERSION, entry
+
+        entries = [entry(explanation, names, field, radius, several) for explanation, radius in listed]
+        document = {"version": VERSION, "explanations": entries}
+        yield json_text(document) if form == "json" else yaml_text(document)
         return
-    for number, (environments, explanation, radius) in enumerate(_folded(found, names, field)):
+    for number, (environments, explanation, radius) in enumerate(_folded(listed, names, field)):
         if number:
             yield "\n"
+        name = ", ".join(environments)
         if form == "markdown":
             from policylint.report.explain.markdown import page
 
-            if len(found) > 1:
-                yield f"_{', '.join(environments)}_\n\n"
+            yield f"_{name}_\n\n" if several else ""
             yield from page(explanation, radius, names, field)
             continue
-        from policylint.report.explain.text import Page
+        from policylint.report.explain.text import ExplanationText
 
-        if len(found) > 1:
+        if several:
             word = "environment" if len(environments) == 1 else "environments"
-            yield paint("faint", f"{word} {one_line(', '.join(environments))}") + "\n"
-        yield from Page(names, paint, room, field).write(explanation, radius)
+            yield paint("faint", f"{word} {one_line(name)}") + "\n"
+        yield from ExplanationText(names, paint, room, field).write(explanation, radius)
 
 
 def _folded(
-    found: Sequence[Explained], names: Names, field: str
+    explained: Sequence[Explained], names: Names, field: str
 ) -> Iterator[tuple[list[str], Explanation, Radius | None]]:
-    """Environments with the same answer together."""
+    """Put environments with the same answer together."""
     from policylint.report.explain.explain_v1 import entry
 
-    if len(found) == 1:
-        explanation, radius = found[0]
-        yield [explanation.environment], explanation, radius
-        return
-    seen: dict[str, list[Explained]] = {}
-    for explanation, radius in found:
-        key = repr(entry(explanation, names, field, radius, several=False))
-        seen.setdefault(key, []).append((explanation, radius))
-    for same in seen.values():
-        yield [each.environment for each, _ in same], *same[0]
-
-
-def _data(form: str, found: Sequence[Explained], names: Names, field: str) -> str:
-    from policylint.report.explain.explain_v1 import VERSION, entry
-
-    entries = [entry(each, names, field, radius, several=len(found) > 1) for each, radius in found]
-    document: dict[str, Any] = {"version": VERSION, "explanations": entries}
-    return dumped(form, document)
-
-
-def dumped(form: str, document: dict[str, Any]) -> str:
-    """A document as JSON or YAML."""
-    if form == "json":
-        import json
-
-        return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
-    return yaml_text(document)
+    alike: dict[str, list[Explained]] = {}
+    for explanation, radius in explained:
+        key = repr(entry(explanation, names, field, radius, several=False)) if len(explained) > 1 else ""
+        alike.setdefault(key, []).append((explanation, radius))
+    for same in alike.values():
+        yield [explanation.environment for explanation, _ in same], *same[0]

@@ -10,66 +10,61 @@ from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings
 from policylint.explain.unattached import target_place
 from policylint.explain.wording import chains, level_of, strategy, where
-from policylint.model import Location
+from policylint.policy.results import PolicyState, Target
 from policylint.report.explain.radius import Radius
-from policylint.report.kit.identity import Names, json_pointer
+from policylint.report.kit.identity import Names, json_place, json_pointer
 
 VERSION = "explain-v1"
 Entry = dict[str, Any]
 
 
 def entry(explanation: Explanation, names: Names, field: str, radius: Radius | None, several: bool) -> Entry:
-    """One object."""
+    """Return the explanation of one object."""
     subject = explanation.subject
-    found: Entry = {"environment": explanation.environment} if several else {}
-    found["object"] = names.node(subject.node)
+    content: Entry = {"environment": explanation.environment} if several else {}
+    content["object"] = names.node(subject.node)
     if explanation.resource is not None:
-        found["location"] = place(explanation.resource.name_location)
-    found["facts"] = [{"name": each.name, "value": each.words} for each in explanation.facts]
+        content["location"] = json_place(explanation.resource.name_location)
+    content["facts"] = [{"name": fact.name, "value": fact.words} for fact in explanation.facts]
     if explanation.state is None:
         paths = explanation.answers.paths
-        found["chains"] = chains(paths, subject.node)
-        found["contexts"] = [
+        content["chains"] = chains(paths, subject.node)
+        content["contexts"] = [
             {
-                "where": where(each, paths, subject.node),
-                "paths": [names.path(path) for path in each.paths],
-                "policies": _policies(each, names, field),
+                "where": where(answer, paths, subject.node),
+                "paths": [names.path(path) for path in answer.paths],
+                "policies": _policies(answer, names, field),
             }
-            for each in explanation.answers.listed
+            for answer in explanation.answers.listed
         ]
         if explanation.answers.truncated:
-            found["truncated"] = True
+            content["truncated"] = True
     else:
-        found.update(_policy(explanation, names))
-    found["notAttached"] = [
-        {"policy": names.key(each.policy), "why": each.why, "location": place(each.location)}
-        for each in explanation.unattached
+        content.update(_policy(explanation, names))
+    content["notAttached"] = [
+        {"policy": names.key(missing.policy), "why": missing.why, "location": json_place(missing.location)}
+        for missing in explanation.unattached
     ]
-    found["findings"] = [
-        {"rule": each.rule, "severity": each.severity, "message": each.message, "location": place(each.location)}
+    content["findings"] = [
+        {"rule": each.rule, "severity": each.severity, "message": each.message, "location": json_place(each.location)}
         for each in explanation.findings
     ]
     if radius is not None:
-        found["without"] = radius.entry(names)
-    return found
-
-
-def place(location: Location) -> Entry:
-    return {"file": location.file, "line": location.at()[0]}
+        content["without"] = radius.entry(names)
+    return content
 
 
 def _policies(answer: ContextAnswer, names: Names, field: str) -> list[Entry]:
-    found = []
+    entries: list[Entry] = []
     for group in answer.groups:
-        rows = [_setting(each, names) for each in settings(group, field)]
-        if rows:
+        if rows := [_setting(setting, names) for setting in settings(group, field)]:
             kind = names.kind(group.kind.group, group.kind.kind)
-            found.append({"kind": kind, "merge": strategy(group.kind), "settings": rows})
-    return sorted(found, key=lambda each: str(each["kind"]))
+            entries.append({"kind": kind, "merge": strategy(group.kind), "settings": rows})
+    return sorted(entries, key=lambda entry: str(entry["kind"]))
 
 
 def _setting(setting: Setting, names: Names) -> Entry:
-    found: Entry = {
+    content: Entry = {
         "field": setting.field,
         "pointer": json_pointer(setting.pointer),
         "value": setting.value,
@@ -78,40 +73,41 @@ def _setting(setting: Setting, names: Names) -> Entry:
         "how": setting.state,
     }
     if setting.location is not None:
-        found["location"] = place(setting.location)
+        content["location"] = json_place(setting.location)
     if setting.by:
-        found["by"] = names.keys(setting.by)
-    return found
+        content["by"] = names.keys(setting.by)
+    return content
 
 
 def _policy(explanation: Explanation, names: Names) -> Entry:
     state, reach = explanation.state, explanation.reach
     assert state is not None and reach is not None
-    targets = []
-    for each in state.targets:
-        target: Entry = {
-            "target": names.target(each),
-            "resolution": each.resolution.state,
-            "location": place(target_place(state, each)),
-        }
-        if each.problem:
-            target["problem"] = each.detail or each.problem
-        if len(each.nodes) > 1 or each.selector is not None:
-            target["selects"] = [names.node(node) for node in each.nodes]
-        targets.append(target)
     return {
         "kind": names.kind(state.kind.group, state.kind.kind),
         "class": state.kind.policy_class,
         "status": state.verdict,
         "by": names.keys(state.by),
         **({"invalid": state.invalid} if state.invalid else {}),
-        "targets": targets,
+        "targets": [_target(state, target, names) for target in state.targets],
         "refused": [{"target": names.node(each.attachment.node), "by": names.key(each.by)} for each in state.refused],
-        "reaches": [_reached(each, names) for each in reach.objects],
+        "reaches": [_reached(reached, names) for reached in reach.objects],
         "namespaces": list(reach.namespaces),
     }
 
 
-def _reached(each: ReachedObject, names: Names) -> Entry:
-    found: Entry = {"object": names.key(each.key), "extent": each.extent}
-    return {**found, "lost": list(each.lost), "by": names.keys(each.by)} if each.lost else found
+def _target(state: PolicyState, target: Target, names: Names) -> Entry:
+    content: Entry = {
+        "target": names.target(target),
+        "resolution": target.resolution.state,
+        "location": json_place(target_place(state, target)),
+    }
+    if target.problem:
+        content["problem"] = target.detail or target.problem
+    if len(target.nodes) > 1 or target.selector is not None:
+        content["selects"] = [names.node(node) for node in target.nodes]
+    return content
+
+
+def _reached(reached: ReachedObject, names: Names) -> Entry:
+    content: Entry = {"object": names.key(reached.key), "extent": reached.extent}
+    return {**content, "lost": list(reached.lost), "by": names.keys(reached.by)} if reached.lost else content

@@ -8,34 +8,35 @@ from policylint.explain.explanation import Explanation
 from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.wording import all_rules, chains, level_of, where
 from policylint.report.explain.radius import Radius
-from policylint.report.explain.text import location, place
+from policylint.report.explain.text import how
+from policylint.report.kit.display import place, short_place
 from policylint.report.kit.escape import escape
 from policylint.report.kit.identity import Names
 
 
 def page(explanation: Explanation, radius: Radius | None, names: Names, field: str) -> Iterator[str]:
-    """The lines of the page, each with its newline."""
+    """Yield the lines of the page, each with its newline."""
     subject = explanation.subject
     yield f"### {escape(names.node(subject.node))}\n\n"
     if explanation.resource is not None:
-        yield f"`{location(explanation.resource.name_location)}`\n\n"
+        yield f"`{place(explanation.resource.name_location)}`\n\n"
     for fact in explanation.facts:
         yield f"- {fact.name}: {escape(fact.words)}\n"
     if explanation.state is not None:
         yield from _policy(explanation, names)
     paths = explanation.answers.paths
     for answer in explanation.answers.listed:
-        rows = [(group, each) for group in answer.groups for each in settings(group, field)]
-        told = where(answer, paths, subject.node) or all_rules(answer.paths, subject.node)
-        yield f"\n**Effective policy{f': {escape(told)}' if told else ''}**\n\n"
+        rows = [(group, setting) for group in answer.groups for setting in settings(group, field)]
+        context = where(answer, paths, subject.node) or all_rules(answer.paths, subject.node)
+        yield f"\n**Effective policy{f': {escape(context)}' if context else ''}**\n\n"
         if not rows:
             yield "No policy acts here.\n"
             continue
         yield "| Kind | Setting | Value | From | How |\n|---|---|---|---|---|\n"
-        for group, each in rows:
-            yield f"| {escape(names.kind(group.kind.group, group.kind.kind))} | {_cells(each)} |\n"
+        for group, setting in rows:
+            yield f"| {escape(names.kind(group.kind.group, group.kind.kind))} | {_cells(setting)} |\n"
     for missing in explanation.unattached:
-        why = f"{escape(missing.why)} (`{place(missing.location)}`)"
+        why = f"{escape(missing.why)} (`{short_place(missing.location)}`)"
         yield f"\n- {escape(names.key(missing.policy))}: {why}\n"
     for number, chain in enumerate(chains(paths, subject.node)[:6]):
         yield ("\n" if not number else "") + f"- {escape(chain)}\n"
@@ -51,13 +52,11 @@ def page(explanation: Explanation, radius: Radius | None, names: Names, field: s
 
 def _cells(setting: Setting) -> str:
     value = escape(summary(setting.value, 80)) if setting.state == "applies" else "-"
-    from_ = escape(setting.policy.path)
+    origin = escape(setting.policy.path)
     if setting.location is not None:
-        from_ += f" `{place(setting.location)}`"
+        origin += f" `{short_place(setting.location)}`"
     level = level_of(setting.node)
-    by = ", ".join(key.path for key in setting.by)
-    how = "applies" if setting.state == "applies" else f"{setting.state} by {by}" if by else setting.state
-    return f"`{setting.field}` | {value} | {from_}{f' ({level})' if level else ''} | {escape(how)}"
+    return f"`{setting.field}` | {value} | {origin}{f' ({level})' if level else ''} | {escape(how(setting))}"
 
 
 def _policy(explanation: Explanation, names: Names) -> Iterator[str]:
@@ -69,7 +68,7 @@ def _policy(explanation: Explanation, names: Names) -> Iterator[str]:
         problem = target.detail or target.problem or target.resolution.state
         yield f"- target: {escape(names.target(target))}: {escape(problem)}\n"
     yield "\n| Object | Acts | Lost | To |\n|---|---|---|---|\n"
-    for each in reach.objects:
-        who = ", ".join(names.keys(each.by))
-        extent = {"whole": "yes", "part": "in part", "none": "no"}[each.extent]
-        yield f"| {escape(names.key(each.key))} | {extent} | {escape(', '.join(each.lost))} | {escape(who)} |\n"
+    for reached in reach.objects:
+        lost, winners = escape(", ".join(reached.lost)), escape(", ".join(names.keys(reached.by)))
+        extent = {"whole": "yes", "part": "in part", "none": "no"}[reached.extent]
+        yield f"| {escape(names.key(reached.key))} | {extent} | {lost} | {winners} |\n"

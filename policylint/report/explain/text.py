@@ -15,9 +15,9 @@ from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.unattached import target_place
 from policylint.explain.wording import all_rules, chains, implementation_of, level_of, strategy, where
 from policylint.model import Finding, Location, ResourceKey
-from policylint.model.words import count
+from policylint.model.words import count, leading
 from policylint.report.explain.radius import Radius
-from policylint.report.kit.display import Paint, one_line, width
+from policylint.report.kit.display import Paint, one_line, padded, place, short_place, width, wrapped
 from policylint.report.kit.identity import Names
 
 Row = tuple[str, str, str, str]
@@ -30,8 +30,14 @@ _HOW = 26
 _MOST_LEAVES = 60
 
 
-class Page:
-    """Writes one explanation."""
+def how(setting: Setting) -> str:
+    """Return `applies`, or what happened to the setting and by which policies."""
+    by = ", ".join(key.path for key in setting.by)
+    return f"{setting.state} by {by}" if by and setting.state != "applies" else setting.state
+
+
+class ExplanationText:
+    """The text of an explanation."""
 
     def __init__(self, names: Names, paint: Paint, room: int, field: str) -> None:
         self.names = names
@@ -40,9 +46,9 @@ class Page:
         self.field = field
 
     def write(self, explanation: Explanation, radius: Radius | None) -> Iterator[str]:
-        """The lines of an explanation, each with its newline."""
+        """Yield the lines of an explanation, each with its newline."""
         yield self._title(explanation)
-        label = max((len(each.name) for each in explanation.facts), default=0)
+        label = max((len(fact.name) for fact in explanation.facts), default=0)
         previous = ""
         for fact in explanation.facts:
             name = "" if fact.name == previous else fact.name
@@ -57,46 +63,43 @@ class Page:
             yield "\n"
             for finding in explanation.findings[:_MOST]:
                 head = self.paint(finding.severity, f"{finding.severity}[{finding.rule}]")
-                yield f"{head} {one_line(finding.message)}  {self.paint('faint', place(finding.location))}\n"
+                yield f"{head} {one_line(finding.message)}  {self.paint('faint', short_place(finding.location))}\n"
         if radius is not None:
             yield from self._radius(explanation, radius)
-        yield "\n" + self.paint("faint", self._ask(explanation)) + "\n"
+        yield "\n" + self.paint("faint", _ask(explanation)) + "\n"
 
     def _title(self, explanation: Explanation) -> str:
         subject = one_line(self.names.node(explanation.subject.node))
         if explanation.resource is None:
             return f"{self.paint('strong', subject)}  (no manifest makes it)\n"
-        where_ = location(explanation.resource.name_location)
-        room = self.room - width(subject) - width(where_)
+        location = place(explanation.resource.name_location)
+        room = self.room - width(subject) - width(location)
         gap = " " * room if room > 1 else "\n  "
-        return f"{self.paint('strong', subject)}{gap}{self.paint('faint', where_)}\n"
+        return f"{self.paint('strong', subject)}{gap}{self.paint('faint', location)}\n"
 
     def _object(self, explanation: Explanation) -> Iterator[str]:
         answers = explanation.answers
         subject = explanation.subject.node
-        paths = answers.paths
-        found = False
+        shown = False
         for answer in answers.listed:
             rows = self._rows(answer, explanation.findings)
             if answer is answers.listed[-1]:
                 rows += self._unattached(explanation)
             if not rows and (self.field or len(answers.listed) == 1):
                 continue
-            found = True
+            shown = True
             if len(answers.listed) == 1:
                 same = all_rules(answer.paths, subject)
                 heading = "Effective policy" + (f" ({same})" if same else "")
             else:
-                told = where(answer, paths, subject) or count(len(answer.paths), "context")
-                heading = f"Effective policy: {told}"
+                context = where(answer, answers.paths, subject) or count(len(answer.paths), "context")
+                heading = f"Effective policy: {context}"
             yield "\n" + self.paint("strong", one_line(heading)) + "\n"
             yield from self._table(rows) if rows else ["  no policy acts here\n"]
-        if not found:
+        if not shown:
+            yield f"\n{one_line(f'no policy sets {self.field}' if self.field else 'no policy acts on it')}\n"
             rest = self._unattached(explanation)
-            what = f"no policy sets {self.field}" if self.field else "no policy acts on it"
-            yield f"\n{one_line(what)}\n"
-            if rest:
-                yield from self._table(rest)
+            yield from self._table(rest) if rest else ()
         if answers.truncated:
             yield "  (more contexts than are told apart; ask for a route)\n"
         if self.field:
@@ -107,65 +110,49 @@ class Page:
         merges: dict[tuple[str, str], list[str]] = {}
         for _, kind in sorted(kinds.items()):
             merges.setdefault((implementation_of(kind), strategy(kind)), []).append(kind.kind)
-        head = self.paint("faint", "Merge")
-        for (whose, how), names in merges.items():
-            for line in _wrapped(f"{', '.join(names)} ({whose}): {how}", self.room - 8):
-                yield f"{head}   {line}\n"
-                head = "     "
-        for number, chain in enumerate(chains(paths, subject)[:6]):
-            head = self.paint("faint", "Chain") if not number else "     "
-            for line in _wrapped(one_line(chain), self.room - 8):
-                yield f"{head}   {line}\n"
-                head = "     "
+        sentences = [f"{', '.join(names)} ({owner}): {merge}" for (owner, merge), names in merges.items()]
+        yield from self._under("Merge", sentences)
+        yield from self._under("Chain", [one_line(chain) for chain in chains(answers.paths, subject)[:6]])
+
+    def _under(self, head: str, sentences: Iterable[str]) -> Iterator[str]:
+        """Yield sentences below each other, the head beside the first line."""
+        lines = [line for sentence in sentences for line in wrapped(sentence, self.room - 8)]
+        for number, line in enumerate(lines):
+            yield f"{' ' * len(head) if number else self.paint('faint', head)}   {line}\n"
 
     def _rows(self, answer: ContextAnswer, findings: Sequence[Finding]) -> list[Row]:
         rows: list[Row] = []
         for group in answer.groups:
-            found = settings(group, self.field)
-            if not found:
+            listed = settings(group, self.field)
+            if not listed:
                 continue
             # A long name that all of a kind's settings come from is said once: it would leave the values no room.
-            owner = found[0].policy if len({each.policy for each in found}) == 1 else None
-            named = owner is not None and any(width(self._from(each)) > _LONG for each in found)
+            owner = listed[0].policy if len({setting.policy for setting in listed}) == 1 else None
+            named = owner is not None and any(width(_from(setting)) > _LONG for setting in listed)
             kind = self.names.kind(group.kind.group, group.kind.kind)
             rows.append((kind, f"from {owner.path}" if owner is not None and named else "", "", ""))
-            lost = [each for each in found if each.state != "applies"]
-            for each in found:
-                if each.state == "applies":
-                    rows.append(self._row(each, findings, named=named))
-                    rows += _leaves(each) if self.field else []
-            rows += [self._row(each, findings, named=named) for each in lost[:_MOST_LOST]]
+            lost = [setting for setting in listed if setting.state != "applies"]
+            for setting in listed:
+                if setting.state == "applies":
+                    value = summary(setting.value, 40)
+                    rows.append((f"  {setting.field}", value, _from(setting, named=named), how(setting)))
+                    rows += _leaves(setting) if self.field else []
+            for setting in lost[:_MOST_LOST]:
+                fate = f"{how(setting)} {_rule(setting, findings)}".rstrip()
+                rows.append((f"  {setting.field}", "-", _from(setting, named=named), fate))
             if len(lost) > _MOST_LOST:
                 rows.append((f"  and {len(lost) - _MOST_LOST} more lost", "", "", ""))
         return rows
 
-    def _from(self, setting: Setting, *, named: bool = False) -> str:
-        """`shop/checkout-cors :14 (route)`; where the policy is named already, the place and the level."""
-        parts = [] if named else [setting.policy.path]
-        if setting.location is not None:
-            parts.append(place(setting.location) if named else _spot(setting.location, setting.policy))
-        level = level_of(setting.node)
-        return " ".join([*parts, f"({level})"] if level else parts)
-
-    def _row(self, setting: Setting, findings: Sequence[Finding], *, named: bool = False) -> Row:
-        from_ = self._from(setting, named=named)
-        value = summary(setting.value, 40) if setting.state == "applies" else "-"
-        by = ", ".join(key.path for key in setting.by)
-        how = "applies" if setting.state == "applies" else f"{setting.state} by {by}" if by else setting.state
-        rule = "" if setting.state == "applies" else _rule(setting, findings)
-        return (f"  {setting.field}", value, from_, f"{how} {rule}".rstrip())
-
     def _unattached(self, explanation: Explanation) -> list[Row]:
-        if self.field:
-            return []
         rows: list[Row] = []
-        for each in explanation.unattached:
-            kind = self.names.kind(each.policy.group, each.policy.kind)
-            rows.append((f"{kind}", "-", f"{each.policy.path}  {place(each.location)}", each.why))
+        for missing in () if self.field else explanation.unattached:
+            kind = self.names.kind(missing.policy.group, missing.policy.kind)
+            rows.append((kind, "-", f"{missing.policy.path}  {short_place(missing.location)}", missing.why))
         return rows
 
     def _table(self, rows: Iterable[Row]) -> Iterator[str]:
-        """Columns as wide as they need to be; the last one goes on in the next line where it is too long."""
+        """Yield columns as wide as they need to be; the last one goes on in the next line where it is too long."""
         cells = [tuple(one_line(cell) if cell.strip() == cell else cell for cell in row) for row in (_HEAD, *rows)]
         sizes = [max(width(row[n]) for row in cells if any(row[2:]) or not n) for n in range(3)]
         room = max(self.room - 2 - sizes[0] - sizes[2] - 4 - min(max(width(row[3]) for row in cells), _HOW), 12)
@@ -174,15 +161,13 @@ class Page:
             cells = [(row[0], _cut(row[1], room) if any(row[2:]) else row[1], *row[2:]) for row in cells]
         for number, row in enumerate(cells):
             if not any(row[2:]):
-                yield f"  {row[0]}{' ' * (sizes[0] - width(row[0]))}  {row[1]}".rstrip() + "\n"
+                yield f"  {padded(row[0], sizes[0])}  {row[1]}".rstrip() + "\n"
                 continue
-            line = "  " + "  ".join(cell + " " * (size - width(cell)) for cell, size in zip(row, sizes, strict=False))
-            left = max(self.room - width(line) - 2, 24)
-            words = [each.rstrip() for each in _wrapped(row[3], left)]
-            text = f"{line}  {words[0]}".rstrip()
+            line = "  " + "  ".join(map(padded, row, sizes))
+            first, *rest = (part.rstrip() for part in wrapped(row[3], max(self.room - width(line) - 2, 24)))
+            text = f"{line}  {first}".rstrip()
             yield (self.paint("faint", text) if not number else text) + "\n"
-            for more in words[1:]:
-                yield " " * (width(line) + 2) + more + "\n"
+            yield from (f"{' ' * (width(line) + 2)}{part}\n" for part in rest)
 
     def _policy(self, explanation: Explanation) -> Iterator[str]:
         state, reach = explanation.state, explanation.reach
@@ -190,8 +175,7 @@ class Page:
         declared = sorted({str(name) for each in state.declared for name in each.proper})
         yield f"  sets      {one_line(', '.join(declared) or 'nothing')}\n"
         by = f" by {', '.join(key.path for key in state.by)}" if state.by else ""
-        verdict = f"{state.verdict}{by}"
-        yield f"  verdict   {self.paint(_style(state.verdict), one_line(verdict))}\n"
+        yield f"  verdict   {self.paint(_style(state.verdict), one_line(f'{state.verdict}{by}'))}\n"
         if state.invalid:
             yield f"  invalid   {one_line(state.invalid)}\n"
         yield f"  merge     {implementation_of(state.kind)}: {strategy(state.kind)}\n"
@@ -201,111 +185,101 @@ class Page:
             problem = one_line(target.detail or target.problem) if target.problem else target.resolution.state
             if target.selector is not None and target.nodes:
                 problem = f"selects {count(len(target.nodes), 'object')}"
-            spot = self.paint("faint", place(target_place(state, target)))
+            spot = self.paint("faint", short_place(target_place(state, target)))
             yield f"  {head:7}   {words}  {self.paint('error', problem) if target.problem else problem}  {spot}\n"
             head = ""
         for refusal in state.refused:
             claimed = f"{refusal.attachment.node}: {refusal.by.path} claimed it first"
             yield f"            {one_line(claimed)}\n"
         yield "\n" + self._headline(explanation) + "\n"
-        yield from self._missed(reach.objects)
+        yield from _missed(reach.objects)
 
     def _headline(self, explanation: Explanation) -> str:
-        """`Reaches 22 of 23 routes, 1 Gateway, 4 Services in namespaces media, shop`."""
+        """Return `Reaches 22 of 23 routes, 1 Gateway, 4 Services in namespaces media, shop`."""
         reach = explanation.reach
         assert reach is not None
-        routes = reach.routes
-        acting = [each for each in routes if each.extent != "none"]
-        parts = []
-        if routes:
-            parts.append(f"{len(acting)} of {count(len(routes), 'route')}")
+        acting = sum(route.extent != "none" for route in reach.routes)
+        parts = [f"{acting} of {count(len(reach.routes), 'route')}"] if reach.routes else []
         for kind, objects in reach.others.items():
-            number = sum(each.extent != "none" for each in objects)
-            if number:
+            if number := sum(reached.extent != "none" for reached in objects):
                 parts.append(count(number, kind))
         if not parts:
             return self.paint("warning", "Reaches nothing") + ": " + _nowhere(explanation)
-        spaces = f" in namespace{'s' if len(reach.namespaces) > 1 else ''} {', '.join(reach.namespaces[:6])}"
-        more = f" and {len(reach.namespaces) - 6} more" if len(reach.namespaces) > 6 else ""
-        return f"{self.paint('strong', 'Reaches')} {', '.join(parts)}{spaces if reach.namespaces else ''}{more}"
-
-    def _missed(self, objects: Sequence[ReachedObject]) -> Iterator[str]:
-        """Where it does not act, or not as a whole, and who prevails: objects of one fate in one line."""
-        folded: dict[tuple[str, tuple[str, ...], tuple[ResourceKey, ...]], list[ResourceKey]] = {}
-        for each in objects:
-            if each.extent == "none" or (each.extent == "part" and each.key.kind.endswith("Route")):
-                folded.setdefault((each.extent, each.lost, each.by), []).append(each.key)
-        for (extent, lost, by), keys in sorted(folded.items(), key=lambda each: (each[0][0], each[1])):
-            word = "not    " if extent == "none" else "in part"
-            names = ", ".join(map(str, keys[:3])) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
-            who = ", ".join(key.path for key in by) or "nobody"
-            yield f"  {word}  {one_line(names)}: {one_line(', '.join(lost))} lost to {one_line(who)}\n"
+        namespaces = reach.namespaces
+        spaces = f" in namespace{'s' if len(namespaces) > 1 else ''} {leading(namespaces, 6)}" if namespaces else ""
+        return f"{self.paint('strong', 'Reaches')} {', '.join(parts)}{spaces}"
 
     def _radius(self, explanation: Explanation, radius: Radius) -> Iterator[str]:
-        total = len(explanation.subject.simulation.topology.routes)
-        headline = one_line(radius.headline(total))
+        headline = one_line(radius.headline(len(explanation.subject.simulation.topology.routes)))
         yield f"\n{self.paint('strong', f'Without {one_line(radius.policy.path)}')} (simulated): {headline}\n"
         for fold in radius.folds[:_MOST]:
-            keys = fold.keys
-            names = ", ".join(map(str, keys[:4])) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
-            yield f"  ~ {one_line(names)}\n"
-            size = max(width(each.name) for each in fold.lines)
-            for each in fold.lines:
-                yield f"      {each.sign} {one_line(each.name):{size}}  {one_line(each.words)}\n"
+            yield f"  ~ {one_line(leading(fold.keys, 4))}\n"
+            size = max(width(line.name) for line in fold.lines)
+            for line in fold.lines:
+                yield f"      {line.sign} {one_line(line.name):{size}}  {one_line(line.words)}\n"
         if len(radius.folds) > _MOST:
             yield f"  and {len(radius.folds) - _MOST} more\n"
         if radius.workloads:
-            shown = ", ".join(str(key) for key in radius.workloads[:6])
-            more = f" and {len(radius.workloads) - 6} more" if len(radius.workloads) > 6 else ""
-            yield f"  workloads: {one_line(shown)}{more}\n"
+            yield f"  workloads: {one_line(leading(radius.workloads, 6))}\n"
         for change in radius.change.policies:
             if change.policy != radius.policy and change.before != change.after:
                 yield f"  {one_line(str(change.policy))}: {change.before} -> {change.after}\n"
 
-    def _ask(self, explanation: Explanation) -> str:
-        if explanation.state is not None:
-            return "Ask     -o json|yaml|markdown"
-        rule = "--rule 1   " if explanation.subject.key.kind.endswith("Route") else ""
-        return f"Ask     {rule}--field NAME   --without POLICY   -o json|yaml|markdown"
+
+def _ask(explanation: Explanation) -> str:
+    if explanation.state is not None:
+        return "Ask     -o json|yaml|markdown"
+    rule = "--rule 1   " if explanation.subject.key.kind.endswith("Route") else ""
+    return f"Ask     {rule}--field NAME   --without POLICY   -o json|yaml|markdown"
+
+
+def _missed(objects: Sequence[ReachedObject]) -> Iterator[str]:
+    """Yield where a policy does not act, or not as a whole, and who prevails: objects of one fate in one line."""
+    folded: dict[tuple[str, tuple[str, ...], tuple[ResourceKey, ...]], list[ResourceKey]] = {}
+    for reached in objects:
+        if reached.extent == "none" or (reached.extent == "part" and reached.key.kind.endswith("Route")):
+            folded.setdefault((reached.extent, reached.lost, reached.by), []).append(reached.key)
+    for (extent, lost, by), keys in sorted(folded.items(), key=lambda entry: (entry[0][0], entry[1])):
+        word = "not    " if extent == "none" else "in part"
+        winners = ", ".join(key.path for key in by) or "nobody"
+        yield f"  {word}  {one_line(leading(keys, 3))}: {one_line(', '.join(lost))} lost to {one_line(winners)}\n"
+
+
+def _from(setting: Setting, *, named: bool = False) -> str:
+    """Return `shop/checkout-cors :14 (route)`; where the policy is named already, the place and the level."""
+    parts = [] if named else [setting.policy.path]
+    if setting.location is not None:
+        parts.append(short_place(setting.location) if named else _spot(setting.location, setting.policy))
+    level = level_of(setting.node)
+    return " ".join([*parts, f"({level})"] if level else parts)
 
 
 def _leaves(setting: Setting) -> list[Row]:
-    """The whole value, a row for each leaf of a mapping."""
-    found: list[Row] = []
+    """Return the whole value, a row for each leaf of a mapping."""
+    rows: list[Row] = []
     pending: list[tuple[str, Any]] = [("", setting.value)]
-    while pending and len(found) < _MOST_LEAVES:
+    while pending and len(rows) < _MOST_LEAVES:
         name, value = pending.pop()
         if isinstance(value, dict) and value:
-            pending += [(f"{name}.{key}" if name else str(key), each) for key, each in reversed(value.items())]
-        elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
-            pending += [(f"{name}[{number}]", each) for number, each in reversed(list(enumerate(value)))]
+            pending += [(f"{name}.{key}" if name else str(key), inner) for key, inner in reversed(value.items())]
+        elif isinstance(value, list) and any(isinstance(inner, dict) for inner in value):
+            pending += [(f"{name}[{number}]", inner) for number, inner in reversed(list(enumerate(value)))]
         elif name:
-            found.append((f"    {name}", summary(value, 400), "", ""))
-    return found
+            rows.append((f"    {name}", summary(value, 400), "", ""))
+    return rows
 
 
-def place(where_: Location) -> str:
-    """`checkout-cors.yaml:14`."""
-    return f"{where_.file.rpartition('/')[2]}:{where_.at()[0]}"
-
-
-def _spot(where_: Location, policy: ResourceKey) -> str:
-    """`:14` in the file that is called like the policy, else with the file's name."""
-    spot = place(where_)
-    file, _, line = spot.rpartition(":")
-    return f":{line}" if file.rpartition(".")[0] == policy.name else spot
-
-
-def location(where_: Location) -> str:
-    """`clusters/prod/shop/checkout-cors.yaml:14`."""
-    return f"{where_.file}:{where_.at()[0]}"
+def _spot(location: Location, policy: ResourceKey) -> str:
+    """Return `:14` in the file that is called like the policy, else with the file's name."""
+    file, _, line = short_place(location).rpartition(":")
+    return f":{line}" if file.rpartition(".")[0] == policy.name else f"{file}:{line}"
 
 
 def _rule(setting: Setting, findings: Sequence[Finding]) -> str:
-    """The rule that reports a loss, if lint does."""
-    for each in findings:
-        if setting.policy in each.resources and any(key in each.resources for key in setting.by):
-            return each.rule
+    """Return the rule that reports a loss, if lint does."""
+    for finding in findings:
+        if setting.policy in finding.resources and any(key in finding.resources for key in setting.by):
+            return finding.rule
     return ""
 
 
@@ -314,7 +288,7 @@ def _nowhere(explanation: Explanation) -> str:
     assert state is not None
     if state.invalid:
         return "it is invalid"
-    if any(each.problem or not each.resolution.found for each in state.targets):
+    if any(target.problem or not target.resolution.found for target in state.targets):
         return "its targets do not resolve"
     return "nothing lies at or below its targets"
 
@@ -327,9 +301,3 @@ def _style(verdict: str) -> str:
 
 def _cut(text: str, room: int) -> str:
     return text if width(text) <= room else text[: room - 1] + "…"
-
-
-def _wrapped(text: str, room: int) -> list[str]:
-    from policylint.report.kit.display import wrapped
-
-    return wrapped(text, room) or [""]

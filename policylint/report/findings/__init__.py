@@ -18,11 +18,11 @@ FORMATS = {
     "codeclimate": "codeclimate",
     "statistics": "statistics",
 }
-"""Name of a format → the module here that writes it; `json` is the newest json-vN. Modules are imported when used."""
+"""Format → the module here that writes it, imported when used; `json` is the newest json-vN."""
 
 
 def write(name: str, report: Report) -> str:
-    """The report in one of FORMATS, ending in a newline."""
+    """Write the report in one of FORMATS, ending in a newline."""
     written: str = import_module(f"policylint.report.findings.{FORMATS[name]}").write(report)
     return written
 

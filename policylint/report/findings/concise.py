@@ -8,7 +8,7 @@ from policylint.report.kit.display import Paint, one_line
 
 
 def write(report: Report) -> str:
-    """The findings and the line that counts them."""
+    """Write the findings and the line that counts them."""
     paint = Paint(report.options.color)
     lines = []
     for finding in report.listed("warning"):

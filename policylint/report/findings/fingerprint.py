@@ -1,4 +1,4 @@
-"""What stays the same about a finding while lines move: `policylint/v1`, and GitHub's own hash of a line.
+"""Fingerprints of findings, which stay while lines move: `policylint/v1`, and GitHub's own hash of a line.
 
 `policylint/v1` is for baselines and readers of json; code scanning reads `primaryLocationLineHash` alone, and computes
 it in the way written here when it is absent (github/codeql-action `src/fingerprints.ts`; docs/design/conventions.md
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from policylint.model import Finding, ResourceKey
+from policylint.model import Finding
 from policylint.report.findings.report import Report
 
 WINDOW = 100
@@ -20,19 +20,18 @@ MOST_CHARACTERS = 8_000_000
 
 
 def fingerprint(report: Report, finding: Finding) -> str:
-    """sha256 over rule, subject, the object it is about besides, and the field: no line numbers, no order.
+    """Return the sha256 of rule, subject, the second object it is about, and the field: no line numbers, no order.
 
     A finding about no object (a file that cannot be read) is told apart by its file below the git root.
     """
     from hashlib import sha256
 
-    file = finding.location.file
-    subject = [_identity(key) for key in finding.resources[:2]] or [report.relative(file) or file]
+    subject = ["/".join(key) for key in finding.resources[:2]] or [report.path_of(finding.location.file)]
     return sha256("\0".join([finding.rule, *subject, finding.field]).encode("utf-8", "replace")).hexdigest()
 
 
 def fingerprints(report: Report, findings: Sequence[Finding]) -> list[str]:
-    """One fingerprint per finding; a second finding that has the same one gets `:2`, and so on, as line hashes do."""
+    """Return one fingerprint per finding; the second finding with the same one gets `:2`, and so on."""
     seen: dict[str, int] = {}
     result = []
     for finding in findings:
@@ -42,12 +41,8 @@ def fingerprints(report: Report, findings: Sequence[Finding]) -> list[str]:
     return result
 
 
-def _identity(key: ResourceKey) -> str:
-    return "/".join(key)
-
-
 def line_hashes(lines: Sequence[str], wanted: Iterable[int]) -> dict[int, tuple[str, int, int]]:
-    """GitHub's hash of the wanted (1-based) lines: number → (hash in hex, which line with it this is, of how many).
+    """Return GitHub's hash of the wanted (1-based) lines: number → (hash in hex, which line with it, of how many).
 
     The hash of a line is the polynomial of base 37 modulo 2^64 over the first 100 UTF-16 units from its start on,
     through the following lines: spaces and tabs are left out, every line end is one LF, the end of the file is 65535,
@@ -83,7 +78,7 @@ def _polynomial(window: str) -> int:
 
 
 def _utf16(text: str) -> str:
-    """The text with characters beyond U+FFFF as their two surrogates, as JavaScript counts them."""
+    """Replace characters beyond U+FFFF by their two surrogates, as JavaScript counts them."""
     if text.isascii() or max(text) <= "\uffff":
         return text
     units = text.encode("utf-16-le", "surrogatepass")

@@ -12,7 +12,7 @@ from policylint.model import SEVERITIES, Finding
 from policylint.model.words import count
 from policylint.report.findings.report import Report
 from policylint.report.findings.text import summary
-from policylint.report.kit.display import Paint, inert, one_line
+from policylint.report.kit.display import Paint, inert, one_line, place
 
 MOST = 10
 """Annotations of one level that a step shows."""
@@ -20,17 +20,17 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def write(report: Report) -> str:
-    """The workflow commands and the summary, ending in a newline."""
+    """Write the workflow commands and the summary, ending in a newline."""
     lines = commands(report, report.listed("warning"), "policylint lint -o text")
     return "\n".join([*lines, *map(inert, summary(report, Paint(False)))]) + "\n"
 
 
 def commands(report: Report, listed: Sequence[Finding], again: str) -> Iterator[str]:
-    """The workflow commands, the worst first, and how many have no room; `again` is the command that lists all."""
+    """Yield the workflow commands, worst first, and the number that has no room; `again` is a command to list all."""
     hidden = 0
     for severity in SEVERITIES:
-        findings = [each for each in listed if each.severity == severity]
-        yield from (_command(report, each) for each in findings[:MOST])
+        findings = [finding for finding in listed if finding.severity == severity]
+        yield from (_command(report, finding) for finding in findings[:MOST])
         hidden += max(0, len(findings) - MOST)
     if hidden:
         more = f"{count(hidden, 'more finding')}: GitHub shows {MOST} per level, `{again}` all"
@@ -40,16 +40,16 @@ def commands(report: Report, listed: Sequence[Finding], again: str) -> Iterator[
 def _command(report: Report, finding: Finding) -> str:
     file = report.relative(finding.location.file)
     where = [f"file={_property(file)}", f"line={finding.location.at()[0]}"] if file else []
-    title = " ".join(part for part in (finding.rule, report.name_of(finding.rule)) if part)
-    said = [finding.message, *([finding.label] if finding.label else []), *finding.help]
+    parts = [*where, f"title={_property(report.title_of(finding.rule))}"]
+    lines = [finding.message, *([finding.label] if finding.label else []), *finding.help]
     if not file:
-        said.insert(0, f"{finding.location.file}:{finding.location.at()[0]}")
-    message = "%0A".join(_text(one_line(each)) for each in said)
-    return f"::{_COMMANDS[finding.severity]} {','.join([*where, f'title={_property(title)}'])}::{message}"
+        lines.insert(0, place(finding.location))
+    message = "%0A".join(_text(one_line(line)) for line in lines)
+    return f"::{_COMMANDS[finding.severity]} {','.join(parts)}::{message}"
 
 
 def _text(text: str) -> str:
-    """Nothing in a message can end the command or begin another."""
+    """Escape a message so that nothing in it ends the command or begins another."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

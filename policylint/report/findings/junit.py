@@ -9,13 +9,15 @@ from __future__ import annotations
 from policylint.model import Finding
 from policylint.report.findings.report import Report, counts
 
+_NOTHING = '    <testcase classname="policylint" name="no findings"/>'
+
 
 def write(report: Report) -> str:
-    """The document, ending in a newline."""
+    """Write the document, ending in a newline."""
     findings = report.listed()
     number = counts(findings)
     failures = number["error"] + number["warning"]
-    cases = [_case(report, each) for each in findings] or ['    <testcase classname="policylint" name="no findings"/>']
+    cases = [_case(report, finding) for finding in findings] or [_NOTHING]
     seconds = f' time="{report.seconds:.3f}"' if report.seconds is not None else ""
     sums = f'tests="{len(cases)}" failures="{failures}" errors="0"{seconds}'
     lines = [
@@ -31,26 +33,27 @@ def write(report: Report) -> str:
 
 def _case(report: Report, finding: Finding) -> str:
     line, column = finding.location.at()
-    file = report.relative(finding.location.file) or finding.location.file
-    title = " ".join(part for part in (finding.rule, report.name_of(finding.rule)) if part)
-    name = f"{title}: {file}:{line}:{column}"
+    file = report.path_of(finding.location.file)
+    name = f"{report.title_of(finding.rule)}: {file}:{line}:{column}"
     head = f'    <testcase classname="{_escape(file)}" name="{_escape(name)}" file="{_escape(file)}" line="{line}">'
     related = [
-        f"{report.relative(each.location.file) or each.location.file}:{each.location.at()[0]}: {each.message}"
-        for each in finding.related
+        f"{report.path_of(related.location.file)}:{related.location.at()[0]}: {related.message}"
+        for related in finding.related
     ]
     body = "\n".join([f"{file}:{line}:{column}: {finding.message}", finding.label, *finding.help, *related])
-    text = _escape("\n".join(each for each in body.split("\n") if each))
+    text = _escape("\n".join(line for line in body.split("\n") if line))
     if finding.severity == "note":
         return f"{head}\n      <system-out>{text}</system-out>\n    </testcase>"
-    said = f'type="{finding.severity}" message="{_escape(finding.message)}"'
-    return f"{head}\n      <failure {said}>{text}</failure>\n    </testcase>"
+    attributes = f'type="{finding.severity}" message="{_escape(finding.message)}"'
+    return f"{head}\n      <failure {attributes}>{text}</failure>\n    </testcase>"
 
 
 def _escape(text: str) -> str:
-    """For element text and attributes alike; characters that XML 1.0 does not know become U+FFFD."""
+    """Escape element text or an attribute; characters that XML 1.0 does not know become U+FFFD."""
+    from html import escape
+
     safe = "".join(char if _allowed(char) else "\ufffd" for char in text)
-    return safe.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return escape(safe, quote=False).replace('"', "&quot;")
 
 
 def _allowed(char: str) -> bool:

@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from policylint.model import SEVERITIES, Finding, Location
 from policylint.model.words import count
 from policylint.report.findings.report import Report, counts
-from policylint.report.findings.sarif_rules import page_uri
 from policylint.report.kit.escape import code, escape, html, spoken
-from policylint.report.kit.wording import how_much, looked_at, verdict
 
 BUDGET = 60_000
 """Characters; a comment may have 65,536."""
@@ -23,102 +21,91 @@ MOST_RELATED = 10
 _HEADS = "| | Rule | Where | |\n|---|---|---|---|"
 
 
-class Page:
+class MarkdownPage:
     """Markdown that grows section by section until it is full."""
 
     def __init__(self, room: int) -> None:
         self._room = room
         self._sections: list[str] = []
 
-    def add(self, section: str) -> bool:
-        """Whether there was room for the section."""
-        if len(section) + 2 > self._room:
-            return False
-        self._room -= len(section) + 2
-        self._sections.append(section)
-        return True
+    def add(self, section: str) -> None:
+        """Add a section if there is room for it."""
+        if len(section) + 2 <= self._room:
+            self._room -= len(section) + 2
+            self._sections.append(section)
 
-    def add_list(self, head: str, items: Sequence[str], tail: str, more: str, share: float = 1.0) -> None:
-        """As many items as fit a share of the room that is left, between a head and a tail, and the number of the rest.
+    def add_list(self, head: str, rows: Sequence[str], tail: str, more: str, share: float = 1.0) -> None:
+        """Add as many rows as fit a share of the room that is left, between a head and a tail.
 
-        `more` is the line that says so, with `{}` for the number.
+        `more` is the line that counts the other rows, with `{}` for their number.
         """
         room = int(self._room * share) - len(head) - len(tail) - len(more) - 20
         fitting = 0
-        while fitting < len(items) and room >= len(items[fitting]) + 1:
-            room -= len(items[fitting]) + 1
+        while fitting < len(rows) and room >= len(rows[fitting]) + 1:
+            room -= len(rows[fitting]) + 1
             fitting += 1
         if not fitting:
             return
-        rest = len(items) - fitting
+        rest = len(rows) - fitting
         last = f"\n\n{more.format(rest)}" if rest else ""
-        self.add("\n".join([head, *items[:fitting]]) + last + tail)
+        self.add("\n".join([head, *rows[:fitting]]) + last + tail)
 
     def text(self) -> str:
         return "\n\n".join(self._sections)
 
 
 def write(report: Report) -> str:
-    """The page, ending in a newline."""
-    findings = sorted(report.listed(), key=lambda each: SEVERITIES.index(each.severity))
-    main = [each for each in findings if each.severity != "note"]
-    notes = [each for each in findings if each.severity == "note"]
+    """Write the page, ending in a newline."""
+    findings = sorted(report.listed(), key=lambda finding: SEVERITIES.index(finding.severity))
+    main = [finding for finding in findings if finding.severity != "note"]
+    notes = findings[len(main) :]
     footer = _footer(report)
-    page = Page(BUDGET - len(footer) - 3)
-    page.add(f"### policylint: {verdict(report)}")
+    page = MarkdownPage(BUDGET - len(footer) - 3)
+    page.add(f"### policylint: {report.verdict}")
     page.add(_opening(report))
     more = "{} more: `policylint lint` lists them."
-    if main:
-        page.add_list(_HEADS, [_row(report, each) for each in main], "", more, 0.6)
+    page.add_list(_HEADS, [_row(report, finding) for finding in main], "", more, 0.6)
     for finding in main[:MOST_DETAILS]:
-        details = _details(report, finding)
-        if details:
+        if details := _details(report, finding):
             page.add(details)
-    if notes:
-        summary = f"<details><summary>{count(len(notes), 'note')}</summary>\n\n{_HEADS}"
-        page.add_list(summary, [_row(report, each) for each in notes], "\n\n</details>", more)
+    summary = f"<details><summary>{count(len(notes), 'note')}</summary>\n\n{_HEADS}"
+    page.add_list(summary, [_row(report, note) for note in notes], "\n\n</details>", more)
     return f"{page.text()}\n\n{footer}\n"
 
 
 def _opening(report: Report) -> str:
-    number = counts(report.known)
-    parts = []
-    if number["note"]:
-        parts.append(count(number["note"], "note"))
-    if report.suppressed:
-        parts.append(f"{report.suppressed} suppressed")
-    if report.accepted is not None:
-        parts.append(f"{report.accepted} in the baseline")
-    parts.append(looked_at(report))
-    parts += [code(path, table=False) for path in report.paths]
+    notes = counts(report.known)["note"]
+    parts = [count(notes, "note")] if notes else []
+    parts += [*report.answered, report.looked_at, *(code(path, table=False) for path in report.paths)]
     return " · ".join(parts)
 
 
 def _place(report: Report, location: Location, *, table: bool = True) -> str:
-    """`shop/cors.yaml:11` below the git root: readers of a comment do not stand where the command ran."""
-    return code(f"{report.relative(location.file) or location.file}:{location.at()[0]}", table=table)
+    """Return `shop/cors.yaml:11` below the git root: readers of a comment do not stand where the command ran."""
+    return code(f"{report.path_of(location.file)}:{location.at()[0]}", table=table)
 
 
 def _row(report: Report, finding: Finding) -> str:
-    page = report.pages.get(finding.rule)
-    rule = f"[{finding.rule}]({page_uri(page, report.version)})" if page else escape(finding.rule)
-    said = spoken(finding.message)
-    fix = next((each for each in finding.help if each.startswith("fix: ")), "")
-    if fix:
-        said += f". Fix: {spoken(fix.removeprefix('fix: '))}"
-    return f"| {finding.severity} | {rule} | {_place(report, finding.location)} | {said} |"
+    return finding_row(report, finding, _place(report, finding.location))
+
+
+def finding_row(report: Report, finding: Finding, place: str, notes: str = "") -> str:
+    """Return a row: severity, rule with a link to its page, place, message with its first fix and the notes."""
+    rule = finding.rule
+    link = f"[{rule}]({report.address_of(rule)})" if rule in report.pages else escape(rule)
+    fix = next((note for note in finding.help if note.startswith("fix: ")), "")
+    fix = f". Fix: {spoken(fix.removeprefix('fix: '))}" if fix else ""
+    return f"| {finding.severity} | {link} | {place} | {spoken(finding.message)}{fix}{notes} |"
 
 
 def _details(report: Report, finding: Finding) -> str:
-    """What the table has no room for, "" when there is nothing."""
-    lines = []
-    if finding.label:
-        lines.append(f"- {_place(report, finding.location, table=False)}: {spoken(finding.label, table=False)}")
-    for each in finding.related[:MOST_RELATED]:
-        lines.append(f"- {_place(report, each.location, table=False)}: {spoken(each.message, table=False)}")
+    """Return what the table has no room for, "" where nothing is left."""
+    places = [(finding.location, finding.label)] if finding.label else []
+    places += [(related.location, related.message) for related in finding.related[:MOST_RELATED]]
+    lines = [f"- {_place(report, where, table=False)}: {spoken(words, table=False)}" for where, words in places]
     if len(finding.related) > MOST_RELATED:
         lines.append(f"- and {len(finding.related) - MOST_RELATED} more places")
-    lines += [f"- {spoken(each, table=False)}" for each in finding.help if not each.startswith("fix: ")]
+    lines += [f"- {spoken(note, table=False)}" for note in finding.help if not note.startswith("fix: ")]
     if not lines:
         return ""
     summary = f"{finding.rule}: {html(finding.message)}"
@@ -126,7 +113,7 @@ def _details(report: Report, finding: Finding) -> str:
 
 
 def _footer(report: Report) -> str:
-    parts = [f"Not seen: {spoken(each, table=False)}" for each in report.coverage.not_rendered[:5]]
+    parts = [f"Not seen: {spoken(sentence, table=False)}" for sentence in report.coverage.not_rendered[:5]]
     again = code(" ".join(["policylint lint", *report.paths]), table=False)
-    parts += [f"policylint {report.version}".strip(), how_much(report), f"reproduce: {again}"]
+    parts += [f"policylint {report.version}".strip(), report.effort, f"reproduce: {again}"]
     return f"<sub>{' · '.join(parts)}</sub>"

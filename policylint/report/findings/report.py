@@ -1,27 +1,35 @@
-"""What every writer gets: the findings, and all that is needed to show them."""
+"""The report that every writer gets: the findings, and all that is needed to show them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from policylint.model import SEVERITIES, Finding, Severity
+from policylint.model import SEVERITIES, Finding, Location, Severity
+from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
+from policylint.report.kit.token import token_end
 
 if TYPE_CHECKING:
+    from policylint.edit.text import Edit
     from policylint.model.coverage import Coverage
+    from policylint.model.fix import Fix
     from policylint.model.rule_page import RulePage
     from policylint.triage import Suppressed
 
 
+HOME = "https://github.com/example/policylint"
+"""The address of the project: rule pages are linked there."""
+
+
 class Options(NamedTuple):
-    """How a person wants it.
+    """The wishes of the person who reads the report.
 
     Args:
         color: whether colours may be added.
         links: whether a terminal can follow links (OSC 8).
-        addresses: whether the addresses of rule pages are written out: in the log of a CI system, which makes them
-            links, and where nobody can run `policylint rule`.
+        addresses: whether the addresses of rule pages are written out: for the log of a CI system, which makes links
+            of them, and where nobody can run `policylint rule`.
         with_suppressed: whether SARIF holds suppressed findings too, marked as such.
         width: columns that text may take.
         min_severity: the least severe findings to list; None leaves it to the format (text lists warnings and errors).
@@ -37,24 +45,31 @@ class Options(NamedTuple):
     with_suppressed: bool = False
 
 
+class Region(NamedTuple):
+    """A token of a file: 1-based, columns in code points; `end_column` is one past its last character."""
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+
+
 class Report(NamedTuple):
     """One run, ready to be written.
 
     Args:
         findings: sorted; suppressed ones are not among them.
         coverage: what was looked at, and what was not seen.
-        environments: their names.
         names: the names of rules, by id.
-        pages: the pages of all enabled rules, by id; what SARIF and Markdown need.
-        seconds: how long it took, None to leave it out (reproducible texts).
-        version: of policylint.
+        pages: the pages of all enabled rules, by id; SARIF and Markdown need them.
+        seconds: the duration of the run, None to leave it out (reproducible texts).
+        version: that of policylint.
         source_lines: the lines of a file for snippets, [] when it is not available. A final newline makes a last "".
         relative: a file as shown → its path below the git root; None for what is no file of the tree (stdin).
-        options: how it is to look.
-        suppressed: how many findings were suppressed.
-        silenced: those findings, each with its suppression.
-        accepted: how many findings are in the baseline; None without one.
-        paths: what was asked for, below the git root; () for everything.
+        suppressed: the number of suppressed findings.
+        silenced: the suppressed findings, each with its suppression.
+        accepted: the number of findings in the baseline; None without one.
+        paths: the paths that were asked for, below the git root; () for everything.
         again: arguments that make another command read the same tree, as they were typed; None where none can (stdin).
     """
 
@@ -75,20 +90,74 @@ class Report(NamedTuple):
     again: Sequence[str] | None = None
 
     def name_of(self, rule: str) -> str:
-        """A rule's name, "" for a rule that is not known."""
+        """Return a rule's name, "" for an unknown rule."""
         return self.names.get(rule, "")
 
+    def title_of(self, rule: str) -> str:
+        """Return a rule's id and name."""
+        return f"{rule} {self.name_of(rule)}".strip()
+
+    def address_of(self, rule: str) -> str:
+        """Return the address of a rule's page as it was in the version that ran."""
+        name = self.pages[rule].name if rule in self.pages else self.name_of(rule)
+        return f"{HOME}/blob/v{self.version}/rules/{rule}-{name}.md"
+
+    def path_of(self, file: str) -> str:
+        """Return a file's path below the git root, or its name as shown."""
+        return self.relative(file) or file
+
+    def region(self, location: Location) -> Region:
+        """Return the token at a location; it is one character long where its file is not available."""
+        line, column = location.at()
+        lines = self.source_lines(location.file)
+        end = token_end(lines[line - 1], column) if 1 <= line <= len(lines) else column + 1
+        return Region(location.file, line, column, end)
+
+    def fixes_of(self, finding: Finding) -> list[tuple[Fix, list[Edit]]]:
+        """Return the fixes of a finding with their edits, but for those that cannot be made exactly."""
+        from policylint.edit.plan import edits
+
+        def text(file: str) -> str | None:
+            return "\n".join(self.source_lines(file)) or None
+
+        return [(fix, made) for fix in finding.fixes if (made := edits(fix, text))]
+
     def listed(self, default: Severity = "note") -> list[Finding]:
-        """The findings that are to be listed, where a format lists down to `default` by itself."""
+        """Return the findings to list, by a format that lists down to `default` by itself."""
         least = SEVERITIES.index(self.options.min_severity or default)
-        return [each for each in self.known if SEVERITIES.index(each.severity) <= least]
+        return [finding for finding in self.known if SEVERITIES.index(finding.severity) <= least]
 
     @property
     def known(self) -> list[Finding]:
-        """All findings but those that rest on something unknown, unless those are asked for (docs/design/rules.md)."""
-        return [each for each in self.findings if each.confidence != "unknown" or self.options.show_unknown]
+        """The findings, without those that rest on something unknown unless asked for (docs/design/rules.md)."""
+        return [finding for finding in self.findings if finding.confidence != "unknown" or self.options.show_unknown]
+
+    @property
+    def verdict(self) -> str:
+        """`2 errors, 1 warning`, or `0 findings`; notes are not part of it."""
+        number = counts(self.known)
+        parts = [count(number[severity], severity) for severity in ("error", "warning") if number[severity]]
+        return ", ".join(parts) or "0 findings"
+
+    @property
+    def answered(self) -> list[str]:
+        """The numbers of findings that somebody has answered for: `2 suppressed`, `3 in the baseline`."""
+        parts = [f"{self.suppressed} suppressed"] if self.suppressed else []
+        return parts if self.accepted is None else [*parts, f"{self.accepted} in the baseline"]
+
+    @property
+    def looked_at(self) -> str:
+        """`14 policies on 23 routes, 2 gateways`."""
+        policies = count(self.coverage.policies, "policy", "policies")
+        return f"{policies} on {count(self.coverage.routes, 'route')}, {count(self.coverage.gateways, 'gateway')}"
+
+    @property
+    def effort(self) -> str:
+        """`41 files, 0.4 s`; the time only where it is known."""
+        files = count(self.coverage.files, "file")
+        return files if self.seconds is None else f"{files}, {self.seconds:.1f} s"
 
 
 def counts(findings: Sequence[Finding]) -> dict[Severity, int]:
-    """How many findings there are of each severity, worst first."""
-    return {severity: sum(each.severity == severity for each in findings) for severity in SEVERITIES}
+    """Return the number of findings of each severity, worst first."""
+    return {severity: sum(finding.severity == severity for finding in findings) for severity in SEVERITIES}

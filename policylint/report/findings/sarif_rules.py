@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from policylint.report.kit.wording import address
-
 if TYPE_CHECKING:
     from policylint.model.rule_page import RulePage
 
@@ -19,14 +17,8 @@ _PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
 _SECURITY = {"error": "8.1", "warning": "5.0", "note": "2.0"}
 
 
-def page_uri(page: RulePage, version: str) -> str:
-    """The address of a rule's page."""
-    return address(page.id, page.name, version)
-
-
-def rule_entry(page: RulePage, version: str) -> dict[str, Any]:
-    """One reportingDescriptor."""
-    uri = page_uri(page, version)
+def rule_entry(page: RulePage, uri: str) -> dict[str, Any]:
+    """Return the reportingDescriptor of a rule whose page is at `uri`."""
     title = plain(page.title).rstrip(".") or page.name
     parts = [("Why", page.why), ("Fix", page.fix), ("References", page.references)]
     sections = [_section(name, text.strip()) for name, text in parts if text.strip()]
@@ -46,7 +38,7 @@ def rule_entry(page: RulePage, version: str) -> dict[str, Any]:
 
 
 def _section(name: str, text: str) -> str:
-    """A list or a code block needs a paragraph of its own."""
+    """Return a section with its name; a list or a code block needs a paragraph of its own."""
     return f"**{name}**:\n\n{text}" if text.startswith(("- ", "* ", "1. ", "```")) else f"**{name}**: {text}"
 
 
@@ -64,5 +56,5 @@ def _properties(page: RulePage) -> dict[str, Any]:
 
 
 def plain(markdown: str) -> str:
-    """A section's first paragraph as one line without code marks."""
+    """Return a section's first paragraph as one line without code marks."""
     return " ".join(markdown.strip().partition("\n\n")[0].split()).replace("`", "")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 FORMATS = ("mermaid", "dot", "svg", "html")
 
 
-class Asked(NamedTuple):
-    """What the graph is to show.
+class GraphRequest(NamedTuple):
+    """The part of the graph to show.
 
     Args:
         subjects: per simulation (by position) the object that it is about; empty for everything.
@@ -36,6 +36,9 @@ class Asked(NamedTuple):
     policies: Sequence[str] = ()
     title: str = ""
 
+    def part(self, graph: Graph) -> Graph:
+        return within(graph, self.namespaces, self.kinds, self.policies)
+
 
 class Drawing(NamedTuple):
     """A graph with what it was made from, for formats that show more than the graph."""
@@ -47,41 +50,38 @@ class Drawing(NamedTuple):
     title: str = ""
 
 
-def draw(simulations: Sequence[Simulation], asked: Asked, findings: Sequence[Finding] = ()) -> Drawing:
-    """The graph that was asked for."""
-    names = Names(key for each in simulations for key in each.world.resources)
+def draw(simulations: Sequence[Simulation], request: GraphRequest, findings: Sequence[Finding] = ()) -> Drawing:
+    """Draw the graph that was asked for."""
+    names = Names.of(simulations)
     graphs = []
     for number, simulation in enumerate(simulations):
-        if asked.subjects and number not in asked.subjects:
+        if request.subjects and number not in request.subjects:
             continue
         graph = build(simulation, names)
-        if number in asked.subjects:
-            key, node = asked.subjects[number]
-            graph = around(graph, key, node, simulation.groups)
-        graphs.append(within(graph, asked.namespaces, asked.kinds, asked.policies))
-    return Drawing(joined(graphs), tuple(simulations), names, tuple(findings), asked.title)
+        if number in request.subjects:
+            graph = around(graph, *request.subjects[number], simulation.groups)
+        graphs.append(request.part(graph))
+    return Drawing(joined(graphs), tuple(simulations), names, tuple(findings), request.title)
 
 
 def draw_changes(
-    sides: Sequence[Sides], environments: Sequence[EnvironmentChange], asked: Asked, findings: Sequence[Finding] = ()
+    sides: Sequence[Sides],
+    environments: Sequence[EnvironmentChange],
+    request: GraphRequest,
+    findings: Sequence[Finding] = (),
 ) -> Drawing:
-    """What changes, on the graph of after."""
+    """Draw what changes, on the graph of after."""
     from policylint.report.graph.diff import changed
 
-    names = Names(key for pair in sides for each in (pair.before, pair.after) for key in each.world.resources)
-    graphs = []
-    for pair, environment in zip(sides, environments, strict=True):
-        graph = changed(build(pair.before, names), build(pair.after, names), environment)
-        graphs.append(within(graph, asked.namespaces, asked.kinds, asked.policies))
-    return Drawing(joined(graphs), tuple(each.after for each in sides), names, tuple(findings), asked.title)
+    names = Names.of(side for pair in sides for side in (pair.before, pair.after))
+    graphs = [
+        request.part(changed(build(pair.before, names), build(pair.after, names), environment))
+        for pair, environment in zip(sides, environments, strict=True)
+    ]
+    return Drawing(joined(graphs), tuple(pair.after for pair in sides), names, tuple(findings), request.title)
 
 
 def write(form: str, drawing: Drawing) -> Iterator[str]:
-    """The document, in pieces."""
-    if form == "html":
-        from policylint.report.graph.html import write as page
-
-        yield page(drawing)
-    else:
-        text: str = import_module(f"policylint.report.graph.{form}").write(drawing.graph)
-        yield text
+    """Yield the document."""
+    writer = import_module(f"policylint.report.graph.{form}").write
+    yield writer(drawing if form == "html" else drawing.graph)

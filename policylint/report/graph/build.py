@@ -1,14 +1,15 @@
-"""From a Simulation to its Graph: the vertices that matter, the policies, what is named and not there."""
+"""The Graph of a Simulation: the vertices that matter, the policies, what is named and not there."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
 
-from policylint.model import Node, Resource, ResourceKey
+from policylint.model import Node, Resolution, Resource, ResourceKey
 from policylint.policy.level import level
 from policylint.policy.results import Group, PolicyState, Refusal, Target
-from policylint.report.graph.model import Effect, Graph, GraphEdge, GraphNode
+from policylint.report.graph.model import Effect, Graph, GraphEdge, GraphNode, fields_by_policy
+from policylint.report.kit.display import place
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation
 from policylint.topology import RouteState, whole
@@ -19,16 +20,17 @@ _GONE = {"kind-not-allowed", "section-not-allowed", "other-namespace", "not-gran
 
 
 def build(simulation: Simulation, names: Names) -> Graph:
-    """The whole graph of one environment."""
+    """Build the whole graph of one environment."""
     return _Drawing(simulation, names).graph()
 
 
 class _Drawing:
-    """Boxes by what they stand for, lines in the order in which they are found."""
+    """A graph in the making: boxes by what they stand for, lines in the order in which they are found."""
 
     def __init__(self, simulation: Simulation, names: Names) -> None:
         self.simulation = simulation
         self.topology = simulation.topology
+        self.environment = simulation.world.name
         self.names = names
         self.nodes: list[GraphNode] = []
         self.edges: dict[tuple[int, int, str], GraphEdge] = {}
@@ -36,9 +38,8 @@ class _Drawing:
         self.alone: dict[Node, int] = {}
         self.absent: dict[str, int] = {}
         self.of_policy: dict[ResourceKey, int] = {}
-        self.attached = {
-            node for state in simulation.policies.values() for target in state.targets for node in target.nodes
-        }
+        targets = (target for state in simulation.policies.values() for target in state.targets)
+        self.attached = {node for target in targets for node in target.nodes}
         self.effects = _Effects(simulation.groups)
 
     def graph(self) -> Graph:
@@ -49,22 +50,20 @@ class _Drawing:
         for state in self.topology.routes:
             self._parents(state)
             self._backends(state)
-        edges = sorted(self.edges.values(), key=lambda each: (each.start, each.end, each.effect))
+        edges = sorted(self.edges.values())
         return Graph(tuple(self.nodes), tuple(edges))
 
     # What there is.
 
     def _vertices(self) -> None:
-        """Every vertex but Services that nothing names and no policy touches or reaches."""
+        """Add every vertex but Services that nothing names and no policy touches or reaches."""
         topology = self.topology
         reached = {node for group in self.simulation.groups if group.effective.owners for node in group.nodes}
+        touched = self.attached | reached
         for number, vertex in enumerate(topology.vertices):
             idle = not topology.children[number] and not topology.parents[number]
-            if idle and level(vertex.nodes) in ("service", "workload"):
-                if not self.attached.isdisjoint(vertex.nodes) or not reached.isdisjoint(vertex.nodes):
-                    self.of_vertex[number] = self._add(vertex.nodes)
-                continue
-            self.of_vertex[number] = self._add(vertex.nodes)
+            if not idle or level(vertex.nodes) not in ("service", "workload") or not touched.isdisjoint(vertex.nodes):
+                self.of_vertex[number] = self._add(vertex.nodes)
         for parent, children in enumerate(topology.children):
             for child in children:
                 if parent in self.of_vertex and child in self.of_vertex:
@@ -88,16 +87,9 @@ class _Drawing:
         if node.section:
             kind, title = node.role or key.kind, f"{key.path}#{node.section}"
         stands = "namespace" if key.kind == "Namespace" and not key.group else level(nodes)
-        place = ""
-        if resource is not None:
-            location = resource.name_location
-            place = f"{location.file}:{location.at()[0]}"
+        where = "" if resource is None else place(resource.name_location)
         namespace = "?" if key.unplaced else key.namespace
-        return GraphNode(label, kind, title, namespace, self.environment, "object", stands, "", place, nodes)
-
-    @property
-    def environment(self) -> str:
-        return self.simulation.world.name
+        return GraphNode(label, kind, title, namespace, self.environment, "object", stands, "", where, nodes)
 
     # What policies name.
 
@@ -112,10 +104,10 @@ class _Drawing:
                     self._astray(state, target)
 
     def _boxes_of(self, node: Node) -> list[int]:
-        """The boxes of a node: a Service may have one per port."""
-        found = [self.of_vertex[each] for each in self.topology.vertices_of(node) if each in self.of_vertex]
-        if found:
-            return found
+        """Return the boxes of a node: a Service may have one per port."""
+        boxes = [self.of_vertex[vertex] for vertex in self.topology.vertices_of(node) if vertex in self.of_vertex]
+        if boxes:
+            return boxes
         if node not in self.alone:
             self.alone[node] = self._add((node,))
         return [self.alone[node]]
@@ -133,7 +125,7 @@ class _Drawing:
             self._line(start, box, effect, label, f"by {by}" if by else "")
 
     def _astray(self, state: PolicyState, target: Target) -> None:
-        """A reference that attaches to nothing."""
+        """Draw a reference that attaches to nothing."""
         start = self.of_policy[state.key]
         if target.resolution.found or target.problem in _GONE:
             node = self.topology.node_for(target.key, target.section) or whole(target.key)
@@ -141,25 +133,27 @@ class _Drawing:
                 for box in self._boxes_of(node):
                     self._line(start, box, "refused", target.problem.replace("-", " "), target.detail)
                 return
-        unknown = target.resolution.unknown
-        label = self.names.target(target)
-        box = self._ghost(label, target.key, "unknown" if unknown else "missing")
-        why = target.detail or target.resolution.reason
-        self._line(start, box, "unknown" if unknown else "dangling", "not known" if unknown else "not found", why)
+        box = self._ghost(self.names.target(target), target.key, target.resolution)
+        self._vain(start, box, target.resolution, target.detail)
 
-    def _ghost(self, label: str, key: ResourceKey, state: str) -> int:
+    def _ghost(self, label: str, key: ResourceKey, resolution: Resolution) -> int:
+        """Return the box of what is not there."""
         if label not in self.absent:
             self.absent[label] = len(self.nodes)
             namespace = "?" if key.unplaced else key.namespace
             kind, _, title = label.partition(" ")
-            stands = level((whole(key),))
-            self.nodes.append(
-                GraphNode(label, kind, title or label, namespace, self.environment, "absent", stands, state)
-            )
+            stands, state = level((whole(key),)), "unknown" if resolution.unknown else "missing"
+            box = GraphNode(label, kind, title or label, namespace, self.environment, "absent", stands, state)
+            self.nodes.append(box)
         return self.absent[label]
 
+    def _vain(self, start: int, end: int, resolution: Resolution, why: str = "") -> None:
+        """Draw the line of a reference to what is not there."""
+        effect: Effect = "unknown" if resolution.unknown else "dangling"
+        self._line(start, end, effect, "not known" if resolution.unknown else "not found", why or resolution.reason)
+
     def _namespaces(self) -> None:
-        """A Namespace with policies stands above the highest objects in it."""
+        """Put a Namespace with policies above the highest objects in it."""
         for node, box in sorted(self.alone.items()):
             if node.key.kind != "Namespace" or node.key.group:
                 continue
@@ -174,16 +168,14 @@ class _Drawing:
         end = self._boxes_of(whole(state.route.key))[0]
         for parent in state.parents:
             if parent.resolution.missing or parent.resolution.unknown:
-                unknown = parent.resolution.unknown
-                ghost = self._ghost(self.names.parent(parent), parent.wanted, "unknown" if unknown else "missing")
-                said = "not known" if unknown else "not found"
-                self._line(ghost, end, "unknown" if unknown else "dangling", said, parent.resolution.reason)
+                ghost = self._ghost(self.names.parent(parent), parent.wanted, parent.resolution)
+                self._vain(ghost, end, parent.resolution)
             elif parent.mesh or parent.attached:
                 continue
             elif parent.candidates:
-                for each in parent.candidates[:_MOST_FIELDS]:
-                    for box in self._boxes_of(each.node)[:1]:
-                        self._line(box, end, "refused", _spaced(each.failure), each.message)
+                for candidate in parent.candidates[:_MOST_FIELDS]:
+                    for box in self._boxes_of(candidate.node)[:1]:
+                        self._line(box, end, "refused", _spaced(candidate.failure), candidate.message)
             elif parent.section_found is False and self.topology.vertices_of(whole(parent.wanted)):
                 holder = self._boxes_of(whole(parent.wanted))[0]
                 self._line(holder, end, "dangling", "no such listener", parent.text)
@@ -199,39 +191,28 @@ class _Drawing:
                     for end in self._boxes_of(whole(backend.wanted))[:1]:
                         self._line(start, end, "refused", "no ReferenceGrant", backend.message)
             elif backend.reason != "InvalidKind":
-                unknown = backend.resolution.unknown
-                ghost = self._ghost(self.names.key(backend.wanted), backend.wanted, "unknown" if unknown else "missing")
-                said = "not known" if unknown else "not found"
-                self._line(start, ghost, "unknown" if unknown else "dangling", said, backend.resolution.reason)
+                ghost = self._ghost(self.names.key(backend.wanted), backend.wanted, backend.resolution)
+                self._vain(start, ghost, backend.resolution)
 
     def _line(self, start: int, end: int, effect: Effect = "link", label: str = "", why: str = "") -> None:
         self.edges.setdefault((start, end, effect), GraphEdge(start, end, effect, label, why))
 
 
 class _Effects:
-    """What each attachment comes to, over all contexts that it takes part in."""
+    """The effects of each attachment, over all contexts that it takes part in."""
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.kept: dict[tuple[ResourceKey, Node], set[str]] = defaultdict(set)
         self.lost: dict[tuple[ResourceKey, Node], set[str]] = defaultdict(set)
-        self.seen: set[tuple[ResourceKey, Node]] = set()
         for group in groups:
-            owned: dict[ResourceKey, set[str]] = defaultdict(set)
-            for pointer, owner in group.effective.owners.items():
-                owned[owner].add(str(pointer[0]) if pointer else "")
-            gone: dict[ResourceKey, set[str]] = defaultdict(set)
-            for lost in group.effective.lost:
-                gone[lost.policy].add(str(lost.pointer[0]) if lost.pointer else "")
+            kept, lost = fields_by_policy(group.effective)
             for attachment in group.effective.stack:
-                place = (attachment.key, attachment.node)
-                self.seen.add(place)
-                self.kept[place] |= owned.get(attachment.key, set())
-                self.lost[place] |= gone.get(attachment.key, set())
+                self.kept[attachment.key, attachment.node] |= kept.get(attachment.key, set())
+                self.lost[attachment.key, attachment.node] |= lost.get(attachment.key, set())
 
     def of(self, policy: ResourceKey, node: Node) -> tuple[Effect, str]:
-        """The effect of a policy on what it is attached to, and which settings are concerned."""
-        place = (policy, node)
-        kept, lost = self.kept.get(place, set()), self.lost.get(place, set())
+        """Return the effect of a policy on what it is attached to, and the settings concerned."""
+        kept, lost = self.kept.get((policy, node), set()), self.lost.get((policy, node), set())
         if not kept and not lost:
             return "attached", ""
         if not lost:
@@ -240,15 +221,15 @@ class _Effects:
             return "overridden", f"{_fields(lost)} lost"
         parts = [_fields(kept - lost), f"{_fields(kept & lost)} in part" if kept & lost else ""]
         parts.append(f"{_fields(lost - kept)} lost" if lost - kept else "")
-        return "partial", "; ".join(each for each in parts if each)
+        return "partial", "; ".join(part for part in parts if part)
 
 
 def _fields(names: Iterable[str]) -> str:
-    listed = sorted(each for each in names if each)
+    listed = sorted(name for name in names if name)
     more = f" +{len(listed) - _MOST_FIELDS}" if len(listed) > _MOST_FIELDS else ""
     return ", ".join(listed[:_MOST_FIELDS]) + more
 
 
 def _spaced(reason: str) -> str:
-    """`NoMatchingListenerHostname` as `no matching listener hostname`."""
-    return "".join(f" {each.lower()}" if each.isupper() else each for each in reason).strip()
+    """Return `NoMatchingListenerHostname` as `no matching listener hostname`."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in reason).strip()

@@ -1,4 +1,4 @@
-"""What the html page knows of each box: effective policies setting by setting, where policies act, findings."""
+"""The data of the html page: effective policies setting by setting, where policies act, findings."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.explain.reach import affected_nodes
 from policylint.explain.settings import settings, summary
-from policylint.model import Location, Node, ResourceKey
+from policylint.model import Node, ResourceKey
 from policylint.policy.results import Group
 from policylint.report.graph.model import EFFECTS, Graph
 from policylint.report.graph.style import DASHES, STATES
 from policylint.report.graph.view import look_alikes
+from policylint.report.kit.display import place
 from policylint.report.kit.identity import Names
 from policylint.topology.routes import rules
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
 VERSION = "graph-page-v1"
+_FIELDS = ("label", "kind", "title", "namespace", "environment", "role", "level", "state", "place", "change")
 _MOST_RESULTS = 40
 _MOST_ROUTES = 4
 _ROOM = 240
@@ -27,13 +29,13 @@ Entry = dict[str, Any]
 
 
 def details(drawing: Drawing) -> Entry:
-    """The data of the page, sorted as the graph is."""
+    """Return the data of the page, sorted as the graph is."""
     graph, names = drawing.graph, drawing.names
     of_node, of_key = _places(graph)
     own: dict[tuple[str, Node], list[int]] = defaultdict(list)
-    for number, each in enumerate(graph.nodes):
-        if each.nodes:
-            own[each.environment, each.nodes[-1]].append(number)
+    for number, drawn in enumerate(graph.nodes):
+        if drawn.nodes:
+            own[drawn.environment, drawn.nodes[-1]].append(number)
     results: list[Entry] = []
     through: dict[int, list[int]] = defaultdict(list)
     acting: dict[int, set[int]] = defaultdict(set)
@@ -59,8 +61,8 @@ def details(drawing: Drawing) -> Entry:
                 acting[box] |= policies
         for key, state in simulation.policies.items():
             for box in of_key.get((environment, key), ()):
-                beaten[box] |= {each for rival in state.by for each in of_key.get((environment, rival), ())}
-    found, about = _findings(drawing, of_key)
+                beaten[box] |= {rival for winner in state.by for rival in of_key.get((environment, winner), ())}
+    findings, about = _findings(drawing, of_key)
     alike = look_alikes(graph)
     return {
         "version": VERSION,
@@ -73,16 +75,7 @@ def details(drawing: Drawing) -> Entry:
         "focus": sorted(graph.focus),
         "nodes": [
             {
-                "label": box.label,
-                "kind": box.kind,
-                "title": box.title,
-                "namespace": box.namespace,
-                "environment": box.environment,
-                "role": box.role,
-                "level": box.level,
-                "state": box.state,
-                "place": box.place,
-                "change": box.change,
+                **{name: getattr(box, name) for name in _FIELDS},
                 "alike": alike[number],
                 "results": through.get(number, [])[:_MOST_RESULTS],
                 "many": len(through.get(number, [])),
@@ -92,14 +85,14 @@ def details(drawing: Drawing) -> Entry:
             }
             for number, box in enumerate(graph.nodes)
         ],
-        "edges": [[each.start, each.end, each.effect, each.label, each.why, each.change] for each in graph.edges],
+        "edges": [[edge.start, edge.end, edge.effect, edge.label, edge.why, edge.change] for edge in graph.edges],
         "results": results,
-        "findings": found,
+        "findings": findings,
     }
 
 
 def _places(graph: Graph) -> tuple[dict[tuple[str, Node], list[int]], dict[tuple[str, ResourceKey], list[int]]]:
-    """Boxes by node and by object, per environment; sections are no objects."""
+    """Return boxes by node and by object, per environment; sections are no objects."""
     of_node: dict[tuple[str, Node], list[int]] = defaultdict(list)
     of_key: dict[tuple[str, ResourceKey], list[int]] = defaultdict(list)
     for number, box in enumerate(graph.nodes):
@@ -113,21 +106,21 @@ def _places(graph: Graph) -> tuple[dict[tuple[str, Node], list[int]], dict[tuple
 def _result(
     group: Group, names: Names, simulation: Simulation, of_key: dict[tuple[str, ResourceKey], list[int]]
 ) -> Entry:
-    """One effective policy, as `explain` tells it."""
+    """Return one effective policy, as `explain` tells it."""
     environment = simulation.world.name
-    routes = [each for key in group.routes() for each in _towards(group, key, simulation, names)]
+    routes = [name for key in group.routes() for name in _towards(group, key, simulation, names)]
     rows = [
         {
-            "field": each.field,
-            "value": summary(each.value, _ROOM),
-            "policy": names.key(each.policy),
-            "box": next(iter(of_key.get((environment, each.policy), ())), -1),
-            "place": _place(each.location),
-            "at": "" if each.node is None else names.node(each.node),
-            "state": each.state,
-            "by": ", ".join(names.keys(each.by)),
+            "field": setting.field,
+            "value": summary(setting.value, _ROOM),
+            "policy": names.key(setting.policy),
+            "box": next(iter(of_key.get((environment, setting.policy), ())), -1),
+            "place": "" if setting.location is None else place(setting.location),
+            "at": "" if setting.node is None else names.node(setting.node),
+            "state": setting.state,
+            "by": ", ".join(names.keys(setting.by)),
         }
-        for each in settings(group)
+        for setting in settings(group)
     ]
     return {
         "kind": names.kind(group.kind.group, group.kind.kind),
@@ -138,22 +131,20 @@ def _result(
 
 
 def _towards(group: Group, key: ResourceKey, simulation: Simulation, names: Names) -> list[str]:
-    """A route, or those of its rules that a result is for where it is not for all of them."""
+    """Name a route, or those of its rules that a result is for where it is not for all of them."""
     state = simulation.topology.route(key)
-    listed = [] if state is None else [each.node for each in rules(state.route)]
-    mine = [each for each in listed if each in group.nodes]
-    return [names.node(each) for each in mine] if 0 < len(mine) < len(listed) else [names.key(key)]
-
-
-def _place(location: Location | None) -> str:
-    return "" if location is None else f"{location.file}:{location.at()[0]}"
+    listed = [] if state is None else [rule.node for rule in rules(state.route)]
+    concerned_rules = [node for node in listed if node in group.nodes]
+    if 0 < len(concerned_rules) < len(listed):
+        return [names.node(node) for node in concerned_rules]
+    return [names.key(key)]
 
 
 def _findings(
     drawing: Drawing, of_key: dict[tuple[str, ResourceKey], list[int]]
 ) -> tuple[list[Entry], dict[int, list[int]]]:
-    """Findings, and which of them are about which box."""
-    found: list[Entry] = []
+    """Return the findings that are about boxes, and their numbers by box."""
+    entries: list[Entry] = []
     about: dict[int, list[int]] = defaultdict(list)
     for finding in drawing.findings:
         boxes = {
@@ -165,14 +156,14 @@ def _findings(
         if not boxes:
             continue
         for box in sorted(boxes):
-            about[box].append(len(found))
-        found.append(
+            about[box].append(len(entries))
+        entries.append(
             {
                 "rule": finding.rule,
                 "severity": finding.severity,
                 "message": finding.message,
-                "place": _place(finding.location),
+                "place": place(finding.location),
                 "help": list(finding.help),
             }
         )
-    return found, about
+    return entries, about

@@ -1,21 +1,23 @@
-"""Two sides of a change as one graph: what came, what went, what is not what it was."""
+"""Two sides of a change as one graph: what is added, removed or changed."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from policylint.compare.change import EnvironmentChange
 from policylint.model import ResourceKey
-from policylint.report.graph.model import Change, Graph, GraphEdge, GraphNode
+from policylint.report.graph.model import Change, Graph, GraphEdge, GraphNode, closure
 
 
 def changed(before: Graph, after: Graph, environment: EnvironmentChange) -> Graph:
-    """The graph of after with what is gone, every box and line marked; only what changed and what leads there."""
+    """Return what changed and what leads there, of the graph of after and what is gone, every change marked."""
     renamed = environment.renamed
     old = {_identity(box, renamed): number for number, box in enumerate(before.nodes)}
     new = {_identity(box, {}): number for number, box in enumerate(after.nodes)}
-    touched = _touched(environment)
-    nodes = [box._replace(change=_of_box(box, identity in old, touched)) for identity, box in _named(after)]
+    touched = {subject.key for subject in environment.known} | {each.key for each in environment.objects}
+    touched |= {verdict.policy for verdict in environment.policies}
+    nodes = [box._replace(change=_of_box(box, _identity(box, {}) in old, touched)) for box in after.nodes]
     place: dict[int, int] = {}
     for identity, number in old.items():
         if identity in new:
@@ -28,25 +30,15 @@ def changed(before: Graph, after: Graph, environment: EnvironmentChange) -> Grap
     there = {(edge.start, edge.end) for edge in after.edges}
     gone = [edge._replace(start=place[edge.start], end=place[edge.end]) for edge in before.edges]
     edges += [edge._replace(change="removed") for edge in gone if (edge.start, edge.end) not in there]
-    edges.sort(key=lambda each: (each.start, each.end, each.effect))
+    edges.sort()
     left_out = tuple(dict.fromkeys((*before.left_out, *after.left_out)))
     return _concerned(Graph(tuple(nodes), tuple(edges), left_out, after.focus))
-
-
-def _named(graph: Graph) -> list[tuple[object, GraphNode]]:
-    return [(_identity(box, {}), box) for box in graph.nodes]
 
 
 def _identity(box: GraphNode, renamed: Mapping[ResourceKey, ResourceKey]) -> object:
     if not box.nodes:
         return box.label
     return tuple(node._replace(key=renamed.get(node.key, node.key)) for node in box.nodes)
-
-
-def _touched(environment: EnvironmentChange) -> set[ResourceKey]:
-    found = {each.key for each in environment.known}
-    found |= {each.policy for each in environment.policies}
-    return found | {each.key for each in environment.objects}
 
 
 def _of_box(box: GraphNode, was_there: bool, touched: set[ResourceKey]) -> Change:
@@ -64,18 +56,13 @@ def _of_edge(edge: GraphEdge, was: dict[tuple[int, int], GraphEdge]) -> Change:
 
 
 def _concerned(graph: Graph) -> Graph:
-    """What changed, what leads there, and the policies on that."""
+    """Return what changed, what leads there, and the policies on that."""
     kept = {number for number, box in enumerate(graph.nodes) if box.change}
     kept |= {end for edge in graph.edges if edge.change for end in (edge.start, edge.end)}
     if not kept:
         return graph.only(())
     kept |= {edge.end for edge in graph.edges if edge.start in kept and graph.nodes[edge.start].role == "policy"}
-    above = graph.above()
-    pending = list(kept)
-    while pending:
-        for number in above[pending.pop()]:
-            start = graph.edges[number].start
-            if start not in kept:
-                kept.add(start)
-                pending.append(start)
-    return graph.only(kept)
+    above: dict[int, list[int]] = defaultdict(list)
+    for edge in graph.edges:
+        above[edge.end].append(edge.start)
+    return graph.only(closure(kept, above))

@@ -8,62 +8,63 @@ from policylint.report.graph.view import without_bare_rules
 
 
 def write(graph: Graph) -> str:
-    """The digraph, one cluster per environment where there are several."""
+    """Write the digraph, one cluster per environment where there are several."""
     graph = without_bare_rules(graph)
     lines = [
         "digraph policylint {",
         "  rankdir=LR;",
         '  node [shape=box, fontname="Helvetica", fontsize=10];',
         '  edge [fontname="Helvetica", fontsize=9];',
+        *graph.clusters(
+            lambda number, name: [f"  subgraph cluster_{number} {{", f"  label={quoted(name)};"],
+            lambda number: _box(number, graph.nodes[number], number in graph.focus),
+            "  }",
+        ),
+        *(f"  {_edge(edge)}" for edge in graph.edges),
+        *(f"  // left out: {' '.join(sentence.split())}" for sentence in graph.left_out),
     ]
-    environments = graph.environments
-    for number, environment in enumerate(environments):
-        boxes = [each for each, box in enumerate(graph.nodes) if box.environment == environment]
-        if len(environments) > 1:
-            lines += [f"  subgraph cluster_{number} {{", f"  label={quoted(environment)};"]
-        lines += [f"  {_box(each, graph.nodes[each], each in graph.focus)}" for each in boxes]
-        if len(environments) > 1:
-            lines.append("  }")
-    lines += [f"  {_edge(each)}" for each in graph.edges]
-    lines += [f"  // left out: {' '.join(each.split())}" for each in graph.left_out]
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _box(number: int, box: GraphNode, focus: bool) -> str:
     state = f" ({box.state})" if box.state else ""
-    said = {
+    attributes = {
         "label": quoted(f"{MARKS[box.change]}{box.kind}\n{box.title}{state}"),
         "tooltip": quoted(f"{box.label}{state} {box.place}"),
     }
     if box.role != "object":
-        effect = STATES.get(box.state, "attached")
-        said["color"] = said["fontcolor"] = quoted(COLORS[effect])
-        said["style"] = quoted("rounded" if box.role == "policy" else "dashed")
+        color = COLORS[STATES.get(box.state, "attached")]
+        attributes["color"] = attributes["fontcolor"] = quoted(color)
+        attributes["style"] = quoted("rounded" if box.role == "policy" else "dashed")
     if box.change:
-        said["color"], said["penwidth"] = quoted(CHANGES[box.change]), "2"
+        attributes["color"], attributes["penwidth"] = quoted(CHANGES[box.change]), "2"
     if focus:
-        said["penwidth"] = "3"
-    return f"n{number} [{', '.join(f'{name}={value}' for name, value in said.items())}];"
+        attributes["penwidth"] = "3"
+    return f"n{number}{_listed(attributes)}"
 
 
 def _edge(edge: GraphEdge) -> str:
-    said: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     if edge.effect != "link":
-        said["color"] = said["fontcolor"] = quoted(COLORS[edge.effect])
+        attributes["color"] = attributes["fontcolor"] = quoted(COLORS[edge.effect])
     if edge.effect in DASHES:
-        said["style"] = "dashed"
+        attributes["style"] = "dashed"
     if edge.change:
-        said["color"], said["penwidth"] = quoted(CHANGES[edge.change]), "2"
-    if label := (MARKS[edge.change] + edge.label).strip():
-        said["label"] = quoted(label)
+        attributes["color"], attributes["penwidth"] = quoted(CHANGES[edge.change]), "2"
+    if edge.text:
+        attributes["label"] = quoted(edge.text)
     if edge.why:
-        said["tooltip"] = quoted(edge.why)
-    listed = ", ".join(f"{name}={value}" for name, value in said.items())
-    return f"n{edge.start} -> n{edge.end}" + (f" [{listed}];" if listed else ";")
+        attributes["tooltip"] = quoted(edge.why)
+    return f"n{edge.start} -> n{edge.end}{_listed(attributes)}"
+
+
+def _listed(attributes: dict[str, str]) -> str:
+    listed = ", ".join(f"{name}={value}" for name, value in attributes.items())
+    return f" [{listed}];" if listed else ";"
 
 
 def quoted(text: str) -> str:
-    """A quoted string; lines stay lines, `\\N` and the like are plain text."""
-    lines = ["".join(each if each.isprintable() else "?" for each in line) for line in text.split("\n")]
+    """Return a quoted string; lines stay lines, `\\N` and the like are plain text."""
+    lines = ["".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n")]
     inside = "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return f'"{inside}"'

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def write(drawing: Drawing) -> str:
-    """The page: data, style, script and the layout library in one document."""
+    """Write the page: data, style, script and the layout library in one document."""
     assets = files("policylint.report.graph") / "assets"
 
     def asset(name: str) -> str:
@@ -41,6 +41,6 @@ def write(drawing: Drawing) -> str:
 
 
 def embedded(value: object) -> str:
-    """JSON that cannot end the script element around it, nor be read as markup."""
+    """Return JSON that cannot end the script element around it, nor be read as markup."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False, default=str)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

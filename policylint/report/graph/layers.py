@@ -1,4 +1,4 @@
-"""Where the boxes of a picture stand: columns by networkx' topological generations, rows near what they belong to."""
+"""The layout of a picture: columns by networkx' topological generations, rows near what they belong to."""
 
 from __future__ import annotations
 
@@ -24,38 +24,37 @@ class Box(NamedTuple):
 
 
 def columns(graph: Graph) -> list[list[int]]:
-    """Boxes by column: what leads to something stands left of it, a policy right before what it is attached to."""
+    """Return boxes by column: what leads to something is left of it, a policy right before what it is attached to."""
     layer = _layers(graph)
-    found: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
+    boxes: dict[int, list[int]] = defaultdict(list)
     for number in _reading_order(graph):
-        found[layer[number]].append(number)
-    return [each for each in found if each]
+        boxes[layer[number]].append(number)
+    return [boxes[column] for column in sorted(boxes)]
 
 
 def _layers(graph: Graph) -> list[int]:
     import networkx
 
     drawn: networkx.DiGraph[int] = networkx.DiGraph()
-    objects = [number for number, each in enumerate(graph.nodes) if each.role != "policy"]
+    objects = [number for number, box in enumerate(graph.nodes) if box.role != "policy"]
     drawn.add_nodes_from(objects)
-    drawn.add_edges_from((each.start, each.end) for each in graph.edges if graph.nodes[each.start].role != "policy")
+    drawn.add_edges_from((edge.start, edge.end) for edge in graph.edges if graph.nodes[edge.start].role != "policy")
     while not networkx.is_directed_acyclic_graph(drawn):
         drawn.remove_edge(*networkx.find_cycle(drawn)[0][:2])
     layer = [0] * len(graph.nodes)
-    for number, generation in enumerate(networkx.topological_generations(drawn)):
-        for each in generation:
-            layer[each] = number
+    for column, generation in enumerate(networkx.topological_generations(drawn)):
+        for number in generation:
+            layer[number] = column
     usual: dict[str, int] = {}
-    for each in objects:
-        if drawn.in_degree(each):
-            level = graph.nodes[each].level
-            usual[level] = min(usual.get(level, layer[each]), layer[each])
-    for each in objects:
-        if not drawn.in_degree(each):  # what hangs on nothing stands among its like
-            below = min(
-                (layer[child] for child in drawn.successors(each)), default=usual.get(graph.nodes[each].level, 0) + 1
-            )
-            layer[each] = max(0, min(usual.get(graph.nodes[each].level, 0), below - 1))
+    for number in objects:
+        if drawn.in_degree(number):
+            level = graph.nodes[number].level
+            usual[level] = min(usual.get(level, layer[number]), layer[number])
+    for number in objects:
+        if not drawn.in_degree(number):  # what hangs on nothing stands among its like
+            like = usual.get(graph.nodes[number].level, 0)
+            below = min((layer[child] for child in drawn.successors(number)), default=like + 1)
+            layer[number] = max(0, min(like, below - 1))
     first: dict[int, int] = {}
     for edge in graph.edges:
         if graph.nodes[edge.start].role == "policy":
@@ -64,11 +63,11 @@ def _layers(graph: Graph) -> list[int]:
         if box.role == "policy":
             layer[number] = first.get(number, 1) - 1
     lowest = min(layer, default=0)
-    return [each - lowest for each in layer]
+    return [column - lowest for column in layer]
 
 
 def _reading_order(graph: Graph) -> list[int]:
-    """Depth first, the policies of a box before it, so that what belongs together begins side by side."""
+    """Order depth first, the policies of a box before it, so that what belongs together begins side by side."""
     below: dict[int, list[int]] = defaultdict(list)
     policies: dict[int, list[int]] = defaultdict(list)
     entered = set()
@@ -79,7 +78,7 @@ def _reading_order(graph: Graph) -> list[int]:
             below[edge.start].append(edge.end)
             entered.add(edge.end)
     order: dict[int, None] = {}
-    roots = [each for each, box in enumerate(graph.nodes) if box.role != "policy" and each not in entered]
+    roots = [number for number, box in enumerate(graph.nodes) if box.role != "policy" and number not in entered]
     pending = [*reversed(range(len(graph.nodes))), *reversed(roots)]
     while pending:
         number = pending.pop()
@@ -100,7 +99,7 @@ class Placed(NamedTuple):
 
 
 def placed(graph: Graph, sizes: Sequence[tuple[float, float]], gaps: Sequence[float], between: float) -> Placed:
-    """A rectangle per box.
+    """Place all boxes and lines.
 
     Args:
         sizes: width and height per box.
@@ -114,19 +113,19 @@ def placed(graph: Graph, sizes: Sequence[tuple[float, float]], gaps: Sequence[fl
         _stack(column, y, heights, between, dict.fromkeys(column, 0.0))
     for sweep in range(_SWEEPS):
         for column in order if sweep % 2 == 0 else reversed(order):
-            wanted = {each: _middle(each, near[each], y, heights) for each in column}
-            column.sort(key=lambda each: (wanted[each], each))
-            _stack(column, y, heights, between, wanted)
-    top = min((y[each] for column in order for each in column), default=0.0)
+            wishes = {number: _middle(number, near[number], y, heights) for number in column}
+            column.sort(key=lambda number: (wishes[number], number))
+            _stack(column, y, heights, between, wishes)
+    top = min((y[number] for column in order for number in column), default=0.0)
     boxes = [Box(0, 0, 0, 0)] * len(heights)
     x = 0.0
-    for number, column in enumerate(order):
-        width = max(sizes[each][0] for each in column if each < len(sizes))
-        for each in column:
-            boxes[each] = Box(x, y[each] - top, width, heights[each])
-        x += width + gaps[min(number, len(gaps) - 1)]
+    for position, column in enumerate(order):
+        width = max(sizes[number][0] for number in column if number < len(sizes))
+        for number in column:
+            boxes[number] = Box(x, y[number] - top, width, heights[number])
+        x += width + gaps[min(position, len(gaps) - 1)]
     bends = {
-        edge: [(boxes[each].x, boxes[each].x + boxes[each].width, boxes[each].y + _LANE / 2) for each in lane]
+        edge: [(boxes[number].x, boxes[number].x + boxes[number].width, boxes[number].y + _LANE / 2) for number in lane]
         for edge, lane in lanes.items()
     }
     return Placed(boxes[: len(sizes)], bends)
@@ -135,8 +134,8 @@ def placed(graph: Graph, sizes: Sequence[tuple[float, float]], gaps: Sequence[fl
 def _with_lanes(
     graph: Graph, order: list[list[int]], heights: list[float]
 ) -> tuple[list[list[int]], list[float], dict[int, list[int]]]:
-    """Neighbours and heights, with a narrow box in each column that a line passes through; per line its lane."""
-    column_of = {each: number for number, column in enumerate(order) for each in column}
+    """Return neighbours and heights, with a narrow box in each column that a line passes, and the lane of each line."""
+    column_of = {box: number for number, column in enumerate(order) for box in column}
     near: list[list[int]] = [[] for _ in graph.nodes]
     lanes: dict[int, list[int]] = {}
     for number, edge in enumerate(graph.edges):
@@ -149,31 +148,31 @@ def _with_lanes(
             order[column].append(chain[-1])
         if len(chain) > 1:
             lanes[number] = chain[1:]
-        for here, there in pairwise([*chain, edge.end]):
-            near[here].append(there)
-            near[there].append(here)
+        for left, right in pairwise([*chain, edge.end]):
+            near[left].append(right)
+            near[right].append(left)
     return near, heights, lanes
 
 
 def _middle(number: int, near: list[int], y: list[float], heights: Sequence[float]) -> float:
-    """Where the upper edge of a box would be, level with its neighbours."""
+    """Return the y of the upper edge of a box, level with its neighbours."""
     if not near:
         return y[number]
-    return sum(y[each] + heights[each] / 2 for each in near) / len(near) - heights[number] / 2
+    return sum(y[other] + heights[other] / 2 for other in near) / len(near) - heights[number] / 2
 
 
-def _stack(column: list[int], y: list[float], heights: list[float], between: float, wanted: dict[int, float]) -> None:
-    """Rows without overlap as near as possible to where they want to be: neighbours that collide share the shift."""
+def _stack(column: list[int], y: list[float], heights: list[float], between: float, wishes: dict[int, float]) -> None:
+    """Set rows without overlap, as near as possible to their wishes: neighbours that collide share the shift."""
     blocks: list[tuple[float, float, float, int]] = []  # sum of wishes, height, number of boxes, first row
-    for row, each in enumerate(column):
-        blocks.append((wanted[each], heights[each] + between, 1, row))
+    for row, number in enumerate(column):
+        blocks.append((wishes[number], heights[number] + between, 1, row))
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][2] + blocks[-2][1] > blocks[-1][0] / blocks[-1][2]:
             total, height, count, _ = blocks.pop()
             before = blocks.pop()
             blocks.append((before[0] + total - count * before[1], before[1] + height, before[2] + count, before[3]))
     ends = [*(block[3] for block in blocks[1:]), len(column)]
     for (total, _, count, first), end in zip(blocks, ends, strict=True):
-        here = total / count
+        edge = total / count
         for row in range(first, end):
-            y[column[row]] = here
-            here += heights[column[row]] + between
+            y[column[row]] = edge
+            edge += heights[column[row]] + between

@@ -1,4 +1,4 @@
-"""What `policylint graph` draws: objects, policies and what becomes of each policy where it is attached.
+"""The graph that `policylint graph` draws: objects, policies and their effect where they are attached.
 
 Read from one Simulation per environment; no effect is computed here. Ids are positions: the same input gives the same
 graph, whatever the order of the files.
@@ -6,15 +6,19 @@ graph, whatever the order of the files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from policylint.model import Node, ResourceKey
 from policylint.namedtuple import NamedTuple
 
+if TYPE_CHECKING:
+    from policylint.policy.results import Effective
+
 Change = Literal["", "added", "removed", "changed"]
 MARKS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}
-"""How a change is written before a name."""
+"""The mark of a change before a name."""
 Role = Literal["object", "policy", "absent"]
 Effect = Literal[
     "link",  # topology: leads to
@@ -36,7 +40,7 @@ EFFECTS: dict[str, str] = {
     "dangling": "dangling: not there",
     "unknown": "target not known",
 }
-"""What the legend says, in its order."""
+"""Effect → its text in the legend, in order."""
 
 
 class GraphNode(NamedTuple):
@@ -49,9 +53,9 @@ class GraphNode(NamedTuple):
         level: gatewayclass, gateway, listener, route, rule, service, workload, namespace or policy.
         state: the verdict of a policy; missing or unknown for what is absent; else "".
         place: `file:line`, "" for what is absent.
-        nodes: what it is in the topology; empty for what is absent.
-        many: how many objects it stands for (folding).
-        change: what became of it between two revisions; "" without them.
+        nodes: its nodes in the topology; empty for what is absent.
+        many: the number of objects it stands for (folding).
+        change: its change between two revisions; "" without them.
     """
 
     label: str
@@ -87,6 +91,11 @@ class GraphEdge(NamedTuple):
     why: str = ""
     change: Change = ""
 
+    @property
+    def text(self) -> str:
+        """The words on the line."""
+        return (MARKS[self.change] + self.label).strip()
+
 
 class Graph(NamedTuple):
     """Boxes and lines.
@@ -101,38 +110,59 @@ class Graph(NamedTuple):
     left_out: tuple[str, ...] = ()
     focus: frozenset[int] = frozenset()
 
-    def above(self) -> list[list[int]]:
-        """Per box the ids of edges that end there."""
-        found: list[list[int]] = [[] for _ in self.nodes]
-        for number, edge in enumerate(self.edges):
-            found[edge.end].append(number)
-        return found
-
-    def below(self) -> list[list[int]]:
-        """Per box the ids of edges that start there."""
-        found: list[list[int]] = [[] for _ in self.nodes]
-        for number, edge in enumerate(self.edges):
-            found[edge.start].append(number)
-        return found
-
     def only(self, kept: Iterable[int], *left_out: str) -> Graph:
-        """The graph of some of its boxes, in the same order."""
+        """Return the graph of some of its boxes, in the same order."""
         order = {old: new for new, old in enumerate(sorted(kept))}
-        edges = [
-            edge._replace(start=order[edge.start], end=order[edge.end])
-            for edge in self.edges
-            if edge.start in order and edge.end in order
-        ]
-        focus = frozenset(order[each] for each in self.focus if each in order)
-        return Graph(tuple(self.nodes[each] for each in order), tuple(edges), (*self.left_out, *left_out), focus)
+        inside = [edge for edge in self.edges if edge.start in order and edge.end in order]
+        edges = [edge._replace(start=order[edge.start], end=order[edge.end]) for edge in inside]
+        focus = frozenset(order[number] for number in self.focus if number in order)
+        return Graph(tuple(self.nodes[number] for number in order), tuple(edges), (*self.left_out, *left_out), focus)
+
+    def moved(self, boxes: Mapping[int, int]) -> tuple[GraphEdge, ...]:
+        """Return the lines with other boxes in the place of some; of lines that are then the same the first."""
+        edges: dict[tuple[int, int, str], GraphEdge] = {}
+        for edge in self.edges:
+            start, end = boxes.get(edge.start, edge.start), boxes.get(edge.end, edge.end)
+            edges.setdefault((start, end, edge.effect), edge._replace(start=start, end=end))
+        return tuple(edges.values())
 
     @property
     def environments(self) -> list[str]:
-        return sorted({each.environment for each in self.nodes})
+        return sorted({box.environment for box in self.nodes})
+
+    def clusters(self, begin: Callable[[int, str], list[str]], box: Callable[[int], str], end: str) -> Iterator[str]:
+        """Yield the lines of a text format for all boxes, in a cluster per environment where there are several."""
+        environments = self.environments
+        for number, environment in enumerate(environments):
+            yield from begin(number, environment) if len(environments) > 1 else ()
+            yield from (f"  {box(each)}" for each, node in enumerate(self.nodes) if node.environment == environment)
+            yield from [end] if len(environments) > 1 else ()
+
+
+def closure(start: Iterable[int], following: Mapping[int, Iterable[int]]) -> set[int]:
+    """Return some boxes and all that follow from them, in any number of steps."""
+    seen = set(start)
+    pending = list(seen)
+    while pending:
+        fresh = set(following.get(pending.pop(), ())) - seen
+        seen |= fresh
+        pending += fresh
+    return seen
+
+
+def fields_by_policy(effective: Effective) -> tuple[dict[ResourceKey, set[str]], dict[ResourceKey, set[str]]]:
+    """Return by policy the settings of a spec that it gives, and those that it loses, at least in part."""
+    kept: dict[ResourceKey, set[str]] = defaultdict(set)
+    lost: dict[ResourceKey, set[str]] = defaultdict(set)
+    for pointer, owner in effective.owners.items():
+        kept[owner].add(str(pointer[0]) if pointer else "")
+    for loss in effective.lost:
+        lost[loss.policy].add(str(loss.pointer[0]) if loss.pointer else "")
+    return kept, lost
 
 
 def joined(graphs: Sequence[Graph]) -> Graph:
-    """The graphs of several environments side by side."""
+    """Put the graphs of several environments side by side."""
     if len(graphs) == 1:
         return graphs[0]
     nodes: list[GraphNode] = []
@@ -142,7 +172,7 @@ def joined(graphs: Sequence[Graph]) -> Graph:
     for graph in graphs:
         first = len(nodes)
         nodes += graph.nodes
-        edges += [each._replace(start=each.start + first, end=each.end + first) for each in graph.edges]
+        edges += [edge._replace(start=edge.start + first, end=edge.end + first) for edge in graph.edges]
         left_out += graph.left_out
-        focus |= {each + first for each in graph.focus}
+        focus |= {number + first for number in graph.focus}
     return Graph(tuple(nodes), tuple(edges), tuple(dict.fromkeys(left_out)), frozenset(focus))

@@ -28,15 +28,15 @@ rect{fill:#f6f8fa;stroke:#8c959f}.p rect{fill:#fff;stroke-width:1.6}.a rect{fill
 
 
 def write(graph: Graph) -> str:
-    """The picture with its legend."""
+    """Write the picture with its legend."""
     graph = reduced(without_bare_rules(graph), MOST_BOXES, MOST_LINES)
     ports = _ports(graph)
     sizes = [_size(box, len(ports.get(number, ()))) for number, box in enumerate(graph.nodes)]
     boxes, bends = placed(graph, sizes, _gaps(graph), _BETWEEN)
     ends = _arrivals(graph, ports, boxes, bends)
-    bottom = max((each.y + each.height for each in boxes), default=0.0)
+    bottom = max((box.y + box.height for box in boxes), default=0.0)
     notes = _legend(graph, bottom + 44)
-    width = max((each.x + each.width for each in boxes), default=0.0)
+    width = max((box.x + box.width for box in boxes), default=0.0)
     width = max(width, 760.0) + 2 * _MARGIN
     height = bottom + 44 + 18 * len(notes) + 2 * _MARGIN
     view = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
@@ -49,11 +49,8 @@ def write(graph: Graph) -> str:
             _line(graph, number, boxes[edge.start], ends[number], bends.get(number, []))
             for number, edge in enumerate(graph.edges)
         ),
-        *(
-            _box(each, box, number in graph.focus)
-            for number, (each, box) in enumerate(zip(graph.nodes, boxes, strict=True))
-        ),
-        *(_words(edge, ends[number]) for number, edge in enumerate(graph.edges) if _label(edge)),
+        *(_box(node, boxes[number], number in graph.focus) for number, node in enumerate(graph.nodes)),
+        *(_words(edge, ends[number]) for number, edge in enumerate(graph.edges) if edge.text),
         *notes,
         "</g></svg>",
     ]
@@ -66,33 +63,33 @@ def _size(box: GraphNode, ports: int) -> tuple[float, float]:
 
 
 def _ports(graph: Graph) -> dict[int, list[list[int]]]:
-    """Per box where lines with words arrive, each below the other; those without words share one place."""
-    found: dict[int, list[list[int]]] = {}
+    """Return per box the groups of lines that arrive at one port: each with words has its own, the others share one."""
+    ports: dict[int, list[list[int]]] = {}
     plain: dict[int, list[int]] = {}
     for number, edge in enumerate(graph.edges):
-        if _label(edge):
-            found.setdefault(edge.end, []).append([number])
+        if edge.text:
+            ports.setdefault(edge.end, []).append([number])
         else:
             plain.setdefault(edge.end, []).append(number)
     for end, numbers in plain.items():
-        found.setdefault(end, []).append(numbers)
-    return found
+        ports.setdefault(end, []).append(numbers)
+    return ports
 
 
 def _gaps(graph: Graph) -> list[float]:
-    """Room for the words on the lines that end in the next column."""
+    """Return the room after each column, for the words on the lines that end in the next one."""
     order = columns(graph)
-    column_of = {each: number for number, column in enumerate(order) for each in column}
+    column_of = {box: number for number, column in enumerate(order) for box in column}
     gaps = [52.0] * max(len(order), 1)
     for edge in graph.edges:
-        if _label(edge) and column_of[edge.end]:
+        if edge.text and column_of[edge.end]:
             before = column_of[edge.end] - 1
-            gaps[before] = max(gaps[before], 34 + len(_short(_label(edge))) * _SMALL)
+            gaps[before] = max(gaps[before], 34 + len(_short(edge.text)) * _SMALL)
     return gaps
 
 
 def _arrivals(graph: Graph, ports: _Ports, boxes: list[Box], bends: Mapping[int, _Bends]) -> dict[int, _Point]:
-    """Where each line ends: sorted by where the lines come from."""
+    """Return the point where each line ends, sorted by where the lines come from."""
 
     def height(number: int) -> float:
         if number in bends:
@@ -100,25 +97,25 @@ def _arrivals(graph: Graph, ports: _Ports, boxes: list[Box], bends: Mapping[int,
         start = boxes[graph.edges[number].start]
         return start.y + start.height / 2
 
-    found = {}
+    points = {}
     for end, groups in ports.items():
         box = boxes[end]
         first = box.y + box.height / 2 - (len(groups) - 1) * _PORT / 2
         ordered = sorted(groups, key=lambda group: (sum(map(height, group)) / len(group), group))
         for row, group in enumerate(ordered):
-            found.update(dict.fromkeys(group, (box.x, first + row * _PORT)))
-    return found
+            points.update(dict.fromkeys(group, (box.x, first + row * _PORT)))
+    return points
 
 
 def _line(graph: Graph, number: int, start: Box, end: _Point, bends: _Bends) -> str:
     edge = graph.edges[number]
-    here = (start.x + start.width, start.y + start.height / 2)
+    point = (start.x + start.width, start.y + start.height / 2)
     x, y = end
-    steps = [f"M{here[0]:.1f} {here[1]:.1f}"]
+    steps = [f"M{point[0]:.1f} {point[1]:.1f}"]
     for left, right, level in bends:
-        steps += [_curve(here, (left, level)), f"H{right:.1f}"]
-        here = (right, level)
-    steps.append(_curve(here, (x, y)))
+        steps += [_curve(point, (left, level)), f"H{right:.1f}"]
+        point = (right, level)
+    steps.append(_curve(point, (x, y)))
     color, dash = CHANGES.get(edge.change) or COLORS[edge.effect], DASHES.get(edge.effect, "")
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     tip = f"M{x - 6:.1f} {y - 3.5:.1f}L{x:.1f} {y:.1f}L{x - 6:.1f} {y + 3.5:.1f}"
@@ -137,18 +134,14 @@ def _words(edge: GraphEdge, end: _Point) -> str:
     x, y = end
     return (
         f'<text class="l" x="{x - 10:.1f}" y="{y - 3:.1f}" text-anchor="end" '
-        f'style="fill:{CHANGES.get(edge.change) or COLORS[edge.effect]}">{escape(_short(_label(edge)))}</text>'
+        f'style="fill:{CHANGES.get(edge.change) or COLORS[edge.effect]}">{escape(_short(edge.text))}</text>'
     )
 
 
-def _label(edge: GraphEdge) -> str:
-    return (MARKS[edge.change] + edge.label).strip()
-
-
 def _spoken(graph: Graph, edge: GraphEdge) -> str:
-    said = f"{graph.nodes[edge.start].label} → {graph.nodes[edge.end].label}"
-    more = [each for each in (EFFECTS.get(edge.effect, ""), edge.label, edge.why) if each]
-    return ": ".join([said, "; ".join(more)]) if more else said
+    ends = f"{graph.nodes[edge.start].label} → {graph.nodes[edge.end].label}"
+    more = "; ".join(part for part in (EFFECTS.get(edge.effect, ""), edge.label, edge.why) if part)
+    return f"{ends}: {more}" if more else ends
 
 
 def _box(node: GraphNode, box: Box, focus: bool) -> str:
@@ -168,12 +161,12 @@ def _box(node: GraphNode, box: Box, focus: bool) -> str:
 
 
 def _kind(node: GraphNode) -> str:
-    """What stands above the name; the environment too where it is not the only one."""
+    """Return the line above the name."""
     return MARKS[node.change] + (f"{node.kind} · {node.state}" if node.state else node.kind)
 
 
 def _legend(graph: Graph, y: float) -> list[str]:
-    used = {each.effect for each in graph.edges}
+    used = {edge.effect for edge in graph.edges}
     entries = [(effect, text) for effect, text in EFFECTS.items() if effect in used]
     widths = [46 + len(text) * 6.4 for _, text in entries]
     starts = [0.0, *accumulate(widths)]
@@ -184,12 +177,11 @@ def _legend(graph: Graph, y: float) -> list[str]:
             f'<path stroke="{COLORS[effect]}"{dash} d="M{x:.1f} {y - 4:.1f}h26"/>'
             f'<text class="k" x="{x + 32:.1f}" y="{y:.1f}">{text}</text>'
         )
-    said = [f"left out: {each}" for each in graph.left_out]
-    if any(each.change for each in graph.nodes + graph.edges):
-        said.append("+ added, - removed, ~ changed")
-    notes = ["".join(pieces)] if pieces else []
-    return notes + [
-        f'<text class="k" x="0" y="{y + 18 * (row + 1):.1f}">{escape(each)}</text>' for row, each in enumerate(said)
+    notes = [f"left out: {sentence}" for sentence in graph.left_out]
+    if any(drawn.change for drawn in graph.nodes + graph.edges):
+        notes.append("+ added, - removed, ~ changed")
+    return (["".join(pieces)] if pieces else []) + [
+        f'<text class="k" x="0" y="{y + 18 * row:.1f}">{escape(note)}</text>' for row, note in enumerate(notes, 1)
     ]
 
 
@@ -199,13 +191,8 @@ def _short(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text inside an element or attribute; characters that XML does not have become U+FFFD."""
-    flat = " ".join(text.split())
-    clean = "".join(each if each.isprintable() else "\ufffd" for each in flat)
-    return (
-        clean.replace("&", "&amp;")
-        .replace("<", "&lt;")
-        .replace(">", "&gt;")
-        .replace('"', "&quot;")
-        .replace("'", "&#39;")
-    )
+    """Escape text inside an element or attribute; characters that XML does not have become U+FFFD."""
+    import html
+
+    clean = "".join(char if char.isprintable() else "\ufffd" for char in " ".join(text.split()))
+    return html.escape(clean, quote=False).replace('"', "&quot;").replace("'", "&#39;")

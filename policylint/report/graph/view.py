@@ -8,22 +8,22 @@ from collections.abc import Collection, Hashable, Iterable
 from policylint.model import Node, ResourceKey
 from policylint.model.words import count
 from policylint.policy.results import Group
-from policylint.report.graph.model import Effect, Graph, GraphEdge, GraphNode
+from policylint.report.graph.model import Effect, Graph, GraphEdge, GraphNode, closure, fields_by_policy
 
 _PATH = frozenset({"link", "namespace"})
 _MANY = 3
-"""So many look-alikes are worth folding."""
+"""Look-alikes that are worth folding."""
 
 
 def around(graph: Graph, key: ResourceKey, node: Node, groups: Iterable[Group]) -> Graph:
-    """What stands above and below an object, with the policies on that; for a policy what it names and reaches."""
-    focus = {number for number, each in enumerate(graph.nodes) if _is(each, key, node)}
+    """Return what is above and below an object, with the policies on that; for a policy what it names and reaches."""
+    focus = {number for number, box in enumerate(graph.nodes) if _is(box, key, node)}
     policies = {number for number in focus if graph.nodes[number].role == "policy"}
     start = set(focus)
     if policies:
         start = {edge.end for edge in graph.edges if edge.start in policies} | policies
     elif key.kind == "Namespace" and not key.group:
-        inside = {number for number, each in enumerate(graph.nodes) if each.namespace == key.name}
+        inside = {number for number, box in enumerate(graph.nodes) if box.namespace == key.name}
         start |= {number for number in inside if graph.nodes[number].role != "policy"}
     kept = start | _closure(graph, start, up=True) | _closure(graph, start, up=False)
     kinds = {graph.nodes[number].kind for number in policies}
@@ -31,13 +31,11 @@ def around(graph: Graph, key: ResourceKey, node: Node, groups: Iterable[Group]) 
         if edge.effect in _PATH:
             continue
         first = graph.nodes[edge.start]
-        wanted = first.role == "absent" or first.kind in kinds or (first.role == "policy" and not kinds)
-        if edge.end in kept and wanted:
+        shown = first.role == "absent" or first.kind in kinds or (first.role == "policy" and not kinds)
+        if edge.end in kept and shown:
             kept.add(edge.start)
         elif edge.start in kept and first.role != "policy" and graph.nodes[edge.end].role == "absent":
             kept.add(edge.end)
-    if policies:
-        kept |= policies
     part = graph._replace(focus=frozenset(focus)).only(kept)
     return part if policies or not focus else _with_reach(part, node, groups)
 
@@ -47,33 +45,24 @@ def _is(box: GraphNode, key: ResourceKey, node: Node) -> bool:
 
 
 def _closure(graph: Graph, start: set[int], *, up: bool) -> set[int]:
+    """Return some boxes and all above or below them; Namespaces only directly above those."""
     following: dict[int, list[int]] = defaultdict(list)
     for edge in graph.edges:
         if edge.effect in _PATH and not (up and edge.effect == "namespace" and edge.end not in start):
-            here, there = (edge.end, edge.start) if up else (edge.start, edge.end)
-            following[here].append(there)
-    seen: set[int] = set()
-    pending = list(start)
-    while pending:
-        for each in following[pending.pop()]:
-            if each not in seen:
-                seen.add(each)
-                pending.append(each)
-    return seen
+            near, far = (edge.end, edge.start) if up else (edge.start, edge.end)
+            following[near].append(far)
+    return closure(start, following)
 
 
 def _with_reach(graph: Graph, node: Node, groups: Iterable[Group]) -> Graph:
-    """Lines from policies that act on the object from above: what of them reaches it, and what does not."""
+    """Add lines from policies that act on the object from above: what of them reaches it, and what does not."""
     kept: dict[ResourceKey, set[str]] = defaultdict(set)
     lost: dict[ResourceKey, set[str]] = defaultdict(set)
     for group in groups:
-        above = group.nodes.get(node, frozenset())
-        for pointer, owner in group.effective.owners.items():
-            if owner in above:
-                kept[owner].add(str(pointer[0]) if pointer else "")
-        for each in group.effective.lost:
-            if each.policy in above:
-                lost[each.policy].add(str(each.pointer[0]) if each.pointer else "")
+        given, taken = fields_by_policy(group.effective)
+        for policy in group.nodes.get(node, frozenset()):
+            kept[policy] |= given.get(policy, set())
+            lost[policy] |= taken.get(policy, set())
     direct = {(edge.start, edge.end) for edge in graph.edges}
     edges = list(graph.edges)
     for number, box in enumerate(graph.nodes):
@@ -86,53 +75,46 @@ def _with_reach(graph: Graph, node: Node, groups: Iterable[Group]) -> Graph:
             effect: Effect = "overridden" if not gives else "partial" if loses else "effective"
             words = ", ".join(sorted(gives)) or f"{', '.join(sorted(loses))} lost"
             edges.append(GraphEdge(number, end, effect, f"reaches it: {words}" if gives else words))
-    return graph._replace(edges=tuple(sorted(edges, key=lambda each: (each.start, each.end, each.effect))))
+    return graph._replace(edges=tuple(sorted(edges)))
 
 
 def within(
     graph: Graph, namespaces: Collection[str] = (), kinds: Collection[str] = (), policies: Collection[str] = ()
 ) -> Graph:
-    """Only some namespaces, kinds of objects, kinds or names of policies; what leads there stays."""
+    """Keep some namespaces, kinds of objects, kinds or names of policies, and what leads there."""
     if not namespaces and not kinds and not policies:
         return graph
-    wanted = {number for number, each in enumerate(graph.nodes) if _wanted(each, namespaces, kinds, policies)}
+    kept = {number for number, box in enumerate(graph.nodes) if _is_kept(box, namespaces, kinds, policies)}
     if policies:
-        wanted |= {edge.end for edge in graph.edges if edge.start in wanted}
+        kept |= {edge.end for edge in graph.edges if edge.start in kept}
     else:
-        wanted |= {
-            edge.start for edge in graph.edges if edge.end in wanted and graph.nodes[edge.start].role == "policy"
-        }
-    wanted |= _closure(graph, wanted, up=True)
-    return graph.only(wanted)
+        kept |= {edge.start for edge in graph.edges if edge.end in kept and graph.nodes[edge.start].role == "policy"}
+    return graph.only(_closure(graph, kept, up=True))
 
 
-def _wanted(box: GraphNode, namespaces: Collection[str], kinds: Collection[str], policies: Collection[str]) -> bool:
+def _is_kept(box: GraphNode, namespaces: Collection[str], kinds: Collection[str], policies: Collection[str]) -> bool:
     if policies and not (box.role == "policy" and {box.kind, box.title, box.label} & set(policies)):
         return False
     return (not namespaces or box.namespace in namespaces) and (not kinds or box.kind in kinds)
 
 
 def without_bare_rules(graph: Graph) -> Graph:
-    """Rules that no policy is attached to are drawn as part of their route."""
+    """Draw rules that no policy is attached to as part of their route."""
     touched = {edge.end for edge in graph.edges if graph.nodes[edge.start].role == "policy"} | graph.focus
-    bare = {number for number, each in enumerate(graph.nodes) if each.level == "rule" and number not in touched}
-    if not bare:
-        return graph
+    bare = {number for number, box in enumerate(graph.nodes) if box.level == "rule" and number not in touched}
     route_of = {edge.end: edge.start for edge in graph.edges if edge.end in bare and edge.effect == "link"}
-    bare = {each for each in bare if each in route_of}
-    edges: dict[tuple[int, int, str], GraphEdge] = {}
-    for edge in graph.edges:
-        if edge.end in bare:
-            continue
-        moved = edge._replace(start=route_of[edge.start]) if edge.start in bare else edge
-        edges.setdefault((moved.start, moved.end, moved.effect), moved)
-    moved_edges = tuple(sorted(edges.values(), key=lambda each: (each.start, each.end, each.effect)))
-    return graph._replace(edges=moved_edges).only(set(range(len(graph.nodes))) - bare)
+    if not route_of:
+        return graph
+    rest = graph._replace(edges=tuple(edge for edge in graph.edges if edge.end not in route_of))
+    edges = tuple(sorted(rest.moved(route_of)))
+    return graph._replace(edges=edges).only(set(range(len(graph.nodes))) - route_of.keys())
 
 
 def folded(graph: Graph) -> Graph:
-    """Boxes of one kind, state, namespace and environment that stand in the same relations to the same (or again
-    alike) boxes become one. Gateways and what was asked about stay themselves."""
+    """Make one box of those of one kind, state, namespace and environment with the same or again alike neighbours.
+
+    Gateways and what was asked about stay themselves.
+    """
     alike: dict[int, list[int]] = defaultdict(list)
     for number, color in enumerate(look_alikes(graph)):
         alike[color].append(number)
@@ -141,20 +123,15 @@ def folded(graph: Graph) -> Graph:
     for same in alike.values():
         if len(same) >= _MANY:
             into |= dict.fromkeys(same, same[0])
-            number, first = sum(nodes[each].many for each in same), nodes[same[0]]
-            where = f" in {first.namespace}" if first.namespace else ""
-            said = f"{number} alike{where}"
-            nodes[same[0]] = first._replace(label=f"{first.kind}: {said}", title=said, many=number, nodes=(), place="")
-    edges: dict[tuple[int, int, str], GraphEdge] = {}
-    for edge in graph.edges:
-        moved = edge._replace(start=into.get(edge.start, edge.start), end=into.get(edge.end, edge.end))
-        edges.setdefault((moved.start, moved.end, moved.effect), moved)
-    whole = graph._replace(nodes=tuple(nodes), edges=tuple(edges.values()))
+            many, first = sum(nodes[number].many for number in same), nodes[same[0]]
+            title = f"{many} alike" + (f" in {first.namespace}" if first.namespace else "")
+            nodes[same[0]] = first._replace(label=f"{first.kind}: {title}", title=title, many=many, nodes=(), place="")
+    whole = graph._replace(nodes=tuple(nodes), edges=graph.moved(into))
     return whole.only({number for number in range(len(nodes)) if into.get(number, number) == number})
 
 
 def look_alikes(graph: Graph) -> list[int]:
-    """Boxes with one number are alike: by what they are, refined by what is around, to the end."""
+    """Return a number per box, the same for boxes that are alike: by what they are, refined by what is around."""
     kept = ("gatewayclass", "gateway")
     colors = _numbered(
         (box.environment, box.namespace, box.kind, box.role, box.state, box.change, number if fixed else -1)
@@ -173,13 +150,13 @@ def look_alikes(graph: Graph) -> list[int]:
 
 
 def _numbered(values: Iterable[Hashable]) -> list[int]:
-    """A small number per value, in the order in which they come."""
+    """Return a small number per value, in the order in which they come."""
     known: dict[Hashable, int] = {}
-    return [known.setdefault(each, len(known)) for each in values]
+    return [known.setdefault(value, len(known)) for value in values]
 
 
 def reduced(graph: Graph, most_nodes: int, most_edges: int) -> Graph:
-    """A graph within limits: look-alikes folded, then Services, then all that no policy touches, then the rest cut."""
+    """Bring a graph within limits: fold look-alikes, drop Services, then all that no policy touches, cut the rest."""
 
     def fits(some: Graph) -> bool:
         return len(some.nodes) <= most_nodes and len(some.edges) <= most_edges
@@ -193,33 +170,24 @@ def reduced(graph: Graph, most_nodes: int, most_edges: int) -> Graph:
     for levels in (("service", "port", "workload"), ("rule",), ("route",)):
         if fits(graph):
             return graph
-        touched = {each for edge in graph.edges if edge.effect not in _PATH for each in (edge.start, edge.end)}
-        gone = {
-            number
-            for number, each in enumerate(graph.nodes)
-            if each.level in levels and number not in touched and number not in graph.focus
-        }
-        if gone:
-            number = sum(graph.nodes[each].many for each in gone)
+        touched = {number for edge in graph.edges if edge.effect not in _PATH for number in (edge.start, edge.end)}
+        of_levels = {number for number, box in enumerate(graph.nodes) if box.level in levels}
+        if gone := of_levels - touched - graph.focus:
+            many = sum(graph.nodes[number].many for number in gone)
             kept = set(range(len(graph.nodes))) - gone
-            graph = graph.only(kept, f"{count(number, levels[0])} that no policy names")
-    if fits(graph):
-        return graph
-    return _cut(graph, most_nodes, most_edges)
+            graph = graph.only(kept, f"{count(many, levels[0])} that no policy names")
+    return graph if fits(graph) else _cut(graph, most_nodes, most_edges)
 
 
 def _cut(graph: Graph, most_nodes: int, most_edges: int) -> Graph:
-    """The first boxes and lines; problems come first, then what policies do."""
+    """Keep the first boxes and lines: problems, then what policies do."""
     order = ("dangling", "refused", "overridden", "partial", "effective", "attached", "unknown", "namespace", "link")
-    ranked = sorted(range(len(graph.edges)), key=lambda each: (order.index(graph.edges[each].effect), each))
     kept: set[int] = set(graph.focus)
     lines: list[GraphEdge] = []
-    for number in ranked:
-        edge = graph.edges[number]
+    for edge in sorted(graph.edges, key=lambda edge: order.index(edge.effect)):
         more = {edge.start, edge.end} - kept
         if len(lines) < most_edges and len(kept) + len(more) <= most_nodes:
             kept |= more
             lines.append(edge)
-    said = f"{len(graph.nodes) - len(kept)} boxes and {len(graph.edges) - len(lines)} lines, as there are too many"
-    lines.sort(key=lambda each: (each.start, each.end, each.effect))
-    return graph._replace(edges=tuple(lines)).only(kept, said)
+    sentence = f"{len(graph.nodes) - len(kept)} boxes and {len(graph.edges) - len(lines)} lines, as there are too many"
+    return graph._replace(edges=tuple(sorted(lines))).only(kept, sentence)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-TAB = 4
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from policylint.model import Location
+
+_TAB = 4
 _ANSI = {"error": "1;31", "warning": "1;33", "note": "1;36", "strong": "1", "faint": "2", "frame": "1;34"}
 _BIDI = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)))
 
 
 def printable(text: str) -> str:
-    """The text without what could move a terminal's cursor, colour it or turn its direction: manifests are not trusted.
+    """Replace what could move a terminal's cursor, colour it or turn its direction: manifests are not trusted.
 
     Such characters become U+FFFD, one for one, so that columns stay; tabs stay, see `spread`.
     """
@@ -18,15 +24,15 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same for texts that must not hold tabs and line breaks either; both become spaces."""
+    """Make a text printable on one line: tabs and line breaks become spaces."""
     return printable(" ".join(text.split()) if not text.isprintable() else text)
 
 
 def inert(text: str) -> str:
-    """The text with no line that GitHub's runner takes for a workflow command.
+    """Return the text without any line that GitHub's runner takes for a workflow command.
 
     The runner looks for `##[` anywhere in a line, and for `::` after white space (`ActionCommandManager` of
-    actions/runner). The one is escaped as JSON escapes, so that a part of JSON still says the same.
+    actions/runner). The first is escaped as JSON escapes, so that a part of JSON still says the same.
     """
     text = text.replace("##[", "#\\u0023[")
     if "::" not in text:
@@ -40,7 +46,7 @@ def _disturbs(char: str) -> bool:
 
 
 def width(text: str) -> int:
-    """Columns of a terminal that a text takes: East Asian wide characters take two, combining ones none."""
+    """Return how many columns of a terminal a text takes: East Asian wide characters two, combining ones none."""
     if text.isascii():
         return len(text)
     from unicodedata import category, east_asian_width
@@ -51,12 +57,12 @@ def width(text: str) -> int:
 
 
 def spread(text: str) -> str:
-    """A line with each tab as four spaces."""
-    return text.replace("\t", " " * TAB)
+    """Replace each tab by four spaces."""
+    return text.replace("\t", " " * _TAB)
 
 
 def wrapped(text: str, room: int) -> list[str]:
-    """A text in lines of at most `room` columns, broken at spaces; a longer word has a line for itself."""
+    """Break a text at spaces into lines of at most `room` columns; a longer word has a line to itself."""
     lines: list[str] = []
     current = ""
     for word in text.split(" "):
@@ -70,8 +76,35 @@ def wrapped(text: str, room: int) -> list[str]:
     return lines
 
 
+def hanging(text: str, room: int, indent: str) -> list[str]:
+    """Wrap a text to `room` columns and indent all lines but the first."""
+    first, *rest = wrapped(text, room)
+    return [first, *(indent + line for line in rest)]
+
+
+def padded(text: str, size: int) -> str:
+    """Fill a text up with spaces to a number of columns."""
+    return text + " " * (size - width(text))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Fill up the cells of each column to the width of its widest, but for the last column."""
+    sizes = [max(map(width, column)) for column in zip(*rows, strict=True)][:-1]
+    return [[*map(padded, row, sizes), row[-1]] for row in rows]
+
+
+def place(location: Location) -> str:
+    """Return file and line: `clusters/prod/shop/cors.yaml:14`."""
+    return f"{location.file}:{location.at()[0]}"
+
+
+def short_place(location: Location) -> str:
+    """Return the last name of the file and the line: `cors.yaml:14`."""
+    return place(location).rpartition("/")[2]
+
+
 def plain(text: str) -> str:
-    """A text without the colours that Paint added."""
+    """Return a text without the colours that Paint added."""
     if "\x1b" not in text:
         return text
     import re
@@ -80,7 +113,7 @@ def plain(text: str) -> str:
 
 
 class Paint:
-    """Adds colours where they are wanted; the text is the same without."""
+    """A painter that adds colours where they are wanted."""
 
     __slots__ = ("_on",)
 
@@ -88,5 +121,5 @@ class Paint:
         self._on = on
 
     def __call__(self, style: str, text: str) -> str:
-        """The text in the style of `error`, `warning`, `note`, `strong`, `faint` or `frame` (line numbers, rulers)."""
+        """Style a text as `error`, `warning`, `note`, `strong`, `faint` or `frame` (line numbers, rulers)."""
         return f"\x1b[{_ANSI[style]}m{text}\x1b[0m" if self._on and text else text

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 _NOTHING = "&#8203;"  # a space of no width: GitHub links mentions and issues in finished text, where entities are gone
-_MARKUP = str.maketrans({each: f"\\{each}" for each in "`|[]*_~\\"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_MARKUP = str.maketrans({char: f"\\{char}" for char in "`|[]*_~\\"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _LINK = re.compile(r"(?i)[@#]|\b(?:https?|ftp|mailto|xmpp):|\bwww(?=\.)")
 
 
 def escape(text: str) -> str:
-    """One line of Markdown that shows the text and does nothing: no markup, mention, link or table cell."""
+    """Return one line of Markdown that shows the text and does nothing: no markup, mention, link or table cell."""
     return _marked(" ".join(text.split()))
 
 
 def html(text: str) -> str:
-    """The same for the inside of an HTML element, where Markdown is not read."""
+    """Return the text for the inside of an HTML element, where Markdown is not read."""
     return _inert(" ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
@@ -24,11 +24,11 @@ def _marked(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    return _LINK.sub(lambda found: found[0] + _NOTHING, text)
+    return _LINK.sub(lambda match: match[0] + _NOTHING, text)
 
 
 def code(text: str, *, table: bool = True) -> str:
-    r"""The text as a code span whose fence is longer than any run of backticks inside.
+    r"""Return the text as a code span whose fence is longer than any run of backticks inside.
 
     In a table even a pipe in a code span must be `\|`; a backslash before it would undo that and becomes a look-alike.
     """
@@ -37,11 +37,11 @@ def code(text: str, *, table: bool = True) -> str:
     fence = "`" * (longest + 1)
     pad = " " if flat[0] == "`" or flat[-1] == "`" else ""
     if table:
-        flat = re.sub(r"\\+(?=\|)", lambda found: "\uff3c" * len(found[0]), flat).replace("|", "\\|")
+        flat = re.sub(r"\\+(?=\|)", lambda match: "\uff3c" * len(match[0]), flat).replace("|", "\\|")
     return f"{fence}{pad}{flat}{pad}{fence}"
 
 
 def spoken(text: str, *, table: bool = True) -> str:
-    """A message as Markdown: what it quotes in backticks stays code, all else is escaped."""
+    """Return a message as Markdown: what it quotes in backticks stays code, all else is escaped."""
     parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
     return "".join(code(part[1:-1], table=table) if re.fullmatch(r"`[^`]+`", part) else _marked(part) for part in parts)

@@ -1,20 +1,21 @@
-"""How objects and sections are called in output (docs/design/interfaces.md §2)."""
+"""The names of objects and sections in output (docs/design/interfaces.md §2), and what JSON formats say alike."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
-from policylint.model import Node, ResourceKey
+from policylint.model import Location, Node, ResourceKey
 
 if TYPE_CHECKING:
-    from policylint.policy.results import Target
+    from policylint.policy.results import Effective, Target
+    from policylint.simulation import Simulation
     from policylint.topology import ParentState
 
 
 class Names:
-    """`HTTPRoute shop/checkout`, and `Kind.group ns/name` only where two groups of the input share that kind."""
+    """Object names: `HTTPRoute shop/checkout`, and `Kind.group ns/name` where two groups of the input share a kind."""
 
     __slots__ = ("_shared",)
 
@@ -22,27 +23,32 @@ class Names:
         groups: dict[str, set[str]] = {}
         for key in keys:
             groups.setdefault(key.kind, set()).add(key.group)
-        self._shared = frozenset(kind for kind, found in groups.items() if len(found) > 1)
+        self._shared = frozenset(kind for kind, sharing in groups.items() if len(sharing) > 1)
+
+    @classmethod
+    def of(cls, simulations: Iterable[Simulation]) -> Names:
+        """Return the names for all objects of some environments."""
+        return cls(key for simulation in simulations for key in simulation.world.resources)
 
     def kind(self, group: str, kind: str) -> str:
         return f"{kind}.{group}" if kind in self._shared and group else kind
 
     def key(self, key: ResourceKey) -> str:
-        """A name without a kind stands for no object (agentgateway's StatusSummary)."""
+        """Name an object; a key without a kind stands for no object (agentgateway's StatusSummary)."""
         return f"{self.kind(key.group, key.kind)} {key.path}" if key.kind else key.path
 
     def keys(self, keys: Iterable[ResourceKey]) -> list[str]:
         return sorted({self.key(key) for key in keys})
 
     def node(self, node: Node) -> str:
-        """In paths: `Listener infra/edge#https`, `HTTPRouteRule shop/checkout#rule-1`."""
+        """Name a node of a path: `Listener infra/edge#https`, `HTTPRouteRule shop/checkout#rule-1`."""
         return str(node) if node.section else self.key(node.key)
 
     def path(self, nodes: Sequence[Node]) -> list[str]:
         return [self.node(node) for node in nodes]
 
     def section(self, key: ResourceKey, section: str) -> str:
-        """Of ancestors and parents: `Gateway infra/edge#https`."""
+        """Name an ancestor or parent: `Gateway infra/edge#https`."""
         return f"{self.key(key)}#{section}" if section else self.key(key)
 
     def target(self, target: Target) -> str:
@@ -52,10 +58,34 @@ class Names:
             return self.key(target.key._replace(name="*"))
         return self.section(target.key, target.section)
 
+    def target_and_trouble(self, target: Target) -> str:
+        """Name a target, with the state of its resolution where something is wrong with it."""
+        trouble = "" if target.resolution.found and not target.problem else f" ({target.resolution.state})"
+        return self.target(target) + trouble
+
     def parent(self, parent: ParentState) -> str:
         return self.section(parent.wanted, parent.section) if parent.wanted.kind in self._shared else parent.text
 
 
 def json_pointer(pointer: Pointer) -> str:
-    """RFC 6901."""
+    """Return a pointer as RFC 6901 writes it."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in pointer)
+
+
+def json_place(location: Location) -> dict[str, Any]:
+    """Return file and line of a location."""
+    return {"file": location.file, "line": location.at()[0]}
+
+
+def json_losses(effective: Effective, names: Names) -> list[dict[str, str]]:
+    """Return what an effective policy lost, sorted by pointer and policy."""
+    lost = sorted((json_pointer(each.pointer), names.key(each.policy), names.keys(each.by)) for each in effective.lost)
+    return [{"pointer": pointer, "policy": policy, "by": ", ".join(by)} for pointer, policy, by in lost]
+
+
+def json_text(value: object) -> str:
+    """Return a document as JSON, indented by two, with a newline at its end; lone surrogates become `?`."""
+    import json
+
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    return text.encode("utf-8", "replace").decode() + "\n"

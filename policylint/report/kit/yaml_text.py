@@ -12,7 +12,7 @@ from typing import Any
 
 @cache
 def _writer() -> Any:
-    """The writer, made when the first YAML is written: block style, keys in their own order, nothing by alias."""
+    """Return the writer: block style, keys in their own order, nothing by alias."""
     from ruamel.yaml import YAML
     from ruamel.yaml.representer import SafeRepresenter
 
@@ -41,7 +41,7 @@ def _writer() -> Any:
 
 
 def yaml_text(value: object) -> str:
-    """A value as block YAML that ends with a line break."""
+    """Return a value as block YAML that ends with a line break."""
     from io import StringIO
 
     out = StringIO()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from policylint.explain.reach import affected_nodes, reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.namedtuple import NamedTuple
-from policylint.policy.results import PolicyState
-from policylint.report.kit.display import Paint, one_line, width
-from policylint.report.kit.identity import Names
+from policylint.report.kit.display import Paint, aligned, one_line, place
+from policylint.report.kit.identity import Names, json_text
 from policylint.simulation import Simulation
-from policylint.topology import BACKEND_KINDS, ListenerState, RouteState, whole
+from policylint.topology import BACKEND_KINDS, RouteState, whole
 from policylint.topology.backends import ports
 
 VERSION = "list-v1"
@@ -20,8 +20,8 @@ FORMATS = ("text", "wide", "json")
 Entry = dict[str, Any]
 
 
-class Wanted(NamedTuple):
-    """Which rows are asked for; "" and None ask for all."""
+class ListRequest(NamedTuple):
+    """The rows to list; "" and None ask for all."""
 
     namespace: str = ""
     kind: str = ""
@@ -42,47 +42,43 @@ class Wanted(NamedTuple):
 class _Context(NamedTuple):
     simulation: Simulation
     names: Names
-    wanted: Wanted
+    request: ListRequest
     affected: dict[ResourceKey, list[str]]
 
 
-def entries(what: str, simulations: Sequence[Simulation], wanted: Wanted) -> list[Entry]:
-    """The rows of a table as data, sorted by environment and name."""
-    names = Names(key for each in simulations for key in each.world.resources)
-    found = []
-    for simulation in sorted(simulations, key=lambda each: each.world.name):
-        for entry in _TABLES[what](_Context(simulation, names, wanted, _acting(simulation, names))):
-            found.append({"environment": simulation.world.name, **entry} if len(simulations) > 1 else entry)
-    return found
+def entries(table: str, simulations: Sequence[Simulation], request: ListRequest) -> list[Entry]:
+    """Return the rows of a table as data, sorted by environment and name."""
+    names = Names.of(simulations)
+    rows = []
+    for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
+        environment = {"environment": simulation.world.name} if len(simulations) > 1 else {}
+        context = _Context(simulation, names, request, _acting(simulation, names))
+        rows += [environment | row for row in _TABLES[table](context)]
+    return rows
 
 
 def _acting(simulation: Simulation, names: Names) -> dict[ResourceKey, list[str]]:
-    """Per object the policies of which something takes effect there, as `explain` says."""
-    found: dict[ResourceKey, set[ResourceKey]] = {}
+    """Return per object the policies of which something takes effect there, as `explain` says."""
+    acting: dict[ResourceKey, set[ResourceKey]] = {}
     for group in simulation.groups:
         for node in affected_nodes(simulation, group) if group.effective.sources else ():
             if not node.section:
-                found.setdefault(node.key, set()).update(group.effective.sources)
-    return {key: names.keys(keys) for key, keys in found.items()}
+                acting.setdefault(node.key, set()).update(group.effective.sources)
+    return {key: names.keys(keys) for key, keys in acting.items()}
 
 
-def write(form: str, what: str, found: Sequence[Entry], paint: Paint) -> Iterator[str]:
-    """The pieces of the document in one of FORMATS."""
+def write(form: str, table: str, rows: Sequence[Entry], paint: Paint) -> Iterator[str]:
+    """Yield the pieces of the document in one of FORMATS."""
     if form == "json":
-        import json
-
-        yield json.dumps({"version": VERSION, what: list(found)}, indent=2, ensure_ascii=False, default=str) + "\n"
+        yield json_text({"version": VERSION, table: list(rows)})
         return
-    if not found:
-        yield f"no {what} here\n"
+    if not rows:
+        yield f"no {table} here\n"
         return
-    columns = [name for name in found[0] if form == "wide" or name not in _WIDE]
-    cells = [tuple(name.upper() for name in columns)]
-    cells += [tuple(one_line(_cell(entry.get(name), form)) for name in columns) for entry in found]
-    sizes = [max(map(width, column)) for column in zip(*cells, strict=True)]
-    for number, row in enumerate(cells):
-        line = "  ".join(cell + " " * (size - width(cell)) for cell, size in zip(row, sizes, strict=True)).rstrip()
-        yield (paint("faint", line) if not number else line) + "\n"
+    columns = [name for name in rows[0] if form == "wide" or name not in _WIDE]
+    cells = [[one_line(_cell(row.get(name), form)) for name in columns] for row in rows]
+    head, *lines = ("  ".join(line).rstrip() for line in aligned([[name.upper() for name in columns], *cells]))
+    yield from (f"{line}\n" for line in (paint("faint", head), *lines))
 
 
 _WIDE = frozenset({"by", "sets", "location", "acting", "addresses", "kinds", "ports", "used by", "listeners"})
@@ -97,64 +93,48 @@ def _cell(value: Any, form: str) -> str:
     return "-" if value in (None, "") else str(value)
 
 
-def _location(resource: Resource) -> str:
-    location = resource.name_location
-    return f"{location.file}:{location.at()[0]}"
-
-
 def _policies(context: _Context) -> Iterable[Entry]:
-    for state in context.simulation.policies.values():
-        if context.wanted.fits(state.policy):
-            yield _policy(state, context)
-
-
-def _policy(state: PolicyState, context: _Context) -> Entry:
     names = context.names
-    found = reach(context.simulation, state)
-    acting = [each for each in found.routes if each.extent != "none"]
-    targets = []
-    for each in state.targets:
-        bad = "" if each.resolution.found and not each.problem else f" ({each.resolution.state})"
-        targets.append(names.target(each) + (bad or (f" ({each.problem})" if each.problem else "")))
-    return {
-        "policy": names.key(state.key),
-        "targets": targets,
-        "class": state.kind.policy_class,
-        "verdict": state.verdict,
-        "routes": f"{len(acting)}/{len(found.routes)}" if len(acting) != len(found.routes) else len(acting),
-        "namespaces": len(found.namespaces),
-        "by": names.keys(state.by),
-        "sets": sorted({str(name) for each in state.declared for name in each.proper}),
-        "location": _location(state.policy),
-    }
+    for state in context.simulation.policies.values():
+        if not context.request.fits(state.policy):
+            continue
+        reached = reach(context.simulation, state)
+        acting = sum(route.extent != "none" for route in reached.routes)
+        yield {
+            "policy": names.key(state.key),
+            "targets": [names.target_and_trouble(target) for target in state.targets],
+            "class": state.kind.policy_class,
+            "verdict": state.verdict,
+            "routes": f"{acting}/{len(reached.routes)}" if acting != len(reached.routes) else acting,
+            "namespaces": len(reached.namespaces),
+            "by": names.keys(state.by),
+            "sets": sorted({str(name) for declared in state.declared for name in declared.proper}),
+            "location": place(state.policy.name_location),
+        }
 
 
 def _routes(context: _Context) -> Iterable[Entry]:
     from policylint.topology.routes import rules
 
     for state in context.simulation.topology.routes:
-        if not context.wanted.fits(state.route):
+        if not context.request.fits(state.route):
             continue
         acting = context.affected.get(state.route.key, [])
         yield {
             "route": context.names.key(state.route.key),
-            "hosts": [each or "*" for each in state.hostnames],
-            "parents": sorted(context.names.parent(each) for each in state.parents),
+            "hosts": [hostname or "*" for hostname in state.hostnames],
+            "parents": sorted(context.names.parent(parent) for parent in state.parents),
             "status": _route_status(state),
             "rules": len(rules(state.route)),
             "policies": len(acting),
             "acting": acting,
-            "location": _location(state.route),
+            "location": place(state.route.name_location),
         }
 
 
 def _route_status(state: RouteState) -> str:
-    bad = {
-        each.reason
-        for parent in state.parents
-        for each in parent.conditions
-        if each.status != "True" and each.type in ("Accepted", "ResolvedRefs")
-    }
+    conditions = [condition for parent in state.parents for condition in parent.conditions]
+    bad = {each.reason for each in conditions if each.status != "True" and each.type in _TELLING}
     if bad:
         return ", ".join(sorted(bad))
     if any(parent.resolution.unknown for parent in state.parents):
@@ -170,7 +150,7 @@ def _gateways(context: _Context) -> Iterable[Entry]:
             if parent.gateway is not None and parent.accepted and parent.attached:
                 served.setdefault(parent.gateway, set()).add(route.route.key)
     for state in topology.gateways:
-        if not context.wanted.fits(state.gateway):
+        if not context.request.fits(state.gateway):
             continue
         key = state.gateway.key
         bad = [each.reason for each in state.conditions if each.type == "Accepted" and each.status != "True"]
@@ -179,40 +159,32 @@ def _gateways(context: _Context) -> Iterable[Entry]:
             "gateway": context.names.key(key),
             "class": state.class_key.name,
             "status": ", ".join(bad) or "Accepted",
-            "ports": sorted({each.port for each in state.listeners if each.port is not None}),
-            "listeners": [each.name for each in state.listeners],
+            "ports": sorted({listener.port for listener in state.listeners if listener.port is not None}),
+            "listeners": [listener.name for listener in state.listeners],
             "routes": len(served.get(key, ())),
             "policies": len(acting),
             "acting": acting,
-            "location": _location(state.gateway),
+            "location": place(state.gateway.name_location),
         }
 
 
 def _listeners(context: _Context) -> Iterable[Entry]:
     topology = context.simulation.topology
-    holders: list[tuple[Resource, tuple[ListenerState, ...]]] = [
-        (each.gateway, each.listeners) for each in topology.gateways
-    ]
-    holders += [(each.listener_set, each.listeners) for each in topology.listener_sets]
-    for resource, listed in holders:
-        if not context.wanted.fits(resource):
-            continue
-        for each in listed:
-            bad = [
-                one.reason
-                for one in each.conditions
-                if one.type in ("Accepted", "ResolvedRefs") and one.status == "False"
-            ]
-            yield {
-                "listener": context.names.node(each.node),
-                "port": each.port,
-                "protocol": each.protocol,
-                "hostname": each.hostname or "*",
-                "routes": each.attached_routes,
-                "status": each.conflict or ", ".join(sorted(set(bad))) or "Accepted",
-                "kinds": list(each.supported_kinds),
-                "location": f"{each.holder.document.file}:{each.holder.location(*each.pointer).at()[0]}",
-            }
+    holders = [(state.gateway, state.listeners) for state in topology.gateways]
+    holders += [(state.listener_set, state.listeners) for state in topology.listener_sets]
+    fitting = [listeners for holder, listeners in holders if context.request.fits(holder)]
+    for listener in chain.from_iterable(fitting):
+        bad = {each.reason for each in listener.conditions if each.type in _TELLING and each.status == "False"}
+        yield {
+            "listener": context.names.node(listener.node),
+            "port": listener.port,
+            "protocol": listener.protocol,
+            "hostname": listener.hostname or "*",
+            "routes": listener.attached_routes,
+            "status": listener.conflict or ", ".join(sorted(bad)) or "Accepted",
+            "kinds": list(listener.supported_kinds),
+            "location": f"{listener.holder.document.file}:{listener.holder.location(*listener.pointer).at()[0]}",
+        }
 
 
 def _backends(context: _Context) -> Iterable[Entry]:
@@ -221,31 +193,25 @@ def _backends(context: _Context) -> Iterable[Entry]:
     for state in simulation.topology.routes:
         for backend in state.backends:
             used.setdefault(backend.wanted, set()).add(state.route.key)
-    for key in sorted({*used, *_standing(simulation)}):
-        if (key.group, key.kind) == (GATEWAY_GROUP, "HTTPRoute"):
-            continue
-        resource = simulation.world.get(key)
-        if resource is None or not context.wanted.fits(resource):
+    resources = [resource for kind in BACKEND_KINDS for resource in simulation.world.of_kind(*kind)]
+    standing = {each.key for each in resources if simulation.topology.vertices_of(whole(each.key))}
+    for key in sorted(used.keys() | standing):
+        resource = simulation.world.get(key) if (key.group, key.kind) != (GATEWAY_GROUP, "HTTPRoute") else None
+        if resource is None or not context.request.fits(resource):
             continue
         acting = context.affected.get(key, [])
         yield {
             "backend": context.names.key(key),
             "routes": len(used.get(key, ())),
             "policies": len(acting),
-            "ports": [f"{each.name or '-'} {each.number}" for each in ports(resource)],
+            "ports": [f"{port.name or '-'} {port.number}" for port in ports(resource)],
             "used by": context.names.keys(used.get(key, ())),
             "acting": acting,
-            "location": _location(resource),
+            "location": place(resource.name_location),
         }
 
 
-def _standing(simulation: Simulation) -> Iterator[ResourceKey]:
-    for kind in sorted(BACKEND_KINDS):
-        for resource in simulation.world.of_kind(*kind):
-            if simulation.topology.vertices_of(whole(resource.key)):
-                yield resource.key
-
-
+_TELLING = ("Accepted", "ResolvedRefs")
 _TABLES: dict[str, Callable[[_Context], Iterable[Entry]]] = {
     "policies": _policies,
     "routes": _routes,

@@ -14,7 +14,7 @@ FORMATS = ("text", "json", "yaml")
 
 
 def write(form: str, simulations: Sequence[Simulation], paint: Paint | None = None) -> Iterator[str]:
-    """The pieces of the document in one of FORMATS."""
+    """Yield the pieces of the document in one of FORMATS."""
     if form == "json":
         return _json(simulations)
     if form == "yaml":
@@ -25,7 +25,7 @@ def write(form: str, simulations: Sequence[Simulation], paint: Paint | None = No
 
 
 def _json(simulations: Sequence[Simulation]) -> Iterator[str]:
-    """One entry per line: fast to write, and two runs compare line by line."""
+    """Yield one entry per line: fast to write, and two runs compare line by line."""
     from json import JSONEncoder
 
     encoder = JSONEncoder(ensure_ascii=False, allow_nan=False, default=str)
@@ -62,9 +62,9 @@ def _yaml(simulations: Sequence[Simulation]) -> Iterator[str]:
 
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
+        return {key: _finite(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_finite(each) for each in value]
+        return [_finite(inner) for inner in value]
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return str(value)
     return value

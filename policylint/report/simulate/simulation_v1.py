@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from policylint.policy.results import Group, PolicyState
-from policylint.report.kit.identity import Names, json_pointer
+from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.simulation import Simulation
-from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ParentState, RouteState
+from policylint.topology import Condition, GatewayState, ListenerState, ParentState, RouteState
 
 VERSION = "simulation-v1"
 Entry = dict[str, Any]
@@ -16,24 +16,25 @@ Section = tuple[str, Iterator[Entry]]
 
 
 def sections(simulations: Sequence[Simulation]) -> list[Section]:
-    """The lists of the document by name, in order; each yields its entries on demand: contexts can be very many."""
-    names = Names(key for each in simulations for key in each.world.resources)
+    """Return the lists of the document by name, in order; each yields its entries on demand: contexts can be many."""
+    names = Names.of(simulations)
     several = len(simulations) > 1
-    ordered = sorted(simulations, key=lambda each: each.world.name)
+    ordered = sorted(simulations, key=lambda simulation: simulation.world.name)
 
-    def over(entries: Callable[[Simulation, Names], Iterable[Entry]]) -> Iterator[Entry]:
+    def over(entries: Callable[[Simulation], Iterable[Entry]], by: str = "") -> Iterator[Entry]:
         for simulation in ordered:
-            for entry in entries(simulation, names):
+            listed = entries(simulation)
+            for entry in sorted(listed, key=lambda entry: entry[by]) if by else listed:
                 yield {"environment": simulation.world.name, **entry} if several else entry
 
     return [
-        ("environments", (_environment(each) for each in ordered)),
-        ("policies", over(_policies)),
-        ("routes", over(_routes)),
-        ("gateways", over(_gateways)),
-        ("listenersets", over(_listener_sets)),
-        ("effective", over(_effective)),
-        ("affected", over(_affected)),
+        ("environments", (_environment(simulation) for simulation in ordered)),
+        ("policies", over(lambda its: [_policy(state, names) for state in its.policies.values()], "policy")),
+        ("routes", over(lambda its: [_route(state, names) for state in its.topology.routes], "route")),
+        ("gateways", over(lambda its: [_gateway(state, names) for state in its.topology.gateways], "gateway")),
+        ("listenersets", over(lambda its: _listener_sets(its, names), "listenerset")),
+        ("effective", over(lambda its: _effective(its, names))),
+        ("affected", over(lambda its: _affected(its, names), "object")),
     ]
 
 
@@ -46,53 +47,42 @@ def _environment(simulation: Simulation) -> Entry:
     }
 
 
-def _policies(simulation: Simulation, names: Names) -> Iterator[Entry]:
-    entries = [_policy(state, names) for state in simulation.policies.values()]
-    return iter(sorted(entries, key=lambda each: each["policy"]))
-
-
 def _policy(state: PolicyState, names: Names) -> Entry:
-    location = state.policy.name_location
     entry: Entry = {
         "policy": names.key(state.key),
         "status": state.verdict,
         "by": names.keys(state.by),
-        "location": {"file": location.file, "line": location.at()[0]},
+        "location": json_place(state.policy.name_location),
     }
     if state.kind.status == "conditions":
         entry["conditions"] = conditions(state.conditions)
     if state.ancestors or state.kind.status != "conditions":
         ancestors = [
             {
-                "ancestor": names.section(each.ancestor.key, each.ancestor.section),
-                "controller": each.controller,
-                "conditions": conditions(each.conditions),
+                "ancestor": names.section(ancestor.ancestor.key, ancestor.ancestor.section),
+                "controller": ancestor.controller,
+                "conditions": conditions(ancestor.conditions),
             }
-            for each in state.ancestors
+            for ancestor in state.ancestors
         ]
-        entry["ancestors"] = sorted(ancestors, key=lambda each: (str(each["ancestor"]), str(each["controller"])))
-    targets = [{"target": names.target(each), "resolution": each.resolution.state} for each in state.targets]
-    entry["targets"] = sorted(targets, key=lambda each: (each["target"], each["resolution"]))
+        entry["ancestors"] = sorted(ancestors, key=lambda entry: (str(entry["ancestor"]), str(entry["controller"])))
+    targets = sorted((names.target(target), target.resolution.state) for target in state.targets)
+    entry["targets"] = [{"target": target, "resolution": resolution} for target, resolution in targets]
     return entry
 
 
 def conditions(states: Iterable[Condition]) -> list[Entry]:
-    """By type; the message only where there is one."""
+    """Return conditions by type, with a message only where there is one."""
     entries = []
-    for each in sorted(states, key=lambda each: (each.type, each.status, each.reason, each.message)):
-        entry = {"type": each.type, "status": each.status, "reason": each.reason}
-        entries.append({**entry, "message": each.message} if each.message else entry)
+    for name, status, reason, message in sorted((each.type, each.status, each.reason, each.message) for each in states):
+        entry = {"type": name, "status": status, "reason": reason}
+        entries.append({**entry, "message": message} if message else entry)
     return entries
 
 
-def _routes(simulation: Simulation, names: Names) -> Iterator[Entry]:
-    entries = [_route(state, names) for state in simulation.topology.routes]
-    return iter(sorted(entries, key=lambda each: each["route"]))
-
-
 def _route(state: RouteState, names: Names) -> Entry:
-    parents = [_parent(each, names) for each in state.parents]
-    parents.sort(key=lambda each: (each["parent"], each.get("port", 0), str(each["conditions"])))
+    parents = [_parent(parent, names) for parent in state.parents]
+    parents.sort(key=lambda entry: (entry["parent"], entry.get("port", 0), str(entry["conditions"])))
     return {"route": names.key(state.route.key), "parents": parents}
 
 
@@ -101,11 +91,6 @@ def _parent(state: ParentState, names: Names) -> Entry:
     if state.port is not None:
         entry["port"] = state.port
     return {**entry, "controller": state.controller, "conditions": conditions(state.conditions)}
-
-
-def _gateways(simulation: Simulation, names: Names) -> Iterator[Entry]:
-    entries = [_gateway(state, names) for state in simulation.topology.gateways]
-    return iter(sorted(entries, key=lambda each: each["gateway"]))
 
 
 def _gateway(state: GatewayState, names: Names) -> Entry:
@@ -118,67 +103,51 @@ def _gateway(state: GatewayState, names: Names) -> Entry:
 
 
 def _listener_sets(simulation: Simulation, names: Names) -> Iterator[Entry]:
-    entries = [_listener_set(state, names) for state in simulation.topology.listener_sets]
-    return iter(sorted(entries, key=lambda each: each["listenerset"]))
-
-
-def _listener_set(state: ListenerSetState, names: Names) -> Entry:
-    return {
-        "listenerset": names.key(state.listener_set.key),
-        "conditions": conditions(state.conditions),
-        "listeners": _listeners(state.listeners),
-    }
+    for state in simulation.topology.listener_sets:
+        yield {
+            "listenerset": names.key(state.listener_set.key),
+            "conditions": conditions(state.conditions),
+            "listeners": _listeners(state.listeners),
+        }
 
 
 def _listeners(states: Iterable[ListenerState]) -> list[Entry]:
     entries: list[Entry] = [
         {
-            "name": each.name,
-            "attachedRoutes": each.attached_routes,
-            "supportedKinds": list(each.supported_kinds),
-            "conditions": conditions(each.conditions),
+            "name": listener.name,
+            "attachedRoutes": listener.attached_routes,
+            "supportedKinds": list(listener.supported_kinds),
+            "conditions": conditions(listener.conditions),
         }
-        for each in states
+        for listener in states
     ]
-    return sorted(entries, key=lambda each: (each["name"], str(each)))
+    return sorted(entries, key=lambda entry: (entry["name"], str(entry)))
 
 
 def _effective(simulation: Simulation, names: Names) -> Iterator[Entry]:
-    """One entry per context. Contexts of one group share the result, which is therefore made once."""
+    """Yield one entry per context; contexts of one group share the result."""
     shared: list[Entry] = []
-    found: list[tuple[list[str], str, int]] = []
+    contexts: list[tuple[list[str], str, int]] = []
     for group in simulation.groups:
-        if not group.effective.sources:
-            continue
-        kind = names.kind(group.kind.group, group.kind.kind)
-        found += [(names.path(path), kind, len(shared)) for path in group.contexts()]
-        shared.append(_result(group, names))
-    for path, kind, number in sorted(found, key=lambda each: each[:2]):
+        if group.effective.sources:
+            kind = names.kind(group.kind.group, group.kind.kind)
+            contexts += [(names.path(path), kind, len(shared)) for path in group.contexts()]
+            shared.append(_result(group, names))
+    for path, kind, number in sorted(contexts, key=lambda context: context[:2]):
         yield {"path": path, "kind": kind, **shared[number]}
 
 
 def _result(group: Group, names: Names) -> Entry:
     effective = group.effective
-    lost = [
-        {
-            "pointer": json_pointer(each.pointer),
-            "policy": names.key(each.policy),
-            "by": ", ".join(names.keys(each.by)),
-        }
-        for each in effective.lost
-    ]
     return {
         "spec": dict(effective.spec),
         "from": names.keys(effective.sources),
         "origins": {field: names.keys(owners) for field, owners in effective.origins().items()},
-        "lost": sorted(lost, key=lambda each: (each["pointer"], each["policy"], each["by"])),
+        "lost": json_losses(effective, names),
     }
 
 
 def _affected(simulation: Simulation, names: Names) -> Iterator[Entry]:
-    entries: list[Entry] = [
-        {"object": names.node(node), "policies": names.keys(keys)}
-        for node, keys in simulation.affected().items()
-        if keys
-    ]
-    return iter(sorted(entries, key=lambda each: each["object"]))
+    for node, keys in simulation.affected().items():
+        if keys:
+            yield {"object": names.node(node), "policies": names.keys(keys)}

@@ -1,4 +1,4 @@
-"""`simulate --as status`: the status stanzas that controllers would write, as objects that merge into the manifests.
+"""`simulate --as status`: the status stanzas of controllers, as objects that merge into the manifests.
 
 Each object is apiVersion, kind, metadata (name, namespace) and status. What hangs on time and on the API server's own
 counting is left out: lastTransitionTime and observedGeneration.
@@ -12,49 +12,41 @@ from typing import Any
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping
 from policylint.policy.results import Ancestor, PolicyState
 from policylint.policy.target_conditions import TargetCondition
+from policylint.report.kit.identity import json_text
 from policylint.report.kit.yaml_text import yaml_text
 from policylint.simulation import Simulation
-from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState, ParentState, RouteState
+from policylint.topology import Condition, GatewayState, ListenerSetState, ParentState, RouteState
 
 Entry = dict[str, Any]
 
 
 def write(form: str, simulations: Sequence[Simulation]) -> Iterator[str]:
-    """YAML documents, or with `json` one List. Environments follow each other by name, with comments in YAML."""
-    ordered = sorted(simulations, key=lambda each: each.world.name)
+    """Yield YAML documents, or with `json` one List. Environments follow each other by name, with comments in YAML."""
+    ordered = sorted(simulations, key=lambda simulation: simulation.world.name)
     if form == "json":
-        import json
-
-        items = [each for simulation in ordered for each in stanzas(simulation)]
-        yield json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=2, ensure_ascii=False) + "\n"
+        items = [stanza for simulation in ordered for stanza in stanzas(simulation)]
+        yield json_text({"apiVersion": "v1", "kind": "List", "items": items})
         return
     for simulation in ordered:
-        for each in stanzas(simulation):
-            yield "---\n"
-            if len(ordered) > 1:
-                yield f"# environment {simulation.world.name}\n"
-            yield yaml_text(each)
+        comment = f"# environment {simulation.world.name}\n" if len(ordered) > 1 else ""
+        for stanza in stanzas(simulation):
+            yield f"---\n{comment}{yaml_text(stanza)}"
 
 
 def stanzas(simulation: Simulation) -> Iterator[Entry]:
-    """One object per manifest of which a status is written, sorted by kind, namespace and name."""
-    found: dict[ResourceKey, tuple[Resource, Entry]] = {}
+    """Yield one object per manifest with a status, sorted by kind, group, namespace and name."""
     topology = simulation.topology
-    target_conditions = _TargetConditions(simulation.target_conditions)
-    for gateway in topology.gateways:
-        found[gateway.gateway.key] = gateway.gateway, _gateway(gateway, target_conditions)
-    for listener_set in topology.listener_sets:
-        found[listener_set.listener_set.key] = listener_set.listener_set, _listener_set(listener_set, target_conditions)
-    for route in topology.routes:
-        found[route.route.key] = route.route, _route(route, target_conditions)
-    for state in simulation.policies.values():
-        found[state.key] = state.policy, _policy(state)
-    for key in target_conditions.objects - found.keys():
-        resource = simulation.world.get(key)
-        if resource is not None:
-            found[key] = resource, {"conditions": _conditions(target_conditions.on(key))}
-    for _, (resource, status) in sorted(found.items(), key=lambda each: _order(each[0])):
-        filled = {name: value for name, value in status.items() if value not in ([], None)}
+    marks = _TargetConditions(simulation.target_conditions)
+    statuses: dict[Resource, Entry] = {}
+    statuses |= {state.gateway: _gateway(state, marks) for state in topology.gateways}
+    statuses |= {state.listener_set: _holder(state.listener_set, state, marks) for state in topology.listener_sets}
+    statuses |= {state.route: _route(state, marks) for state in topology.routes}
+    statuses |= {state.policy: _policy(state) for state in simulation.policies.values()}
+    for key in marks.objects - {resource.key for resource in statuses}:
+        if resource := simulation.world.get(key):
+            statuses[resource] = {"conditions": _conditions(marks.on(key))}
+    for resource in sorted(statuses, key=lambda resource: _order(resource.key)):
+        filled = {name: value for name, value in statuses[resource].items() if value not in ([], None)}
         if filled:
             yield {**_head(resource), "status": filled}
 
@@ -64,7 +56,7 @@ def _order(key: ResourceKey) -> tuple[str, str, str, str]:
 
 
 def _head(resource: Resource) -> Entry:
-    """What names the object; without a namespace where only something outside its file decides that."""
+    """Name the object; without a namespace where only something outside its file decides that."""
     key = resource.key
     metadata = {"name": key.name}
     if key.namespace and not key.unplaced:
@@ -73,38 +65,35 @@ def _head(resource: Resource) -> Entry:
 
 
 def _conditions(states: Iterable[Condition]) -> list[Entry]:
-    """By type, of which there is one: False where both are said. `message` is required and may be empty."""
-    by_type: dict[str, Condition] = {}
-    for each in sorted(states, key=lambda each: (each.type, each.status, each.reason, each.message)):
-        by_type.setdefault(each.type, each)
-    return [
-        {"type": each.type, "status": each.status, "reason": each.reason, "message": each.message}
-        for each in by_type.values()
-    ]
+    """Return one condition per type, False where both are said. `message` is required and may be empty."""
+    by_type: dict[str, Entry] = {}
+    for name, status, reason, message in sorted((each.type, each.status, each.reason, each.message) for each in states):
+        by_type.setdefault(name, {"type": name, "status": status, "reason": reason, "message": message})
+    return list(by_type.values())
 
 
 class _TargetConditions:
-    """`<Kind>Affected` conditions by where they go."""
+    """The `<Kind>Affected` conditions by the object or section that they go to."""
 
     def __init__(self, target_conditions: Iterable[TargetCondition]) -> None:
         self._by_node: dict[tuple[ResourceKey, str], list[TargetCondition]] = {}
-        for each in target_conditions:
-            self._by_node.setdefault((each.node.key, each.node.section), []).append(each)
+        for mark in target_conditions:
+            self._by_node.setdefault((mark.node.key, mark.node.section), []).append(mark)
 
     @property
     def objects(self) -> set[ResourceKey]:
         return {key for key, section in self._by_node if not section}
 
     def on(self, key: ResourceKey, section: str = "") -> list[Condition]:
-        return [each.condition for each in self._by_node.get((key, section), ()) if not each.controller]
+        return [mark.condition for mark in self._by_node.get((key, section), ()) if not mark.controller]
 
     def entries(self, key: ResourceKey) -> dict[tuple[str, ResourceKey], list[Condition]]:
-        """The entries of status.parents that a policy controller adds to a route, by controller and Gateway."""
-        found: dict[tuple[str, ResourceKey], list[Condition]] = {}
-        for each in self._by_node.get((key, ""), ()):
-            if each.gateway is not None:
-                found.setdefault((each.controller, each.gateway), []).append(each.condition)
-        return dict(sorted(found.items()))
+        """Return the entries of status.parents that a policy controller adds to a route, by controller and Gateway."""
+        added: dict[tuple[str, ResourceKey], list[Condition]] = {}
+        for mark in self._by_node.get((key, ""), ()):
+            if mark.gateway is not None:
+                added.setdefault((mark.controller, mark.gateway), []).append(mark.condition)
+        return dict(sorted(added.items()))
 
 
 def _policy(state: PolicyState) -> Entry:
@@ -112,21 +101,17 @@ def _policy(state: PolicyState) -> Entry:
         return dict(state.stanza)
     if state.kind.status == "conditions":
         return {"conditions": _conditions(state.conditions)}
-    ordered = sorted(state.ancestors, key=lambda each: (str(each.ancestor), each.controller))
-    return {"ancestors": [_ancestor(each) for each in ordered]}
+    ordered = sorted(state.ancestors, key=lambda ancestor: (str(ancestor.ancestor), ancestor.controller))
+    return {"ancestors": [_ancestor(ancestor) for ancestor in ordered]}
 
 
 def _ancestor(state: Ancestor) -> Entry:
-    key, section = state.ancestor.key, state.ancestor.section
-    return {
-        "ancestorRef": _reference(key, section),
-        **_controlled(state.controller),
-        "conditions": _conditions(state.conditions),
-    }
+    reference = _reference(state.ancestor.key, state.ancestor.section)
+    return {"ancestorRef": reference, **_controlled(state.controller, state.conditions)}
 
 
 def _reference(key: ResourceKey, section: str = "") -> Entry:
-    """A ParentReference; agentgateway's StatusSummary has no kind, and with it no namespace."""
+    """Return a ParentReference; agentgateway's StatusSummary has no kind, and with it no namespace."""
     reference = {"group": key.group}
     if key.kind:
         reference["kind"] = key.kind
@@ -136,15 +121,16 @@ def _reference(key: ResourceKey, section: str = "") -> Entry:
     return {**reference, "sectionName": section} if section else reference
 
 
-def _controlled(controller: str) -> Entry:
-    """controllerName where somebody in the manifests says it."""
-    return {"controllerName": controller} if controller else {}
+def _controlled(controller: str, states: Iterable[Condition]) -> Entry:
+    """Return conditions with controllerName, where the manifests say it."""
+    name = {"controllerName": controller} if controller else {}
+    return {**name, "conditions": _conditions(states)}
 
 
-def _route(state: RouteState, target_conditions: _TargetConditions) -> Entry:
-    added = target_conditions.on(state.route.key)
-    parents = [_parent(state.route, each, added) for each in state.parents if each.conditions or added]
-    for (controller, gateway), conditions in target_conditions.entries(state.route.key).items():
+def _route(state: RouteState, marks: _TargetConditions) -> Entry:
+    added = marks.on(state.route.key)
+    parents = [_parent(state.route, parent, added) for parent in state.parents if parent.conditions or added]
+    for (controller, gateway), conditions in marks.entries(state.route.key).items():
         reference = {"kind": gateway.kind, "name": gateway.name, "namespace": gateway.namespace}
         if gateway.unplaced:
             del reference["namespace"]
@@ -153,43 +139,35 @@ def _route(state: RouteState, target_conditions: _TargetConditions) -> Entry:
 
 
 def _parent(route: Resource, state: ParentState, added: Sequence[Condition]) -> Entry:
-    """The parentRef as it is written, with the defaults that the API server fills in."""
+    """Return the entry for a parentRef as it is written, with the defaults that the API server fills in."""
     written: Mapping[str, Any] = {}
     references = route.spec.get("parentRefs")
     if isinstance(references, list) and state.number < len(references):
         written = mapping(references[state.number])
     return {
         "parentRef": {"group": GATEWAY_GROUP, "kind": "Gateway", **written},
-        **_controlled(state.controller),
-        "conditions": _conditions((*state.conditions, *added)),
+        **_controlled(state.controller, (*state.conditions, *added)),
     }
 
 
-def _gateway(state: GatewayState, target_conditions: _TargetConditions) -> Entry:
-    key = state.gateway.key
-    return {
-        "attachedListenerSets": state.attached_listener_sets or None,
-        "conditions": _conditions((*state.conditions, *target_conditions.on(key))),
-        "listeners": _listeners(key, state.listeners, target_conditions),
-    }
+def _gateway(state: GatewayState, marks: _TargetConditions) -> Entry:
+    attached = {"attachedListenerSets": state.attached_listener_sets or None}
+    return attached | _holder(state.gateway, state, marks)
 
 
-def _listener_set(state: ListenerSetState, target_conditions: _TargetConditions) -> Entry:
-    key = state.listener_set.key
-    return {
-        "conditions": _conditions((*state.conditions, *target_conditions.on(key))),
-        "listeners": _listeners(key, state.listeners, target_conditions),
-    }
-
-
-def _listeners(key: ResourceKey, states: Iterable[ListenerState], target_conditions: _TargetConditions) -> list[Entry]:
-    entries: list[Entry] = [
+def _holder(resource: Resource, state: GatewayState | ListenerSetState, marks: _TargetConditions) -> Entry:
+    """Return the conditions and listeners of a Gateway or ListenerSet."""
+    key = resource.key
+    listeners: list[Entry] = [
         {
-            "name": each.name,
-            "attachedRoutes": each.attached_routes,
-            "supportedKinds": [{"group": GATEWAY_GROUP, "kind": kind} for kind in each.supported_kinds],
-            "conditions": _conditions((*each.conditions, *target_conditions.on(key, each.name))),
+            "name": listener.name,
+            "attachedRoutes": listener.attached_routes,
+            "supportedKinds": [{"group": GATEWAY_GROUP, "kind": kind} for kind in listener.supported_kinds],
+            "conditions": _conditions((*listener.conditions, *marks.on(key, listener.name))),
         }
-        for each in states
+        for listener in state.listeners
     ]
-    return sorted(entries, key=lambda each: (each["name"], str(each)))
+    return {
+        "conditions": _conditions((*state.conditions, *marks.on(key))),
+        "listeners": sorted(listeners, key=lambda listener: (listener["name"], str(listener))),
+    }

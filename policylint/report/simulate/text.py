@@ -1,14 +1,14 @@
-"""The computed state as tables that a person can read: policies, routes, and what is effective on each route."""
+"""The computed state as tables for a person: policies, routes, and what is effective on each route."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
-from policylint.model import Node
 from policylint.model.words import count
 from policylint.policy.results import Group, PolicyState
-from policylint.report.kit.display import Paint, one_line, width
-from policylint.report.kit.identity import Names, json_pointer
+from policylint.report.kit.display import Paint, aligned, one_line
+from policylint.report.kit.identity import Names, json_losses
 from policylint.simulation import Simulation
 from policylint.topology import ParentState
 
@@ -25,9 +25,9 @@ Row = tuple[str, ...]
 
 
 def tables(simulations: Sequence[Simulation], paint: Paint) -> Iterator[str]:
-    """The text of every environment, one after the other."""
-    names = Names(key for each in simulations for key in each.world.resources)
-    for number, simulation in enumerate(sorted(simulations, key=lambda each: each.world.name)):
+    """Yield the text of every environment, one after the other."""
+    names = Names.of(simulations)
+    for number, simulation in enumerate(sorted(simulations, key=lambda simulation: simulation.world.name)):
         if number:
             yield "\n"
         yield from _environment(simulation, names, paint)
@@ -39,15 +39,15 @@ def _environment(simulation: Simulation, names: Names, paint: Paint) -> Iterator
     gateways = count(len(topology.gateways), "gateway")
     name = one_line(simulation.world.name)
     yield f"{paint('strong', name)}: {policies}, {count(len(topology.routes), 'route')}, {gateways}\n"
-    states = sorted(simulation.policies.values(), key=lambda each: names.key(each.key))
+    states = sorted(simulation.policies.values(), key=lambda state: names.key(state.key))
     if states:
         rows = [row for state in states for row in _policy_rows(state, names)]
         yield "\n" + _table(("POLICY", "STATUS", "TARGETS", "BY / WHY"), rows, paint)
-    routes = sorted(topology.routes, key=lambda each: names.key(each.route.key))
+    routes = sorted(topology.routes, key=lambda route: names.key(route.route.key))
     if routes:
         rows = []
         for route in routes:
-            parents = sorted(_parent_row(each, names) for each in route.parents) or [("none", "")]
+            parents = sorted(_parent_row(parent, names) for parent in route.parents) or [("none", "")]
             for number, parent in enumerate(parents):
                 rows.append((names.key(route.route.key) if not number else "", *parent))
         yield "\n" + _table(("ROUTE", "PARENT", "STATUS"), rows, paint)
@@ -58,81 +58,53 @@ def _environment(simulation: Simulation, names: Names, paint: Paint) -> Iterator
 
 
 def _policy_rows(state: PolicyState, names: Names) -> Iterator[Row]:
-    targets = [
-        names.target(each) + ("" if each.resolution.found and not each.problem else f" ({each.resolution.state})")
-        for each in state.targets
-    ]
-    why = [f"by {each}" for each in names.keys(state.by)]
+    targets = [names.target_and_trouble(target) for target in state.targets]
+    why = [f"by {name}" for name in names.keys(state.by)]
     if state.invalid:
         why.append(state.invalid)
-    why += sorted({each.detail for each in state.targets if each.problem and each.detail} - set(why))
-    for number in range(max(1, len(targets), len(why))):
-        first = (names.key(state.key), state.verdict) if not number else ("", "")
-        yield (
-            *first,
-            targets[number] if number < len(targets) else "",
-            why[number] if number < len(why) else "",
-        )
+    why += sorted({target.detail for target in state.targets if target.problem and target.detail} - set(why))
+    yield from zip_longest([names.key(state.key)], [state.verdict], targets, why, fillvalue="")
 
 
 def _parent_row(parent: ParentState, names: Names) -> Row:
-    """`Accepted`, or the reasons of what is not well."""
-    bad = [
-        each.reason for each in parent.conditions if each.status != "True" and each.type in ("Accepted", "ResolvedRefs")
-    ]
-    return names.parent(parent), ", ".join(bad) or ("Accepted" if parent.accepted else "-")
+    """Return `Accepted`, or the reasons of what is not well."""
+    states = [condition for condition in parent.conditions if condition.type in ("Accepted", "ResolvedRefs")]
+    bad = ", ".join(condition.reason for condition in states if condition.status != "True")
+    return names.parent(parent), bad or ("Accepted" if parent.accepted else "-")
 
 
 def _effective(simulation: Simulation, names: Names, paint: Paint) -> Iterator[str]:
-    """Per route (or, off all routes, per last object of the path) the settings with their owners, then what is lost."""
+    """Yield per route (or, off all routes, per last object of the path) the settings with their owners, then losses."""
     by_object: dict[str, list[Group]] = {}
     for group in simulation.groups:
-        subjects = [names.key(key) for key in group.routes()] or sorted(
-            {_last(path, names) for path in group.contexts()}
-        )
-        for subject in subjects:
+        routes = [names.key(key) for key in group.routes()]
+        for subject in routes or {names.node(path[-1]) if path else "" for path in group.contexts()}:
             by_object.setdefault(subject, []).append(group)
     for subject in sorted(by_object):
         yield f"  {paint('strong', one_line(subject))}\n"
         rows: set[tuple[str, bool, str]] = set()
         for group in by_object[subject]:
             kind = names.kind(group.kind.group, group.kind.kind)
-            rows |= {(kind, False, line) for line in _settings(group, names)}
+            for field, owners in group.effective.origins().items():
+                rows.add((kind, False, f"{field} from {', '.join(names.keys(owners))}"))
             rows |= {(kind, True, line) for line in _losses(group, names)}
         for kind, _, line in sorted(rows):
             yield f"    {one_line(kind)}  {one_line(line)}\n"
 
 
-def _last(path: tuple[Node, ...], names: Names) -> str:
-    return names.node(path[-1]) if path else ""
-
-
-def _settings(group: Group, names: Names) -> Iterator[str]:
-    for field, owners in group.effective.origins().items():
-        yield f"{field} from {', '.join(names.keys(owners))}"
-
-
 def _losses(group: Group, names: Names) -> Iterator[str]:
-    lost = sorted(
-        {
-            (json_pointer(each.pointer), names.key(each.policy), ", ".join(names.keys(each.by)))
-            for each in group.effective.lost
-        }
-    )
-    for pointer, policy, by in lost[:_MOST_LOST]:
+    lost = {(loss["pointer"], loss["policy"], loss["by"]) for loss in json_losses(group.effective, names)}
+    for pointer, policy, by in sorted(lost)[:_MOST_LOST]:
         yield f"{pointer or '/'} of {policy} lost to {by or 'nobody'}"
     if len(lost) > _MOST_LOST:
         yield f"… and {len(lost) - _MOST_LOST} more lost"
 
 
 def _table(head: Row, rows: Sequence[Row], paint: Paint) -> str:
-    """Columns as wide as their widest cell; a status stands out where there are colours."""
-    cells = [tuple(one_line(cell) for cell in row) for row in rows]
-    widths = [max(map(width, column)) for column in zip(head, *cells, strict=True)]
-    lines = [paint("faint", "  ".join(each.ljust(size) for each, size in zip(head, widths, strict=True)).rstrip())]
+    """Write columns as wide as their widest cell; a status stands out where there are colours."""
+    first, *cells = aligned([head, *(tuple(map(one_line, row)) for row in rows)])
+    lines = [paint("faint", "  ".join(first).rstrip())]
     for row in cells:
-        padded = [cell + " " * (size - width(cell)) for cell, size in zip(row, widths, strict=True)]
-        padded[-1] = row[-1]
-        shown = [paint(_STYLES[cell.strip()], cell) if cell.strip() in _STYLES else cell for cell in padded]
+        shown = [paint(_STYLES[cell.strip()], cell) if cell.strip() in _STYLES else cell for cell in row]
         lines.append("  ".join(shown).rstrip())
     return "\n".join(lines) + "\n"

@@ -8,11 +8,14 @@ from typing import Any
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint
 from policylint.report.kit.identity import Names
+from policylint.report.trace.trace_v1 import VERSION, Entry, entry
 from policylint.simulation import Simulation
 from policylint.trace import Request
 from policylint.trace.environments import TracedRequest, trace_requests
 
 FORMATS = ("text", "json")
+Expecting = tuple[Request, Mapping[str, Any]]
+"""A request, and what is expected of it."""
 
 
 class Traced(NamedTuple):
@@ -26,21 +29,14 @@ class Traced(NamedTuple):
     """A revision to compare with, and the same requests there."""
 
     @classmethod
-    def of(
-        cls,
-        simulations: Sequence[Simulation],
-        asked: Sequence[tuple[Request, Mapping[str, Any]]],
-        *,
-        check: bool = False,
-    ) -> Traced:
+    def of(cls, simulations: Sequence[Simulation], asked: Sequence[Expecting], *, check: bool = False) -> Traced:
         """Trace every request through every environment (`trace_requests`)."""
         requests = trace_requests(simulations, asked, check=check)
-        names = Names(key for each in simulations for key in each.world.resources)
-        return cls(tuple(simulations), tuple(requests), names, check)
+        return cls(tuple(simulations), tuple(requests), Names.of(simulations), check)
 
     @property
     def failed(self) -> bool:
-        return any(each.failed for each in self.requests)
+        return any(request.failed for request in self.requests)
 
     @property
     def several(self) -> bool:
@@ -48,35 +44,30 @@ class Traced(NamedTuple):
 
 
 def write(form: str, traced: Traced, paint: Paint, width: int) -> Iterator[str]:
-    """The pieces of the document in one of FORMATS."""
+    """Yield the pieces of the document in one of FORMATS."""
     if form == "json":
         yield _json(traced)
-    else:
-        from policylint.report.trace import text
+        return
+    from policylint.report.trace import text
 
-        if traced.checked:
-            yield from text.verdicts(traced.requests, paint)
-        else:
-            former = () if traced.before is None else traced.before[1].requests
-            name = "" if traced.before is None else traced.before[0]
-            yield from text.pages(traced.requests, traced.names, paint, width, traced.several, (name, former))
+    yield from text.verdicts(traced.requests, paint) if traced.checked else text.pages(traced, paint, width)
 
 
 def _json(traced: Traced) -> str:
     import json
 
-    from policylint.report.trace.trace_v1 import document, entry
-
-    entries = []
-    for one in traced.requests:
-        found = entry(one.trace, traced.names, one.environment if traced.several else "")
-        if one.checks:
-            found["checks"] = [each._asdict() for each in one.checks]
-        entries.append(found)
+    document: dict[str, Any] = {"version": VERSION, "requests": _entries(traced)}
     if traced.before is not None:
-        name, former = traced.before
-        listed = [
-            entry(each.trace, former.names, each.environment if former.several else "") for each in former.requests
-        ]
-        return json.dumps({**document(entries), "revision": name, "before": listed}, indent=2, default=str) + "\n"
-    return json.dumps(document(entries), indent=2, ensure_ascii=False, default=str) + "\n"
+        revision, former = traced.before
+        document |= {"revision": revision, "before": _entries(former, checks=False)}
+    return json.dumps(document, indent=2, ensure_ascii=traced.before is not None, default=str) + "\n"
+
+
+def _entries(traced: Traced, *, checks: bool = True) -> list[Entry]:
+    entries = []
+    for request in traced.requests:
+        content = entry(request.trace, traced.names, request.environment if traced.several else "")
+        if checks and request.checks:
+            content["checks"] = [check._asdict() for check in request.checks]
+        entries.append(content)
+    return entries

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from policylint.catalog.crd_shape import SpecShape, strings
+from policylint.catalog.crd_shape import SpecShape
 from policylint.catalog.crd_targets import target_kinds
 from policylint.model.policy_kind import Merge, PolicyClass, PolicyKind, TargetKind
-from policylint.model.resource import Resource, mapping, sequence, text
+from policylint.model.resource import Resource, mapping, sequence, text, texts
 
 POLICY_LABEL = "gateway.networking.k8s.io/policy"
 
@@ -105,12 +105,8 @@ def _merge(policy_class: PolicyClass, shape: SpecShape, base: PolicyKind | None,
     if semantics == "gep-713-2023" or shape.singular():
         return Merge("field", shape.wrappers(), both=True, maps=shape.maps())
     directive = shape.directive()
-    return Merge(
-        "atomic-defaults",
-        shape.wrappers(),
-        directive,
-        ignore=(directive.field,) if directive is not None else (),
-    )
+    ignore = (directive.field,) if directive is not None else ()
+    return Merge("atomic-defaults", shape.wrappers(), directive, ignore=ignore)
 
 
 def _notes(label: str | None) -> str:
@@ -128,9 +124,9 @@ def _versions(spec: Mapping[str, Any]) -> tuple[tuple[str, ...], Mapping[str, st
     """Return the served versions, newest first, and old version → what to use instead."""
     versions = [mapping(entry) for entry in sequence(spec.get("versions"))]
     if not versions:
-        return tuple(strings([spec.get("version")])), {}
+        return tuple(texts([spec.get("version")])), {}
     served = sorted(
-        strings(version.get("name") for version in versions if version.get("served") is not False),
+        texts([version.get("name") for version in versions if version.get("served") is not False]),
         key=_age,
         reverse=True,
     )

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from policylint.model.policy_kind import DEFAULT_WRAPPERS, UNLIMITED, Directive, Reference, SettingPurposes
-from policylint.model.resource import Resource, mapping, sequence, text
+from policylint.model.resource import Resource, mapping, sequence, text, texts
 
+TARGET_FIELDS = ("targetRefs", "targetRef", "targetSelectors")
 _DIRECTIVE_FIELDS = ("strategy", "mergeStrategy", "mergeType")
 _GRANULARITIES = {
     "atomic": "atomic",
@@ -52,7 +53,7 @@ class SpecShape:
         """Return whether targets are named by group, kind and name, in the schema or in an object."""
         required = {"group", "kind", "name"}
         for field in ("targetRef", "targetRefs"):
-            if required <= _reference_properties(self.properties, field).keys():
+            if required <= reference_properties(self.properties, field).keys():
                 return True
             for spec in self.specs:
                 entries = sequence(spec.get(field)) or [spec.get(field)]
@@ -64,13 +65,9 @@ class SpecShape:
         """Return the target kinds (group, kind) that the objects name."""
         kinds = set()
         for spec in self.specs:
-            for target in (
-                spec.get("targetRef"),
-                *sequence(spec.get("targetRefs")),
-                *sequence(spec.get("targetSelectors")),
-            ):
-                if isinstance(target, dict):
-                    kinds.add((text(target.get("group")), text(target.get("kind"))))
+            listed = sequence(spec.get("targetRefs")) + sequence(spec.get("targetSelectors"))
+            targets = [target for target in (spec.get("targetRef"), *listed) if isinstance(target, dict)]
+            kinds |= {(text(target.get("group")), text(target.get("kind"))) for target in targets}
         return kinds
 
     def references(self) -> tuple[Reference, ...]:
@@ -87,10 +84,7 @@ class SpecShape:
 
     def in_reference(self, name: str) -> bool:
         """Return whether the schema gives references a field of this name."""
-        return any(
-            name in _reference_properties(self.properties, field)
-            for field in ("targetRef", "targetRefs", "targetSelectors")
-        )
+        return any(name in reference_properties(self.properties, field) for field in TARGET_FIELDS)
 
     def max_targets(self) -> int:
         """Return how many targets a policy may name.
@@ -136,14 +130,12 @@ class SpecShape:
     def _values(self, field: str) -> set[str]:
         """Return a field's values in the schema's enums and in the objects, beside settings or inside a wrapper."""
         schemas = (self.properties, *(_properties(self.properties.get(name)) for name in DEFAULT_WRAPPERS))
-        values = {
-            value for properties in schemas for value in strings(sequence(mapping(properties.get(field)).get("enum")))
-        }
-        return values.union(strings(spec.get(field) for spec in self.specs), self._wrapped(field))
+        values = {value for properties in schemas for value in texts(mapping(properties.get(field)).get("enum"))}
+        return values.union(texts([spec.get(field) for spec in self.specs]), self._wrapped(field))
 
     def _wrapped(self, field: str) -> list[str]:
         """Return the values of a field inside the wrappers of the objects."""
-        return strings(mapping(spec.get(name)).get(field) for spec in self.specs for name in DEFAULT_WRAPPERS)
+        return texts([mapping(spec.get(name)).get(field) for spec in self.specs for name in DEFAULT_WRAPPERS])
 
     def maps(self) -> tuple[str, ...]:
         """Return the paths in the spec proper that the schema declares a map: GEP-713 of 2023 replaces maps whole."""
@@ -183,7 +175,7 @@ def _schema(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(mapping(spec.get("validation")).get("openAPIV3Schema"))
 
 
-def _reference_properties(properties: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+def reference_properties(properties: Mapping[str, Any], field: str) -> Mapping[str, Any]:
     """Return the properties of a reference, or of the entries of a list of references."""
     schema = mapping(properties.get(field))
     return mapping(mapping(schema.get("items", schema)).get("properties"))
@@ -202,8 +194,3 @@ def _maps(properties: Mapping[str, Any], prefix: str) -> Iterator[str]:
 def _properties(schema: object) -> Mapping[str, Any]:
     """Return the properties of a schema."""
     return mapping(mapping(schema).get("properties"))
-
-
-def strings(values: Iterable[object]) -> list[str]:
-    """Return the values that are strings."""
-    return [value for value in values if isinstance(value, str)]

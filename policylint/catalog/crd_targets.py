@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain, product
 from typing import Any
 
+from policylint.catalog.crd_shape import TARGET_FIELDS
 from policylint.model.policy_kind import TargetKind
-from policylint.model.resource import mapping, sequence, text
+from policylint.model.resource import mapping, sequence, text, texts
 
-_FIELDS = ("targetRefs", "targetRef", "targetSelectors")
 _WORD = r"(?:self\.targetRef\.|\w+\.)?"
 _EQUAL = re.compile(_WORD + r"(group|kind)\s*==\s*['\"]([^'\"]*)['\"]")
 _IN = re.compile(_WORD + r"(group|kind)\s+in\s+\[([^\]]*)\]")
@@ -31,13 +32,13 @@ def target_kinds(spec: Mapping[str, Any]) -> tuple[TargetKind, ...]:
     kinds: set[str] = set()
     pairs: set[tuple[str, str]] = set()
     sections = False
-    for field in _FIELDS:
+    for field in TARGET_FIELDS:
         schema = mapping(properties.get(field))
         reference = mapping(schema.get("items", schema))
         parts = mapping(reference.get("properties"))
         sections = sections or "sectionName" in parts
-        groups.update(_strings(mapping(parts.get("group")).get("enum")))
-        kinds.update(_strings(mapping(parts.get("kind")).get("enum")))
+        groups.update(texts(mapping(parts.get("group")).get("enum")))
+        kinds.update(texts(mapping(parts.get("kind")).get("enum")))
         for rule in (*_rules(schema), *_rules(reference)):
             _apply(rule, groups, kinds, pairs)
     for rule in _rules(spec):
@@ -51,16 +52,12 @@ def target_kinds(spec: Mapping[str, Any]) -> tuple[TargetKind, ...]:
 def _apply(rule: str, groups: set[str], kinds: set[str], pairs: set[tuple[str, str]]) -> None:
     """Add what one rule allows."""
     clauses = list(_clauses(rule))
-    if not clauses:
-        return
     if all(group and kind for group, kind in clauses):
-        pairs.update(
-            (allowed_group, allowed_kind) for group, kind in clauses for allowed_group in group for allowed_kind in kind
-        )
-    elif all(group and not kind for group, kind in clauses):
-        groups.update(allowed_group for group, _ in clauses for allowed_group in group)
-    elif all(kind and not group for group, kind in clauses):
-        kinds.update(allowed_kind for _, kind in clauses for allowed_kind in kind)
+        pairs.update(pair for group, kind in clauses for pair in product(group, kind))
+    elif not any(kind for _, kind in clauses):
+        groups.update(chain.from_iterable(group for group, _ in clauses))
+    elif not any(group for group, _ in clauses):
+        kinds.update(chain.from_iterable(kind for _, kind in clauses))
 
 
 def _clauses(rule: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -89,8 +86,3 @@ def _clauses(rule: str) -> Iterator[tuple[list[str], list[str]]]:
 def _rules(schema: Mapping[str, Any]) -> list[str]:
     """Return the CEL rules of a schema."""
     return [text(mapping(validation).get("rule")) for validation in sequence(schema.get("x-kubernetes-validations"))]
-
-
-def _strings(values: object) -> list[str]:
-    """Return the entries of a list that are strings."""
-    return [value for value in sequence(values) if isinstance(value, str)]

@@ -10,7 +10,7 @@ from typing import Any
 from policylint.documents import read
 from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.policy_kind import PolicyKind, policy_kind
-from policylint.model.resource import Resource, mapping, sequence, text
+from policylint.model.resource import Resource, mapping, sequence, text, texts
 from policylint.model.shipped import shipped, shipped_files
 from policylint.namedtuple import NamedTuple
 
@@ -79,9 +79,7 @@ class Catalog:
             if self._groups is None or any(file.mentions(group) for group in self._groups):
                 known.update(((kind.group, kind.kind), kind) for kind in file.kinds())
         known.update(self._configured)
-        listed = (
-            known.values() if self._groups is None else [kind for kind in known.values() if kind.group in self._groups]
-        )
+        listed = (kind for kind in known.values() if self._groups is None or kind.group in self._groups)
         return sorted(listed, key=lambda kind: (kind.implementation, kind.group, kind.kind))
 
     def implementation_of_controller(self, controller_name: str) -> str | None:
@@ -89,20 +87,15 @@ class Catalog:
         if controller_name not in self._by_controller:
             domain = controller_name.partition("/")[0].encode()
             files = (file for file in self._files if domain in file.data)
-            answering = (
-                file.implementation
-                for file in files
-                if any(fnmatchcase(controller_name, pattern) for pattern in file.texts("controllers"))
-            )
+            patterns = ((file.implementation, pattern) for file in files for pattern in file.texts("controllers"))
+            answering = (name for name, pattern in patterns if fnmatchcase(controller_name, pattern))
             self._by_controller[controller_name] = next(answering, None)
         return self._by_controller[controller_name]
 
     def implementation_of_class(self, class_name: str) -> str | None:
         """Return the implementation that makes a GatewayClass of this name by itself, None if none does."""
-        for file in self._files:
-            if class_name.encode() in file.data and class_name in file.texts("classes"):
-                return file.implementation
-        return None
+        files = (file for file in self._files if class_name.encode() in file.data)
+        return next((file.implementation for file in files if class_name in file.texts("classes")), None)
 
     def serves(self, implementation: str, group: str) -> bool:
         """Return whether an implementation acts on policies of a group.
@@ -120,17 +113,12 @@ class Catalog:
     def shares_hostnames(self, controller_name: str, class_name: str) -> bool:
         """Return whether HTTPRoutes and GRPCRoutes with one hostname on a listener are both accepted.
 
-        By default only one of them is, as the specification has it.
-
-        Args:
-            controller_name: the controller of the Gateway's class, "" where the class is not there.
-            class_name: the class, by which controllers that make their own class are known all the same.
+        By default only one of them is, as the specification has it. Where the class is not there, `controller_name` is
+        "", and controllers that make their own class are known by its name all the same.
         """
-        implementation = (
-            self.implementation_of_controller(controller_name)
-            if controller_name
-            else self.implementation_of_class(class_name)
-        )
+        implementation = self.implementation_of_class(class_name)
+        if controller_name:
+            implementation = self.implementation_of_controller(controller_name)
         return any(file.implementation == implementation and file.shares_hostnames for file in self._files)
 
     def settings(self, implementation: str) -> dict[str, Any]:
@@ -142,10 +130,8 @@ class Catalog:
 
     def known_settings(self, implementation: str) -> dict[str, ControllerSetting]:
         """Return the settings of a controller that change verdicts, by name."""
-        for file in self._files:
-            if file.implementation == implementation:
-                return file.settings()
-        return {}
+        files = (file for file in self._files if file.implementation == implementation)
+        return next((file.settings() for file in files), {})
 
     def knows_group(self, group: str) -> bool:
         """Return whether the catalog or the configuration describes a kind of this group."""
@@ -158,17 +144,10 @@ class Catalog:
 
     def _shipped(self, group: str) -> dict[str, PolicyKind]:
         """Return the shipped kinds of a group by name."""
-        kinds = self._by_group.get(group)
-        if kinds is None:
-            files = [file for file in self._files if file.mentions(group)]
-            kinds = {
-                shipped_kind.kind: shipped_kind
-                for file in files
-                for shipped_kind in file.kinds()
-                if shipped_kind.group == group
-            }
-            self._by_group[group] = kinds
-        return kinds
+        if group not in self._by_group:
+            kinds = (kind for file in self._files if file.mentions(group) for kind in file.kinds())
+            self._by_group[group] = {kind.kind: kind for kind in kinds if kind.group == group}
+        return self._by_group[group]
 
 
 class ControllerSetting(NamedTuple):
@@ -221,7 +200,7 @@ class ShippedFile:
 
     def texts(self, field: str) -> list[str]:
         """Return the strings in a list field of the file."""
-        return [value for value in sequence(self.content().get(field)) if isinstance(value, str)]
+        return texts(self.content().get(field))
 
     def settings(self) -> dict[str, ControllerSetting]:
         """Return the settings of the controller; a file without any need not be parsed for that."""
@@ -266,12 +245,9 @@ def load_catalog(
     configured_kinds = {(kind.group, kind.kind): kind for kind in _configured_kinds(configured)}
     known = Catalog(files, configured_kinds, {}, groups)
     if settings:
-        from policylint.catalog.controller_settings import check
-
-        check(settings, known, [file.implementation for file in files])
-    return Catalog(
-        files, configured_kinds, dict(_derived_kinds(known, crds, objects or {}, semantics)), groups, settings
-    )
+        _check_settings(settings)
+    derived = dict(_derived_kinds(known, crds, objects or {}, semantics))
+    return Catalog(files, configured_kinds, derived, groups, settings)
 
 
 def _derived_kinds(
@@ -289,11 +265,7 @@ def _derived_kinds(
 
 
 def _configured_kinds(entries: Iterable[Mapping[str, Any]]) -> Iterator[PolicyKind]:
-    """Yield the kinds of the configuration, checked against the schema: no test has seen them.
-
-    Raises:
-        CatalogError: an entry is not a kind.
-    """
+    """Yield the kinds of the configuration, checked against the schema: no test has seen them."""
     checked = list(entries)
     if not checked:
         return
@@ -308,6 +280,32 @@ def _configured_kinds(entries: Iterable[Mapping[str, Any]]) -> Iterator[PolicyKi
         for error in sorted(validator.iter_errors(body), key=lambda violation: violation.json_path):
             raise CatalogError(f"kinds[{number}]{error.json_path[1:]}: {error.message}")
         yield policy_kind(body, text(entry.get("implementation"), CONFIGURED), "configuration")
+
+
+def _check_settings(settings: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check the user's settings of controllers against those that the catalog knows; the first mistake is raised."""
+    import jsonschema
+
+    known = {file.implementation: file.settings() for file in shipped_catalog() if file.settings()}
+    for implementation, values in settings.items():
+        if implementation not in known:
+            hint = _hint(implementation, known)
+            raise CatalogError(f"implementations: no settings of {implementation!r}{hint}")
+        for name, value in values.items():
+            if name not in known[implementation]:
+                hint = _hint(name, known[implementation])
+                raise CatalogError(f"implementations.{implementation}: no setting {name!r}{hint}")
+            for error in jsonschema.Draft202012Validator(known[implementation][name].schema).iter_errors(value):
+                raise CatalogError(f"implementations.{implementation}.{name}{error.json_path[1:]}: {error.message}")
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    """Return the nearest known word, or all of them where none is near."""
+    from difflib import get_close_matches
+
+    names = sorted(known)
+    close = get_close_matches(word, names, 1)
+    return f" (did you mean {close[0]!r}?)" if close else f" (there is: {', '.join(names)})"
 
 
 @cache

@@ -11,14 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from policylint.checks import OF_CHANGES
-from policylint.compare.change import Comparison, EnvironmentChange, FindingChange
+from policylint.compare.change import Comparison, EnvironmentChange, FindingChange, PolicyChange
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
 from policylint.compare.objects import object_changes
-from policylint.compare.pairing import Pairing
-from policylint.compare.policies import policy_changes
-from policylint.compare.sides import Sides
+from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.subjects import subject_changes
 from policylint.compare.unknown import unknown_subjects
 from policylint.model import World
@@ -35,14 +33,10 @@ def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> lis
     new = {simulation.world.name: simulation for simulation in after}
     sides = []
     for name in sorted(old.keys() | new.keys()):
-        left, right = old.get(name), new.get(name)
-        one_sided = left is None or right is None
-        if left is None and right is not None:
-            left = simulate(World(name, ()), right.catalog)
-        elif right is None and left is not None:
-            right = simulate(World(name, ()), left.catalog)
-        assert left is not None and right is not None
-        if not one_sided or left.world.resources or right.world.resources:
+        catalog = (old.get(name) or new[name]).catalog
+        left = old.get(name) or simulate(World(name, ()), catalog)
+        right = new.get(name) or simulate(World(name, ()), catalog)
+        if (name in old and name in new) or left.world.resources or right.world.resources:
             pairing = Pairing(left, right)
             sides.append(Sides(with_ages(left, pairing.removed), with_ages(right, pairing.added), pairing))
     return sides
@@ -65,11 +59,29 @@ def _environment(sides: Sides) -> EnvironmentChange:
         len(after.topology.routes),
         contexts.changes,
         (*subjects, *unknown_subjects(sides, known)),
-        tuple(policy_changes(before, after, pairing)),
+        tuple(_policy_changes(sides)),
         tuple(object_changes(sides, contexts.changes, subjects)),
         contexts.truncated,
         pairing.renamed,
     )
+
+
+def _policy_changes(sides: Sides) -> list[PolicyChange]:
+    """Return the policies whose verdict is not the same, sorted; a renamed policy is still the same policy."""
+    before, after, pairing = sides
+    changes = []
+    for key, state in after.policies.items():
+        was = before.policies.get(pairing.was(key))
+        if was is None or was.verdict != state.verdict:
+            old = "" if was is None else was.verdict
+            former = pairing.was(key) if pairing.was(key) != key else None
+            location = state.policy.name_location
+            changes.append(PolicyChange(after.world.name, key, old, state.verdict, state.by, location, former))
+    for key, state in before.policies.items():
+        if pairing.key(key) not in after.policies:
+            location = state.policy.name_location
+            changes.append(PolicyChange(after.world.name, key, state.verdict, "", (), location))
+    return sorted(changes, key=lambda change: change.policy)
 
 
 def _come_or_gone(sides: Sides) -> Literal["", "added", "removed"]:
@@ -109,10 +121,7 @@ def compare_findings(
     """Return the findings of both sides with their states.
 
     One cause, one finding: GWP302 and GWP304 are left out where a new GWP201 says the same, GWP301 where a new GWP302
-    says more.
-
-    Args:
-        of_after: returns the name on the side after of a file of the side before.
+    says more. `of_after` returns the name on the side after of a file of the side before.
     """
     renamed = {key: new for environment in environments for key, new in environment.renamed.items()}
     new = frozenset(key for pair in sides for key in pair.pairing.added)
@@ -127,13 +136,7 @@ def compare_findings(
         for change in changes
         if change.finding.rule != "GWP301" or change.state != "new" or change.finding.resources[0] not in weakened_keys
     ]
-    return sorted(changes, key=_order)
-
-
-def _order(change: FindingChange) -> tuple[object, ...]:
-    """Return the sort key of a finding's change: state, place, rule, message."""
-    finding = change.finding
-    return change.state, finding.location.sort_key(), finding.rule, finding.message
+    return sorted(changes, key=lambda change: (change.state, change.finding.sort_key()))
 
 
 def _folded(findings: Iterable[Finding]) -> list[Finding]:

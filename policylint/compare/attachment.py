@@ -5,61 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.compare.change import AttachmentChange, ContextChange
-from policylint.compare.pairing import Pairing
+from policylint.compare.pairing import Pairing, Sides
 from policylint.model import Node, ResourceKey
 from policylint.simulation import Simulation
 from policylint.topology import Condition, RouteState
+from policylint.topology.state import rejection
 
 
 def attachment_changes(
-    before: Simulation,
-    after: Simulation,
-    pairing: Pairing,
-    key: ResourceKey,
-    contexts: Sequence[ContextChange] = (),
+    sides: Sides, key: ResourceKey, contexts: Sequence[ContextChange] = ()
 ) -> tuple[AttachmentChange, ...]:
     """Return what changes about how a route (by its identity after) is reached.
 
     Rules are compared only where policies act on them.
     """
+    before, after, pairing = sides
     was, now = before.topology.route(pairing.was(key)), after.topology.route(key)
     if was is None or now is None:
         return ()
-    rules = tuple(_rules(before, after, pairing, key, contexts)) if contexts else ()
-    if _ways(was, pairing) == _ways(now):
+    rules = tuple(_rules(sides, key, contexts)) if contexts else ()
+    # The status says the same of the parents on both sides for most routes, so that is compared first.
+    former = [
+        (pairing.key(parent.wanted), parent.section, pairing.path(parent.attached), parent.conditions)
+        for parent in was.parents
+    ]
+    if former == [(parent.wanted, parent.section, parent.attached, parent.conditions) for parent in now.parents]:
         return rules
     return (*_listeners(was, now, pairing), *rules, *_conditions(was, now, pairing))
 
 
-def _ways(state: RouteState, pairing: Pairing | None = None) -> list[object]:
-    """Return what the status of a route says of its parents, in names of the side after.
-
-    It is the same on both sides for most routes, so it is compared first.
-    """
-    if pairing is None:
-        return [(parent.wanted, parent.section, parent.attached, parent.conditions) for parent in state.parents]
-    return [
-        (pairing.key(parent.wanted), parent.section, pairing.path(parent.attached), parent.conditions)
-        for parent in state.parents
-    ]
-
-
 def _listeners(was: RouteState, now: RouteState, pairing: Pairing) -> Iterator[AttachmentChange]:
     """Yield the listeners that a route is no longer attached to, with the reason, and its new ones."""
-    old = {pairing.node(node): node for parent in was.parents for node in parent.attached}
-    new = {node for parent in now.parents for node in parent.attached}
+    old = {pairing.node(node): node for node in was.attached}
+    new = now.attached
     for node in sorted(old.keys() - new):
-        why = next((condition.message for parent in now.parents for condition in parent.conditions
-                    if condition.type == "Accepted" and condition.status != "True"), "")  # fmt: skip
+        refusals = filter(None, (rejection(parent.conditions) for parent in now.parents))
+        why = next((refusal.message for refusal in refusals), "")
         yield AttachmentChange("listener", str(old[node]), "attached", "", why)
     for node in sorted(new - old.keys()):
         yield AttachmentChange("listener", str(node), "", "attached")
 
 
-def _rules(
-    before: Simulation, after: Simulation, pairing: Pairing, key: ResourceKey, contexts: Iterable[ContextChange]
-) -> Iterator[AttachmentChange]:
+def _rules(sides: Sides, key: ResourceKey, contexts: Iterable[ContextChange]) -> Iterator[AttachmentChange]:
     """Yield the rules that are gone and the new ones, if policies act on them."""
+    before, after, pairing = sides
     former, new = rules_of(before, pairing.was(key)), rules_of(after, key)
     if former == new and not pairing.sections(key):
         return

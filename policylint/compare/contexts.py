@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice, pairwise
 from typing import Any, Literal
 
@@ -76,17 +77,15 @@ def _compare(
         effective_after = None if now is None else now[1].effective
         if not (effective_before and effective_before.spec) and not (effective_after and effective_after.spec):
             continue
+        group = (now or was)[1]  # type: ignore[index]
+        path = (now or was)[0]  # type: ignore[index]
         standing: Literal["both", "gone", "new"] = "both"
         if now is None and not ways.stands_after(identity):
             standing = "gone"
         elif was is None and not ways.stood_before(identity):
             standing = "new"
-        group = (now or was)[1]  # type: ignore[index]
-        if now is not None:
-            path = now[0]
-        else:
-            assert was is not None
-            path = pairing.path(was[0]) if standing == "both" else was[0]
+        elif now is None:
+            path = pairing.path(path)
         yield ContextChange(before.world.name, group.kind, path, standing, effective_before, effective_after)
 
 
@@ -100,11 +99,8 @@ def equal(before: Effective, after: Effective, pairing: Pairing) -> bool:
 
 def same_value(left: Any, right: Any) -> bool:
     """Return whether two values are equal as JSON has it: `1` is not `true`."""
-    return bool(left == right) and _text(left) == _text(right)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
+    encoded = partial(json.dumps, sort_keys=True, default=str)
+    return bool(left == right) and encoded(left) == encoded(right)
 
 
 def _by_kind(groups: Sequence[Group]) -> dict[tuple[str, str], list[Group]]:

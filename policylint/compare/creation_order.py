@@ -7,6 +7,7 @@ stays, so that reverting a change says the reverse of making it. Only conflicts 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from policylint.model import Finding, Resource, ResourceKey
@@ -39,9 +40,9 @@ def _meets(side: Simulation, new: set[ResourceKey]) -> bool:
     if any(len({key in new for key in dependence.policies}) == 2 for dependence in side.order_dependent):
         return True
     for group in side.groups:
-        new_or_old: dict[object, set[bool]] = {}
+        new_or_old: dict[object, set[bool]] = defaultdict(set)
         for attachment in group.effective.stack:
-            new_or_old.setdefault(attachment.node, set()).add(attachment.key in new)
+            new_or_old[attachment.node].add(attachment.key in new)
         if any(len(ages) == 2 for ages in new_or_old.values()):
             return True
     return False
@@ -60,14 +61,9 @@ def _reasoned(finding: Finding, new: frozenset[ResourceKey]) -> Finding:
         return finding
     rest = [line for line in finding.help if not line.startswith("note: ")]
     if len(younger) == 2:
-        note = (
-            f"note: both are new in this change; as equals, the first by name prevails: {min(rivals, key=_path).path}"
-        )
+        first = min(key.path for key in rivals)
+        note = f"note: both are new in this change; as equals, the first by name prevails: {first}"
     else:
         older = next(key for key in rivals if key not in new)
         note = f"note: {younger[0].path} is new in this change, so it is younger than {older.path}, which stays"
     return finding._replace(help=(*rest, note))
-
-
-def _path(key: ResourceKey) -> str:
-    return key.path

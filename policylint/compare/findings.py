@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from policylint.compare.change import FindingChange
 from policylint.model import SEVERITIES, Finding, Location, Related, ResourceKey
@@ -19,10 +19,7 @@ def finding_changes(
 ) -> list[FindingChange]:
     """Return every finding of both sides with its state, in the order of `after`, then the fixed ones.
 
-    A finding that has become worse is new.
-
-    Args:
-        of_after: returns the name on the side after of a file of the side before.
+    A finding that has become worse is new. `of_after` returns the name on the side after of a file of the side before.
     """
     unmatched: dict[_Identity, list[Finding]] = defaultdict(list)
     for finding in before:
@@ -30,7 +27,9 @@ def finding_changes(
     changes = []
     for finding in after:
         twins = unmatched.get(_identity(finding, {}), [])
-        twin = next((twin for twin in twins if _rank(twin) <= _rank(finding)), None)
+        # Severities are listed from the worst on: a finding that has become worse is new.
+        rank = SEVERITIES.index(finding.severity)
+        twin = next((twin for twin in twins if SEVERITIES.index(twin.severity) <= rank), None)
         if twin is None:
             changes.append(FindingChange(finding, "new"))
         else:
@@ -51,24 +50,18 @@ def _identity(
     return finding.rule, resources, about
 
 
-def _rank(finding: Finding) -> int:
-    """Return the rank of a finding's severity; a higher one is worse."""
-    return SEVERITIES.index(finding.severity)
-
-
 def on_changed_lines(finding: Finding, lines: Callable[[str], Collection[int]]) -> Finding:
     """Return a finding with a place that the change touches as its primary one, if it has any: GitHub shows no others.
 
-    Args:
-        lines: file → its lines that are new or changed, from 1.
+    `lines` returns the lines of a file that are new or changed, from 1.
     """
     if _touches(finding.location, lines):
         return finding
     for number, related in enumerate(finding.related):
         if _touches(related.location, lines):
-            remaining = [other_related for position, other_related in enumerate(finding.related) if position != number]
             first = Related(finding.label or finding.message, finding.location)
-            return finding._replace(location=related.location, label=related.message, related=(first, *remaining))
+            others = (*finding.related[:number], *finding.related[number + 1 :])
+            return finding._replace(location=related.location, label=related.message, related=(first, *others))
     return finding
 
 
@@ -91,12 +84,6 @@ def changed_lines(before: list[str], after: list[str]) -> frozenset[int]:
     old, new = before[start : len(before) - same], after[start : len(after) - same]
     if not old or not new:
         return frozenset(range(start + 1, start + 1 + len(new)))
-    inserted = _inserted(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())
-    return frozenset(start + line for line in inserted)
-
-
-def _inserted(codes: Iterable[tuple[str, int, int, int, int]]) -> Iterator[int]:
-    """Yield the lines, from 1, that the opcodes of a SequenceMatcher insert or replace."""
-    for code, _, _, start, end in codes:
-        if code in ("replace", "insert"):
-            yield from range(start + 1, end + 1)
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    inserted = (range(first, last) for code, _, _, first, last in codes if code in ("replace", "insert"))
+    return frozenset(start + line + 1 for lines in inserted for line in lines)

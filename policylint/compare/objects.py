@@ -10,21 +10,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from policylint.compare.change import ContextChange, ObjectChange, ObjectChangeKind, SubjectChange
-from policylint.compare.pairing import differs
-from policylint.compare.sides import Sides
+from policylint.compare.pairing import Sides, differs
 from policylint.compare.subjects import subject_of
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey
+from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Effective
 
 
-class _Radius:
+class _Radius(NamedTuple):
     """The subjects that an object changes, and their rules."""
 
-    __slots__ = ("rules", "subjects")
-
-    def __init__(self) -> None:
-        self.subjects: set[ResourceKey] = set()
-        self.rules: set[Node] = set()
+    subjects: set[ResourceKey]
+    rules: set[Node]
 
 
 def object_changes(
@@ -32,7 +29,7 @@ def object_changes(
 ) -> list[ObjectChange]:
     """Return the objects that are added, removed, renamed or changed and matter to routes or policies, sorted."""
     changed = _changed(sides)
-    radius: dict[ResourceKey, _Radius] = defaultdict(_Radius)
+    radius: dict[ResourceKey, _Radius] = defaultdict(lambda: _Radius(set(), set()))
     causes: dict[tuple[int, int, tuple[Node, ...]], frozenset[ResourceKey]] = {}
     for context in contexts:
         objects = tuple(node for node in context.path if not node.section)
@@ -49,11 +46,13 @@ def object_changes(
         if subject_change.reach or subject_change.change in ("added", "removed"):
             for key in _causes_of_reach(sides, subject_change, changed):
                 radius[key].subjects.add(subject_change.key)
-    changes = []
-    for key, change in sorted(changed.items()):
-        if key in radius or (change != "changed" and _matters(sides, key)):
-            changes.append(_object_change(sides, key, change, radius.get(key, _Radius())))
-    return changes
+    policies = sides.after.policies.keys() | sides.before.policies.keys()
+    return [
+        _object_change(sides, key, change, radius[key])
+        for key, change in sorted(changed.items())
+        # What policies and Gateway API add or take away matters even if it changes nothing for a subject.
+        if key in radius or (change != "changed" and (key.group == GATEWAY_GROUP or key in policies))
+    ]
 
 
 def _changed(sides: Sides) -> dict[ResourceKey, ObjectChangeKind]:
@@ -67,13 +66,6 @@ def _changed(sides: Sides) -> dict[ResourceKey, ObjectChangeKind]:
         if was is not None and key not in changes and differs(was, resource):
             changes[key] = "changed"
     return changes
-
-
-def _matters(sides: Sides, key: ResourceKey) -> bool:
-    """Return whether an object matters even if it changes nothing for a subject."""
-    if key.group == GATEWAY_GROUP:
-        return True
-    return key in sides.after.policies or key in sides.before.policies
 
 
 def _causes(sides: Sides, change: ContextChange, changed: dict[ResourceKey, ObjectChangeKind]) -> Iterator[ResourceKey]:

@@ -6,11 +6,12 @@ by their matches and backends instead (docs/design/interfaces.md §2).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import groupby, product
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 from policylint.policy.units import leaves
 from policylint.simulation import Simulation
 
@@ -99,6 +100,14 @@ class Pairing:
         return {}
 
 
+class Sides(NamedTuple):
+    """Both sides of an environment, and how their identities pair up."""
+
+    before: Simulation
+    after: Simulation
+    pairing: Pairing
+
+
 def _paired_rules(old: Resource, new: Resource) -> dict[str, str | None]:
     """Return old name → new name of the rules that have another name, None for those that are gone."""
     before, after = _named(old, "rules", "rule-"), _named(new, "rules", "rule-")
@@ -116,9 +125,8 @@ def _paired_rules(old: Resource, new: Resource) -> dict[str, str | None]:
         for name in list(unpaired):
             # The same number first: of two equal rules neither has moved.
             candidates = sorted(available, key=lambda candidate, own=name: candidate != own)  # type: ignore[misc]
-            partner = next(
-                (candidate for candidate in candidates if same(unpaired[name]) == same(available[candidate])), None
-            )
+            content = same(unpaired[name])
+            partner = next((candidate for candidate in candidates if same(available[candidate]) == content), None)
             if partner is not None:
                 pair(name, partner)
     for name in list(unpaired):  # the rest has changed in place
@@ -136,14 +144,8 @@ def _paired_listeners(old: Resource, new: Resource) -> dict[str, str | None]:
     pairs: dict[str, str | None] = {}
     for name, body in before.items():
         if name not in after:
-            partner = next(
-                (
-                    candidate
-                    for candidate, candidate_body in available.items()
-                    if _content(body) == _content(candidate_body)
-                ),
-                None,
-            )
+            content = _content(body)
+            partner = next((candidate for candidate in available if _content(available[candidate]) == content), None)
             pairs[name] = partner
             if partner is not None:
                 del available[partner]
@@ -171,25 +173,23 @@ def _renames(
 ) -> dict[ResourceKey, ResourceKey]:
     """Return pairs of objects of one kind whose settings are the same or, failing that, alike; the likest first."""
     renames: dict[ResourceKey, ResourceKey] = {}
-    arrivals: dict[tuple[str, str], list[Resource]] = defaultdict(list)
-    for resource in arrived:
-        arrivals[resource.key.group, resource.key.kind].append(resource)
-    departures: dict[tuple[str, str], list[Resource]] = defaultdict(list)
-    for resource in departed:
-        departures[resource.key.group, resource.key.kind].append(resource)
-    for kind, old in departures.items():
-        new = arrivals.get(kind, [])
+
+    def kind_of(resource: Resource) -> tuple[str, ...]:
+        return resource.key[:2]
+
+    arrivals = {kind: list(resources) for kind, resources in groupby(arrived, kind_of)}
+    for kind, departures in groupby(departed, kind_of):
+        old, new = list(departures), arrivals.get(kind, [])
         if not new or len(old) * len(new) > _MOST_COMPARED:
             continue
         facts_before = {resource.key: _facts(resource, before) for resource in old}
         facts_after = {resource.key: _facts(resource, after) for resource in new}
         scored = []
-        for old_key, old_facts in facts_before.items():
-            for new_key, new_facts in facts_after.items():
-                likeness = _likeness(old_facts, new_facts)
-                same_name, same_namespace = old_key.name == new_key.name, old_key.namespace == new_key.namespace
-                if likeness >= _LIKENESS and (likeness == 1 or same_name or same_namespace):
-                    scored.append((-likeness, not same_name, not same_namespace, old_key, new_key))
+        for (old_key, old_facts), (new_key, new_facts) in product(facts_before.items(), facts_after.items()):
+            likeness = _likeness(old_facts, new_facts)
+            same_name, same_namespace = old_key.name == new_key.name, old_key.namespace == new_key.namespace
+            if likeness >= _LIKENESS and (likeness == 1 or same_name or same_namespace):
+                scored.append((-likeness, not same_name, not same_namespace, old_key, new_key))
         for *_, old_key, new_key in sorted(scored):
             if old_key not in renames and new_key not in renames.values():
                 renames[old_key] = new_key
@@ -202,8 +202,7 @@ def _facts(resource: Resource, simulation: Simulation) -> frozenset[tuple[str, s
     ignored = {"apiVersion", "kind", "metadata", "status"}
     body = {name: value for name, value in resource.body.items() if name not in ignored}
     if state is not None:
-        spec = {name: value for name, value in resource.spec.items() if name not in state.kind.target_fields}
-        body["spec"] = spec
+        body["spec"] = {name: value for name, value in resource.spec.items() if name not in state.kind.target_fields}
     return frozenset((str(unit.pointer), repr(unit.value)) for unit in leaves(body) if unit.value not in ({}, None))
 
 
@@ -216,9 +215,7 @@ def _likeness(left: frozenset[tuple[str, str]], right: frozenset[tuple[str, str]
 
 def differs(left: Resource, right: Resource) -> bool:
     """Return whether two states of an object differ in more than text; labels count, as selectors read them."""
-    if left.body is right.body:
-        return False
-    return _meaning(left) != _meaning(right)
+    return left.body is not right.body and _meaning(left) != _meaning(right)
 
 
 def _meaning(resource: Resource) -> dict[str, Any]:

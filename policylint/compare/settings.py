@@ -7,22 +7,14 @@ from collections.abc import Iterable
 from policylint.checks.kit.locations import target_at
 from policylint.compare.change import Responsible, SettingChange, SettingChangeKind
 from policylint.compare.contexts import same_value
-from policylint.compare.pairing import Pairing
+from policylint.compare.pairing import Sides
 from policylint.model import PolicyKind, ResourceKey
 from policylint.policy.results import Effective
-from policylint.simulation import Simulation
 
 ORDER: tuple[SettingChangeKind, ...] = ("removed", "changed", "added", "moved", "unchanged")
 
 
-def settings(
-    kind: PolicyKind,
-    before: Effective | None,
-    after: Effective | None,
-    old: Simulation,
-    new: Simulation,
-    pairing: Pairing,
-) -> list[SettingChange]:
+def settings(kind: PolicyKind, before: Effective | None, after: Effective | None, sides: Sides) -> list[SettingChange]:
     """Return every top-level setting of either side, lost ones first."""
     was = {} if before is None else before.spec
     now = {} if after is None else after.spec
@@ -31,17 +23,16 @@ def settings(
         old_value, new_value = was.get(name), now.get(name)
         sources_before, sources_after = sources(before, name), sources(after, name)
         if name not in now:
-            by, because = _why(name, before, after, old, new, pairing)
+            by, because = _why(name, before, after, sides)
             changes.append(SettingChange(kind, name, "removed", old_value, None, sources_before, (), by, because))
         elif name not in was:
             changes.append(SettingChange(kind, name, "added", None, new_value, (), sources_after))
         else:
             change: SettingChangeKind = "unchanged"
+            former = {sides.pairing.key(source.policy) for source in sources_before}
             if not same_value(old_value, new_value):
                 change = "changed"
-            elif {pairing.key(source.policy) for source in sources_before} != {
-                source.policy for source in sources_after
-            }:
+            elif former != {source.policy for source in sources_after}:
                 change = "moved"
             changes.append(SettingChange(kind, name, change, old_value, new_value, sources_before, sources_after))
     changes.sort(key=lambda change: (ORDER.index(change.change), change.name))
@@ -68,38 +59,30 @@ def _source(effective: Effective, owner: ResourceKey, name: str) -> Responsible:
 
 
 def _why(
-    name: str,
-    before: Effective | None,
-    after: Effective | None,
-    old: Simulation,
-    new: Simulation,
-    pairing: Pairing,
+    name: str, before: Effective | None, after: Effective | None, sides: Sides
 ) -> tuple[tuple[Responsible, ...], str]:
     """Return the policies that prevail over a setting that is gone, else what became of those that gave it."""
-    owners = () if before is None else sources(before, name)
-    keys = {pairing.key(source.policy) for source in owners}
-    if after is not None:
-        winners = {
-            winner
-            for lost in after.lost
-            if lost.pointer and lost.pointer[0] == name and lost.policy in keys
-            for winner in lost.by
-        }
-        if winners:
-            return tuple(with_targets(after, sorted(winners))), ""
-    return (), "; ".join(dict.fromkeys(_fate(key, after, old, new, pairing) for key in sorted(keys)))
+    keys = {sides.pairing.key(source.policy) for source in sources(before, name)}
+    losses = () if after is None else after.lost
+    lost = [loss for loss in losses if loss.pointer and loss.pointer[0] == name and loss.policy in keys]
+    winners = {winner for loss in lost for winner in loss.by}
+    if after is not None and winners:
+        return with_targets(after, sorted(winners)), ""
+    return (), "; ".join(dict.fromkeys(_fate(key, after, sides) for key in sorted(keys)))
 
 
-def with_targets(effective: Effective, winners: Iterable[ResourceKey]) -> Iterable[Responsible]:
+def with_targets(effective: Effective, policies: Iterable[ResourceKey]) -> tuple[Responsible, ...]:
     """Return policies of a stack, each with the place where it names its target."""
-    for winner in winners:
-        attachment = next((candidate for candidate in reversed(effective.stack) if candidate.key == winner), None)
-        location = None if attachment is None else target_at(attachment.policy, attachment.target)
-        yield Responsible(winner, location)
+    last = {attachment.key: attachment for attachment in effective.stack}
+    return tuple(
+        Responsible(policy, target_at(last[policy].policy, last[policy].target) if policy in last else None)
+        for policy in policies
+    )
 
 
-def _fate(key: ResourceKey, after: Effective | None, old: Simulation, new: Simulation, pairing: Pairing) -> str:
+def _fate(key: ResourceKey, after: Effective | None, sides: Sides) -> str:
     """Return why a policy (by its identity after) no longer gives what it gave, in words."""
+    old, new, pairing = sides
     state = new.policies.get(key)
     if state is None:
         return "deleted" if new.world.get(key) is None else "no longer a policy of a known kind"
@@ -108,9 +91,8 @@ def _fate(key: ResourceKey, after: Effective | None, old: Simulation, new: Simul
     was = old.policies.get(pairing.was(key))
     if state.invalid_code and (was is None or not was.invalid_code):
         return f"now invalid: {state.invalid}"
-    refused = next((refusal for refusal in state.refused), None)
-    if refused is not None:
-        return f"refused, {refused.by.path} claims the same target"
+    if state.refused:
+        return f"refused, {state.refused[0].by.path} claims the same target"
     if any(target.selector is not None for target in state.targets):
         return "its selector no longer matches"
     if state.verdict == "TargetNotFound":

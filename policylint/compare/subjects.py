@@ -10,25 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.compare.attachment import attachment_changes, rules_of
 from policylint.compare.change import ContextChange, Part, SettingChange, SubjectChange, SubjectChangeKind
+from policylint.compare.pairing import Sides
 from policylint.compare.settings import ORDER, settings, sources, with_targets
-from policylint.compare.sides import Sides
-from policylint.model import Location, Node, PolicyKind, ResourceKey
-from policylint.namedtuple import NamedTuple
+from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.results import Effective, Group
 
 MOST_UNCHANGED = 12
 """Most settings of a part that stay; more would hide those that change."""
-
-
-class _Scope(NamedTuple):
-    """The rules and Gateways that a part is about."""
-
-    rules: frozenset[Node]
-    gateways: frozenset[ResourceKey]
-
-    def order(self) -> tuple[list[Node], list[ResourceKey]]:
-        """Return the sort key."""
-        return sorted(self.rules), sorted(self.gateways)
+_Scope = tuple[tuple[Node, ...], tuple[ResourceKey, ...]]
+"""The rules and Gateways that a part is about."""
 
 
 def subject_of(path: Sequence[Node]) -> ResourceKey:
@@ -44,15 +34,11 @@ def subject_changes(sides: Sides, contexts: Iterable[ContextChange]) -> list[Sub
     old = {sides.pairing.key(state.route.key) for state in sides.before.topology.routes}
     new = {state.route.key for state in sides.after.topology.routes}
     keys = set(by_subject) | (old ^ new) | {key for key in old & new if sides.pairing.was(key) != key}
-    keys |= {key for key in (old & new) - keys if attachment_changes(*sides, key)}
+    keys |= {key for key in (old & new) - keys if attachment_changes(sides, key)}
     cache = _SettingsCache(sides)
-    changes = []
-    for key in sorted(keys):
-        subject = _subject(sides, key, by_subject.get(key, []), cache)
-        if subject is not None:
-            changes.append(subject)
-    changes.sort(key=lambda change: (not change.is_route, change.key))
-    return changes
+    subjects = (_subject(sides, key, by_subject.get(key, []), cache) for key in keys)
+    changes = [subject for subject in subjects if subject is not None]
+    return sorted(changes, key=lambda change: (not change.is_route, change.key))
 
 
 def _subject(
@@ -68,7 +54,7 @@ def _subject(
         change = "added"
     all_rules = rules_of(after, key)
     parts = tuple(_parts(sides, key, contexts, cache, all_rules, "new" if change == "added" else "both"))
-    reach = attachment_changes(before, after, pairing, key, contexts) if change == "changed" else ()
+    reach = attachment_changes(sides, key, contexts) if change == "changed" else ()
     was = pairing.was(key) if pairing.was(key) != key else None
     if change == "changed" and not parts and not reach:
         if was is None:
@@ -76,10 +62,8 @@ def _subject(
         change = "renamed"
     if change in ("added", "removed") and not key.kind.endswith("Route") and not parts:
         return None
-    location: Location | None = None
     written = new or old
-    if written is not None:
-        location = written.name_location
+    location = None if written is None else written.name_location
     return SubjectChange(before.world.name, key, change, location, parts, reach, was, "", len(all_rules))
 
 
@@ -116,17 +100,17 @@ def _parts(
         lost = list(_lost(first.kind, first.after)) if standing == "new" else []
         if all(setting.change in ("moved", "unchanged") for setting in changes) and not lost:
             continue
-        rules = frozenset(node for context in same_change for node in context.path if node.role.endswith("Rule"))
-        gateways = frozenset(node.key for context in same_change for node in context.path if node.key.kind == "Gateway")
-        scope = _Scope(frozenset(rules & all_rules) or rules, gateways)
+        rules = {node for context in same_change for node in context.path if node.role.endswith("Rule")}
+        gateways = {node.key for context in same_change for node in context.path if node.key.kind == "Gateway"}
+        scope = tuple(sorted(rules & all_rules or rules)), tuple(sorted(gateways))
         parts[scope][0].extend(changes)
         parts[scope][1].extend(lost)
-    for scope, (changes, lost) in sorted(parts.items(), key=lambda part: part[0].order()):
+    for (scope_rules, scope_gateways), (changes, lost) in sorted(parts.items(), key=lambda part: part[0]):
         kinds = {(setting.kind.group, setting.kind.kind) for setting in changes}
-        changes += cache.standing(key, scope.rules, kinds)
+        changes += cache.standing(key, scope_rules, kinds)
         changes.sort(key=lambda setting: (ORDER.index(setting.change), setting.kind.kind, setting.name))
-        is_whole = not scope.rules or scope.rules >= all_rules
-        yield Part(tuple(sorted(scope.rules)), is_whole, tuple(sorted(scope.gateways)), tuple(changes), tuple(lost))
+        is_whole = not scope_rules or all_rules.issubset(scope_rules)
+        yield Part(scope_rules, is_whole, scope_gateways, tuple(changes), tuple(lost))
 
 
 def _lost(kind: PolicyKind, effective: Effective | None) -> Iterator[SettingChange]:
@@ -144,8 +128,7 @@ def _lost(kind: PolicyKind, effective: Effective | None) -> Iterator[SettingChan
             (declared.proper[name] for attachment in effective.stack if attachment.key in policies
              for declared in attachment.declared if name in declared.proper), None,
         )  # fmt: skip
-        owners = tuple(with_targets(effective, sorted(policies)))
-        by = tuple(with_targets(effective, sorted(winners[name])))
+        owners, by = with_targets(effective, sorted(policies)), with_targets(effective, sorted(winners[name]))
         yield SettingChange(kind, name, "removed", value, None, owners, (), by)
 
 
@@ -161,12 +144,11 @@ class _SettingsCache:
     def settings(self, change: ContextChange) -> list[SettingChange]:
         """Return the settings of the kind that changes."""
         pair = (id(change.before), id(change.after))
-        cached = self._changed.get(pair)
-        if cached is None:
-            cached = self._changed[pair] = settings(change.kind, change.before, change.after, *self._sides)
-        return cached
+        if pair not in self._changed:
+            self._changed[pair] = settings(change.kind, change.before, change.after, self._sides)
+        return self._changed[pair]
 
-    def standing(self, key: ResourceKey, rules: frozenset[Node], shown: set[tuple[str, str]]) -> list[SettingChange]:
+    def standing(self, key: ResourceKey, rules: Sequence[Node], shown: set[tuple[str, str]]) -> list[SettingChange]:
         """Return unchanged settings of kinds other than `shown`, to show beside the changes.
 
         Only kinds of which one effective policy holds for all of the rules; at most MOST_UNCHANGED settings.
@@ -180,7 +162,8 @@ class _SettingsCache:
         by_kind: dict[tuple[str, str], list[Group]] = defaultdict(list)
         for group in self._groups.get(key, ()):
             kind = (group.kind.group, group.kind.kind)
-            acts = not rules or any(rule in group.nodes for rule in rules) or not _reaches_rules(group)
+            reaches_rules = any(node.role.endswith("Rule") for node in group.nodes)
+            acts = not rules or not reaches_rules or any(rule in group.nodes for rule in rules)
             if acts and kind not in shown:
                 by_kind[kind].append(group)
         unchanged: list[SettingChange] = []
@@ -190,20 +173,12 @@ class _SettingsCache:
         return unchanged[:MOST_UNCHANGED]
 
     def _of_group(self, group: Group) -> list[SettingChange]:
-        cached = self._unchanged.get(id(group))
-        if cached is None:
-            cached = self._unchanged[id(group)] = list(_unchanged(group))
-        return cached
-
-
-def _unchanged(group: Group) -> Iterator[SettingChange]:
-    """Yield the settings of a group as unchanged."""
-    for name in sorted(group.effective.spec):
-        value = group.effective.spec[name]
-        owners = sources(group.effective, name)
-        yield SettingChange(group.kind, name, "unchanged", value, value, owners, owners)
-
-
-def _reaches_rules(group: Group) -> bool:
-    """Return whether the contexts of a group go down to rules."""
-    return any(node.role.endswith("Rule") for node in group.nodes)
+        """Return the settings of a group as unchanged."""
+        if id(group) not in self._unchanged:
+            spec = group.effective.spec
+            owners = {name: sources(group.effective, name) for name in spec}
+            self._unchanged[id(group)] = [
+                SettingChange(group.kind, name, "unchanged", spec[name], spec[name], owners[name], owners[name])
+                for name in sorted(spec)
+            ]
+        return self._unchanged[id(group)]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.compare.change import SubjectChange
-from policylint.compare.pairing import differs
-from policylint.compare.sides import Sides
+from policylint.compare.pairing import Sides, differs
 from policylint.model import Resource, ResourceKey
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation

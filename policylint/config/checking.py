@@ -78,11 +78,9 @@ def _place(error: ValidationError, places: Positions | None) -> tuple[int, int]:
     if places is None:
         return 1, 1
     error = _deepest(error)
-    pointer: Pointer = tuple(error.absolute_path)
     unknown = _unknown(error)
-    if unknown:
-        return tuple(places.position((*pointer, unknown), key=True))  # type: ignore[return-value]
-    return tuple(places.position(pointer))  # type: ignore[return-value]
+    pointer: Pointer = (*error.absolute_path, unknown) if unknown else tuple(error.absolute_path)
+    return tuple(places.position(pointer, key=bool(unknown)))  # type: ignore[return-value]
 
 
 def _unknown(error: ValidationError) -> str:

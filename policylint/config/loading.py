@@ -16,11 +16,7 @@ from policylint.outside import belongs, is_below, leads_out, repository
 
 
 def load(file: str, data: bytes | None = None) -> Settings:
-    """Return the settings of a file, checked against schemas/config.json.
-
-    Raises:
-        ConfigError: it cannot be read or parsed, or the schema does not allow its content.
-    """
+    """Return the settings of a file, checked against schemas/config.json; see `policylint.config.load`."""
     if data is None and leads_out(file):
         raise ConfigError(f"{file}: a symbolic link out of the repository is no configuration")
     try:
@@ -96,11 +92,7 @@ def _plain(value: Any) -> Any:
 
 
 def _settings(content: Mapping[str, Any], places: Positions | None, file: str, directory: str) -> Settings:
-    """Return the settings of a file's content; paths are joined to its directory.
-
-    Raises:
-        ConfigError: a path of a file of the tree leads out of the repository.
-    """
+    """Return the settings of a file's content; paths are joined to its directory, which they may not lead out of."""
     top = repository()
     is_of_the_tree = top is not None and is_below(os.path.realpath(file), top)
 

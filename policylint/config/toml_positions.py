@@ -20,13 +20,7 @@ class Positions(Protocol):
 
 
 class TomlPositions(NamedTuple):
-    """The lines of `[tool.policylint]`: of the key a pointer begins with, since tomllib keeps no positions.
-
-    Args:
-        file: as shown.
-        lines: of the file.
-        table: the content of the table.
-    """
+    """The lines of `[tool.policylint]`: of the key a pointer begins with, since tomllib keeps no positions."""
 
     file: str
     lines: tuple[str, ...]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import islice, product
 
 from policylint.explain.settings import settings
 from policylint.model import Node
@@ -127,11 +127,10 @@ def _paths(topology: Topology, nodes: Sequence[Node]) -> tuple[set[Path], bool]:
                 continue
             ups = list(islice(_ups(topology, vertex), MOST_PATHS))
             downs = list(islice(_downs(topology, vertex), MOST_PATHS))
-            for up in ups:
-                for down in downs:
-                    if len(paths) >= MOST_PATHS:
-                        return paths, True
-                    paths.add((*up, *topology.vertices[vertex].nodes, *down))
+            for up, down in product(ups, downs):
+                if len(paths) >= MOST_PATHS:
+                    return paths, True
+                paths.add((*up, *topology.vertices[vertex].nodes, *down))
     return paths, False
 
 

@@ -14,6 +14,7 @@ from policylint.policy.results import PolicyState
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
+from policylint.topology.state import rejection
 from policylint.topology.workloads import is_workload, services_selecting
 
 
@@ -56,11 +57,7 @@ def explain(subject: Subject, findings: Iterable[Finding] = ()) -> Explanation:
     """Explain one object; of `findings`, which are lint's, those about the object are kept."""
     simulation, key, node = subject
     state = simulation.policies.get(key)
-    if state is None:
-        in_force = answers(simulation, nodes_of(simulation, node))
-    else:
-        in_force = ContextAnswers((), False)
-    own_findings = tuple(finding for finding in findings if key in finding.resources)
+    in_force = answers(simulation, nodes_of(simulation, node)) if state is None else ContextAnswers((), False)
     return Explanation(
         subject,
         simulation.world.get(key),
@@ -69,7 +66,7 @@ def explain(subject: Subject, findings: Iterable[Finding] = ()) -> Explanation:
         tuple(unattached(simulation, key, node)),
         state,
         None if state is None else reach(simulation, state),
-        own_findings,
+        tuple(finding for finding in findings if key in finding.resources),
     )
 
 
@@ -97,14 +94,8 @@ def _facts(subject: Subject) -> Iterable[Fact]:
     resource = simulation.world.get(key)
     if resource is not None and (key.group, key.kind) == ("", "Service"):
         yield Fact("ports", ", ".join(f"{port.name or '-'} {port.number}" for port in ports(resource)) or "none")
-        used = sorted(
-            {
-                str(route_state.route.key)
-                for route_state in topology.routes
-                if any(backend.wanted == key for backend in route_state.backends)
-            }
-        )
-        yield Fact("used by", ", ".join(used) or "no route")
+        users = (state for state in topology.routes if any(backend.wanted == key for backend in state.backends))
+        yield Fact("used by", ", ".join(sorted(str(state.route.key) for state in users)) or "no route")
     if resource is not None and is_workload(key.group, key.kind):
         services = ", ".join(str(service.key) for service in services_selecting(simulation.world, resource))
         yield Fact("behind", services or "no Service selects it")
@@ -122,14 +113,7 @@ def _of_route(state: RouteState) -> Iterable[Fact]:
     names = [hostname or "every host" for hostname in state.hostnames]
     yield Fact("hosts", ", ".join(names))
     for parent in state.parents:
-        refused = next(
-            (
-                condition
-                for condition in parent.conditions
-                if condition.type == "Accepted" and condition.status != "True"
-            ),
-            None,
-        )
+        refused = rejection(parent.conditions)
         if refused is not None:
             yield Fact("parent", f"{parent.text}: {refused.reason}, {refused.message}".rstrip(", "), bad=True)
             continue
@@ -150,9 +134,9 @@ def _of_gateway(state: GatewayState) -> Iterable[Fact]:
     class_ = state.class_resolution
     why = "not among the manifests: a chart or the controller may make it" if class_.unknown else class_.reason
     yield Fact("class", state.class_key.name + ("" if class_.found else f" ({why})"))
-    for condition in state.conditions:
-        if condition.type == "Accepted" and condition.status != "True":
-            yield Fact("status", f"{condition.reason}: {condition.message}".rstrip(": "), bad=True)
+    refused = rejection(state.conditions)
+    if refused is not None:
+        yield Fact("status", f"{refused.reason}: {refused.message}".rstrip(": "), bad=True)
     for listener in state.listeners:
         yield Fact("listener", _listener(listener))
     addresses = [text(mapping(address).get("value")) for address in sequence(state.gateway.spec.get("addresses"))]

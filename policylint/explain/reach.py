@@ -13,6 +13,7 @@ from policylint.policy.level import level
 from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import Topology
+from policylint.topology.graph import walk
 from policylint.topology.workloads import is_workload, workloads_selected
 
 Extent = Literal["whole", "part", "none"]
@@ -111,18 +112,8 @@ def _routes_through(topology: Topology, group: Group, node: Node) -> set[Resourc
         return set()
     if any(member.key.kind.endswith("Route") for member in group.nodes):
         return set()
-    routes: set[ResourceKey] = set()
-    pending = list(topology.vertices_of(node))
-    seen = set(pending)
-    while pending:
-        for vertex in edges[pending.pop()]:
-            key = topology.vertices[vertex].key
-            if key.kind.endswith("Route") and topology.reachable[vertex]:
-                routes.add(key)
-            if vertex not in seen:
-                seen.add(vertex)
-                pending.append(vertex)
-    return routes
+    reached = (vertex for vertex in walk(edges, topology.vertices_of(node)) if topology.reachable[vertex])
+    return {key for vertex in reached if (key := topology.vertices[vertex].key).kind.endswith("Route")}
 
 
 def _ends_at_gateways(group: Group) -> bool:
@@ -163,11 +154,6 @@ def _nodes_below(simulation: Simulation, group: Group) -> set[Node]:
         return any(not inside.isdisjoint(topology.vertices[child].nodes) for child in topology.children[vertex])
 
     vertices = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
-    pending = [child for vertex in vertices if not goes_on(vertex) for child in topology.children[vertex]]
-    seen = set(pending)
-    while pending:
-        for child in topology.children[pending.pop()]:
-            if child not in seen:
-                seen.add(child)
-                pending.append(child)
-    return {node for vertex in seen if topology.reachable[vertex] for node in topology.vertices[vertex].nodes}
+    below = (child for vertex in vertices if not goes_on(vertex) for child in topology.children[vertex])
+    reached = (vertex for vertex in walk(topology.children, below) if topology.reachable[vertex])
+    return {node for vertex in reached for node in topology.vertices[vertex].nodes}

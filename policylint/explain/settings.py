@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from policylint.documents import Pointer
-from policylint.model import Location, Node, ResourceKey
+from policylint.model import Location, Node, ResourceKey, value_at
+from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Effective, Group, Lost, holds
 
@@ -88,7 +89,7 @@ def _setting(effective: Effective, pointer: Pointer, owner: ResourceKey, leaf: P
         # A list that several policies fill has other places in the result than in the manifests.
         location = attachment.policy.location(*prefix, *(pointer if is_declared else ()), key=True)
     node = None if attachment is None else attachment.node
-    return Setting(words(pointer), pointer, at(effective.spec, pointer), owner, location, node)
+    return Setting(dotted(pointer), pointer, value_at(effective.spec, pointer), owner, location, node)
 
 
 def _lost_settings(effective: Effective) -> list[Setting]:
@@ -104,19 +105,18 @@ def _lost_settings(effective: Effective) -> list[Setting]:
         ends = {(leaf.by, leaf.replaced) for leaf in leaves}
         by, replaced = next(iter(ends))
         if len(ends) == 1 and not kept and name != "" and (replaced or name not in effective.spec):
-            is_replaced = replaced
             value = _value(attachment, prefix, (name,))
             location = leaves[0].location
             if attachment is not None and value is not None:
                 location = attachment.policy.location(*prefix, name, key=True)
-            state: State = "overridden" if is_replaced else "dropped"
+            state: State = "overridden" if replaced else "dropped"
             entries.append(Setting(str(name), (name,), value, policy, location, node, state, by))
             continue
         parts = {(_lost_with(effective.spec, leaf), leaf.by, leaf.replaced): leaf for leaf in reversed(leaves)}
         for (pointer, by, replaced), leaf in sorted(parts.items(), key=lambda part: str(part[0][0])):
             value = _value(attachment, prefix, pointer)
             state = "overridden" if replaced else "dropped"
-            entries.append(Setting(words(pointer), pointer, value, policy, leaf.location, node, state, by))
+            entries.append(Setting(dotted(pointer), pointer, value, policy, leaf.location, node, state, by))
     return entries
 
 
@@ -147,27 +147,7 @@ def _value(attachment: Attachment | None, prefix: Pointer, pointer: Pointer) -> 
     if attachment is None:
         return None
     proper = next((declaration.proper for declaration in attachment.declared if declaration.prefix == prefix), {})
-    return at(proper, pointer)
-
-
-def at(value: Any, pointer: Pointer) -> Any:
-    """Return the value at a pointer, None where there is none."""
-    for step in pointer:
-        if isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
-
-
-def words(pointer: Pointer) -> str:
-    """Return a pointer as text: `timeout.http.requestTimeout`, `rules[0].limit`."""
-    text = ""
-    for step in pointer:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
+    return value_at(proper, pointer)
 
 
 def summary(value: Any, room: int = 60) -> str:
@@ -196,10 +176,8 @@ def _narrow(setting: Setting, path: tuple[str, ...]) -> Setting | None:
     if steps[:shorter] != list(path[:shorter]):
         return None
     rest = path[shorter:]
-    value = at(setting.value, rest)
     if not rest or setting.value is None:
         return setting
-    if value is None:
-        return None
+    value = value_at(setting.value, rest)
     pointer = (*setting.pointer, *rest)
-    return setting._replace(field=words(pointer), pointer=pointer, value=value)
+    return None if value is None else setting._replace(field=dotted(pointer), pointer=pointer, value=value)

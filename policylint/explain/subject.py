@@ -47,7 +47,8 @@ def subjects(name: str, simulations: Sequence[Simulation], rule: str = "") -> li
         UnclearError: the text names no object, or several.
     """
     known = {key for simulation in simulations for key in simulation.world.resources}
-    known |= {_namespace(key.namespace) for key in known if key.namespace and not key.unplaced}
+    namespaces = {key.namespace for key in known if key.namespace and not key.unplaced}
+    known |= {ResourceKey("", "Namespace", "", namespace) for namespace in namespaces}
     found = find(name, known)
     if len(found) > 1 and not spelling(name).kind:
         found = [key for key in found if _is_asked_about(key, simulations)] or found
@@ -70,11 +71,7 @@ def names(simulations: Iterable[Simulation]) -> list[str]:
 
 
 def _node(simulation: Simulation, key: ResourceKey, section: str) -> Node:
-    """Return the section of an object that is asked for, or the whole object.
-
-    Raises:
-        UnclearError: the object has no such section.
-    """
+    """Return the section of an object that is asked for, or the whole object."""
     if not section:
         return whole(key)
     topology = simulation.topology
@@ -100,10 +97,6 @@ def _holds(simulation: Simulation, key: ResourceKey) -> bool:
     if key in simulation.world.resources:
         return True
     return key.kind == "Namespace" and any(other.namespace == key.name for other in simulation.world.resources)
-
-
-def _namespace(name: str) -> ResourceKey:
-    return ResourceKey("", "Namespace", "", name)
 
 
 def _is_asked_about(key: ResourceKey, simulations: Sequence[Simulation]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policylint.model import Location, Node, ResourceKey, mapping, sequence
+from policylint.model import Location, Node, ResourceKey, mapping, value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
@@ -23,23 +23,20 @@ class Unattached(NamedTuple):
 
 def unattached(simulation: Simulation, key: ResourceKey, node: Node) -> list[Unattached]:
     """Return every policy that is meant to act on an object and cannot, sorted."""
-    entries = []
-    for state in simulation.policies.values():
-        for target in state.targets:
-            why = _why(state, target, key, node)
-            if why:
-                entries.append(Unattached(state.key, why, target_place(state, target)))
-    return sorted(set(entries), key=lambda entry: (entry.policy, entry.why))
+    entries = {
+        Unattached(state.key, why, target_place(state, target))
+        for state in simulation.policies.values()
+        for target in state.targets
+        if (why := _why(state, target, key, node))
+    }
+    return sorted(entries, key=lambda entry: (entry.policy, entry.why))
 
 
 def target_place(state: PolicyState, target: Target) -> Location:
     """Return where a policy names a target: its name, or a selector's labels. Lint points there, too."""
-    value: object = state.policy.body
-    for step in target.pointer:
-        value = sequence(value)[step] if isinstance(step, int) else mapping(value).get(step)
-    written = mapping(value)
     distinguishing = ("name", "selector", "matchLabels", "matchExpressions", "kind")
-    return state.policy.location(*target.pointer, *[name for name in distinguishing if name in written][:1])
+    reference = mapping(value_at(state.policy.body, target.pointer))
+    return state.policy.location(*target.pointer, *[name for name in distinguishing if name in reference][:1])
 
 
 def _why(state: PolicyState, target: Target, key: ResourceKey, node: Node) -> str:

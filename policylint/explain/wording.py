@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from policylint.explain.contexts import ContextAnswer, Path, leads_down
 from policylint.model import Node, PolicyKind
@@ -49,14 +49,14 @@ def where(answer: ContextAnswer, every: Sequence[Path], subject: Node) -> str:
     parts = []
     routes = _distinct(answer.paths, _is_route)
     if subject not in routes and routes != _distinct(every, _is_route):
-        parts.append(leading([_route(route) for route in routes], 3) if routes else "without a route")
+        parts.append(leading([str(route.key) for route in routes], 3) if routes else "without a route")
     rules = _distinct(answer.paths, _is_rule)
     of_routes = [rule for rule in _distinct(every, _is_rule) if any(rule.key == route.key for route in routes)]
     if rules and rules != of_routes and subject not in rules and len(routes) < 2:
         parts.append(rule_names(rules))
     listeners = _distinct(answer.paths, _is_listener)
     if listeners != _distinct(every, _is_listener) and subject not in listeners and listeners:
-        parts.append("via " + leading([_listener(listener) for listener in listeners], 3))
+        parts.append("via " + leading([f"{listener.key.path}#{listener.section}" for listener in listeners], 3))
     backends = _distinct(answer.paths, _is_backend)
     if backends != _distinct(every, _is_backend) and subject not in backends and not parts and backends:
         parts.append("to " + leading([str(backend) for backend in backends], 3))
@@ -111,9 +111,8 @@ def _either(names: list[str], most: int = 4) -> str:
     return " | ".join(names[:most]) + (f" | {len(names) - most} more" if len(names) > most else "")
 
 
-def _distinct(paths: Iterable[Path], matches: object) -> list[Node]:
+def _distinct(paths: Iterable[Path], matches: Callable[[Node], bool]) -> list[Node]:
     """Return the nodes on any of the paths that a predicate accepts, in order."""
-    assert callable(matches)
     return sorted({node for path in paths for node in path if matches(node)}, key=_order)
 
 
@@ -141,14 +140,6 @@ def _is_listener(node: Node) -> bool:
 
 def _is_backend(node: Node) -> bool:
     return level((node,)) == "service"
-
-
-def _route(node: Node) -> str:
-    return str(node.key)
-
-
-def _listener(node: Node) -> str:
-    return f"{node.key.path}#{node.section}"
 
 
 def _step(node: Node) -> str:

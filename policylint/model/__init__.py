@@ -6,7 +6,7 @@ from policylint.model.finding import SEVERITIES, Confidence, Finding, Related, S
 from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, UNKNOWN_NAMESPACE, Node, ResourceKey, is_symbolic
 from policylint.model.policy_kind import PolicyKind
 from policylint.model.resolution import Resolution
-from policylint.model.resource import Location, Resource, Spot, mapping, sequence, text
+from policylint.model.resource import Location, Resource, Spot, mapping, sequence, text, texts, value_at
 from policylint.model.world import Unseen, World
 
 __all__ = [
@@ -31,4 +31,6 @@ __all__ = [
     "mapping",
     "sequence",
     "text",
+    "texts",
+    "value_at",
 ]

@@ -51,3 +51,7 @@ class Finding(NamedTuple):
     field: str = ""
     environments: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
+
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        """Return file, line, column, rule and message."""
+        return (*self.location.sort_key(), self.rule, self.message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from policylint.model.resource import mapping, sequence, text
+from policylint.model.resource import mapping, sequence, text, texts
 from policylint.model.weakness import Weakness, weakness
 from policylint.namedtuple import NamedTuple
 
@@ -222,4 +222,4 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
 
 def _texts(value: object) -> tuple[str, ...]:
     """Return the strings of a list."""
-    return tuple(entry for entry in sequence(value) if isinstance(entry, str))
+    return tuple(texts(value))

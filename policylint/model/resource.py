@@ -176,3 +176,35 @@ def sequence(value: object) -> list[Any]:
 def text(value: object, default: str = "") -> str:
     """Return the value if it is a string, else the default. Numbers are not names."""
     return value if isinstance(value, str) else default
+
+
+def texts(value: object) -> list[str]:
+    """Return the strings of a list; none if the value is something else."""
+    return [entry for entry in sequence(value) if isinstance(entry, str)]
+
+
+def value_at(body: object, pointer: Pointer) -> Any:
+    """Return the value at a pointer, None where nothing is."""
+    for step in pointer:
+        if isinstance(body, dict):
+            body = body.get(step)
+        elif isinstance(body, list) and isinstance(step, int) and step < len(body):
+            body = body[step]
+        else:
+            return None
+    return body
+
+
+def written(body: object, pointer: Pointer) -> Pointer:
+    """Return a pointer, cut short where the rest is not written."""
+    while pointer and value_at(body, pointer) is None:
+        pointer = pointer[:-1]
+    return pointer
+
+
+def dotted(pointer: Pointer) -> str:
+    """Return a pointer as text: `spec.targetRefs[1].name`."""
+    text = ""
+    for step in pointer:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text

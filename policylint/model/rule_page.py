@@ -103,11 +103,7 @@ def load_page(path: Path) -> RulePage:
 
 
 def _split(page: str, path: Path) -> tuple[dict[str, str], str]:
-    """Split a page into front matter and body.
-
-    Raises:
-        ValueError: it has no front matter.
-    """
+    """Split a page into front matter and body."""
     if not page.startswith("---\n") or "\n---\n" not in page[4:]:
         raise ValueError(f"{path.name}: no front matter")
     head, _, body = page[4:].partition("\n---\n")

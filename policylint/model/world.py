@@ -9,13 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from policylint.documents import Document, Problem
-from policylint.model.keys import (
-    GATEWAY_GROUP,
-    ROUTE_KINDS,
-    UNKNOWN_NAMESPACE,
-    ResourceKey,
-    is_symbolic,
-)
+from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, UNKNOWN_NAMESPACE, ResourceKey, is_symbolic
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource
 from policylint.namedtuple import NamedTuple
@@ -151,21 +145,16 @@ class World:
 
     def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
         """Return the same world with other states of some of its objects."""
-        changed_world = copy(self)
-        changed_world.resources = {key: changed.get(key, resource) for key, resource in self.resources.items()}
-        changed_world._kinds = _by_kind(changed_world.resources.values())
-        return changed_world
+        return self._holding({key: changed.get(key, resource) for key, resource in self.resources.items()})
 
     def without(self, key: ResourceKey) -> World:
         """Return the same world without one object, as if it were deleted."""
-        changed_world = self.with_resources({})
-        changed_world.resources.pop(key, None)
-        changed_world._kinds[key.group, key.kind] = [
-            resource for resource in self.of_kind(key.group, key.kind) if resource.key != key
-        ]
-        if not changed_world._kinds[key.group, key.kind]:
-            del changed_world._kinds[key.group, key.kind]
-        return changed_world
+        return self._holding({other: resource for other, resource in self.resources.items() if other != key})
+
+    def _holding(self, resources: dict[ResourceKey, Resource]) -> World:
+        world = copy(self)
+        world.resources, world._kinds = resources, _by_kind(resources.values())
+        return world
 
     def get(self, key: ResourceKey) -> Resource | None:
         """Return the object of an identity, None if it is not there."""

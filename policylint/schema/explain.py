@@ -7,8 +7,9 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import is_symbolic
+from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
-from policylint.schema.checker import without_nulls
+from policylint.schema.checker import search_of, without_nulls
 from policylint.schema.plain import NotPlainError, errors
 
 MOST = 20
@@ -87,15 +88,8 @@ def readable(schema: Any) -> Any:
 
 
 def _is_foreign(pattern: Any) -> bool:
-    import re
-
-    if not isinstance(pattern, str):
-        return False  # a field of that name
-    try:
-        re.compile(pattern)
-    except re.error:
-        return True
-    return False
+    """Return whether Python cannot read a pattern; anything but a text is a field of that name."""
+    return isinstance(pattern, str) and search_of(pattern) is str
 
 
 def _violations(error: Any) -> Iterator[Violation]:
@@ -167,10 +161,7 @@ def _condition(keyword: str, branches: Any) -> str:
 
 def place(pointer: Pointer) -> str:
     """Return a pointer as text: `spec.rules[0].matches`; the object itself has no path."""
-    text = ""
-    for step in pointer:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text or "the object"
+    return dotted(pointer) or "the object"
 
 
 def _kind_of(value: Any) -> str:
@@ -191,7 +182,6 @@ def _holds_variable(value: Any, *, deep: bool) -> bool:
     if isinstance(value, str):
         return is_symbolic(value)
     if deep and isinstance(value, (dict, list)):
-        return any(
-            _holds_variable(inner, deep=True) for inner in (value.values() if isinstance(value, dict) else value)
-        )
+        entries = value.values() if isinstance(value, dict) else value
+        return any(_holds_variable(inner, deep=True) for inner in entries)
     return False

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 GROUPS = (GATEWAY_GROUP, "gateway.networking.x-k8s.io")
 Definitions = Callable[[str, str], "Sequence[Document]"]
-Convert = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 class ManifestChecker(Checker):
@@ -30,12 +29,7 @@ class ManifestChecker(Checker):
 
 
 class Known(NamedTuple):
-    """One schema of one version of a kind.
-
-    Args:
-        checker: decides whether an object is valid.
-        origin: the CRD that defines it; None for a shipped one.
-    """
+    """One schema of one version of a kind, and the CRD that it comes from; None for a shipped one."""
 
     schema: Mapping[str, Any]
     checker: Checker
@@ -132,14 +126,8 @@ def _defined(documents: Sequence[Document], group: str, kind: str, version: str)
             for listed in sequence(spec.get("versions")):
                 schema = mapping(mapping(listed).get("schema")).get("openAPIV3Schema")
                 if text(mapping(listed).get("name")) == version and isinstance(schema, dict):
-                    usable = _structural(structural, schema)
-                    if usable is not None:
-                        yield Known(usable, ManifestChecker(usable), document)
-
-
-def _structural(convert: Convert, schema: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the plain schema; None where the CRD's is malformed, which the CRD's own findings report."""
-    try:
-        return convert(schema)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return None
+                    try:
+                        usable = structural(schema)
+                    except (AttributeError, KeyError, TypeError, ValueError):
+                        continue  # malformed, which the CRD's own findings report
+                    yield Known(usable, ManifestChecker(usable), document)

@@ -6,7 +6,7 @@ which a repository with one unknown field need not pay. tests/schema/test_plain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from policylint.documents import Pointer
@@ -16,14 +16,11 @@ from policylint.schema.checker import Checker
 _SILENT: Final = frozenset(
     {"title", "description", "default", "example", "examples", "format", "$schema", "$id", "$comment"}
 )
-_SIZES: Final[dict[str, tuple[type, Callable[[Any, Any], bool]]]] = {
-    "minLength": (str, lambda value, bound: len(value) >= bound),
-    "maxLength": (str, lambda value, bound: len(value) <= bound),
-    "minItems": (list, lambda value, bound: len(value) >= bound),
-    "maxItems": (list, lambda value, bound: len(value) <= bound),
-    "minProperties": (dict, lambda value, bound: len(value) >= bound),
-    "maxProperties": (dict, lambda value, bound: len(value) <= bound),
-}
+_OF_VALUES: Final = frozenset(
+    {"type", "enum", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    | {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
+)
+"""Keywords that concern a value alone."""
 
 
 class Error(NamedTuple):
@@ -70,8 +67,12 @@ def errors(schema: Mapping[str, Any], value: Any, path: Pointer = ()) -> Iterato
         elif keyword in ("anyOf", "oneOf", "allOf", "not", "uniqueItems"):
             if not Checker({keyword: argument}).is_valid(value):
                 raise NotPlainError(keyword)
-        elif keyword not in _SILENT and not keyword.startswith("x-") and _breaks(keyword, argument, value):
-            yield Error(keyword, argument, value, path, schema)
+        elif keyword in _OF_VALUES:
+            # The checker says null is no value where it is not wanted; here it stands where a value must.
+            if not Checker({keyword: argument}).is_valid(value):
+                yield Error(keyword, argument, value, path, schema)
+        elif keyword not in _SILENT and not keyword.startswith("x-"):
+            raise NotPlainError(keyword)
 
 
 def _additional(schema: Mapping[str, Any], argument: Any, value: Any, path: Pointer) -> Iterator[Error]:
@@ -84,24 +85,3 @@ def _additional(schema: Mapping[str, Any], argument: Any, value: Any, path: Poin
             yield from errors(argument, value[name], (*path, name))
     elif extra_names and not argument:
         yield Error("additionalProperties", argument, value, path, schema)
-
-
-def _breaks(keyword: str, argument: Any, value: Any) -> bool:
-    """Return whether a value breaks a keyword that concerns the value alone.
-
-    Raises:
-        NotPlainError: the keyword is not one of those.
-    """
-    if keyword == "type":
-        # The checker says null is no value where it is not wanted; here it stands where a value must.
-        return not Checker({"type": argument}).is_valid(value)
-    if keyword == "enum":
-        return not Checker({"enum": argument}).is_valid(value)
-    if keyword in _SIZES:
-        kind, holds = _SIZES[keyword]
-        return isinstance(value, kind) and not holds(value, argument)
-    if keyword == "pattern":
-        return isinstance(value, str) and not Checker({"pattern": argument}).is_valid(value)
-    if keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
-        return not Checker({keyword: argument}).is_valid(value)
-    raise NotPlainError(keyword)

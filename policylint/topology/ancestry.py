@@ -6,22 +6,13 @@ from collections.abc import Iterable
 
 from policylint.catalog.kinds import Catalog
 from policylint.model import Node, ResourceKey
-from policylint.topology.graph import Topology, whole
+from policylint.topology.graph import Topology, walk, whole
 
 
 def ancestors(topology: Topology, nodes: Iterable[Node]) -> list[Node]:
     """Return every node on a path from a root to one of these nodes, these included, sorted."""
-    above: set[Node] = set()
-    pending = [vertex for node in nodes for vertex in topology.vertices_of(node)]
-    seen = set(pending)
-    while pending:
-        vertex = pending.pop()
-        above.update(topology.vertices[vertex].nodes)
-        for parent in topology.parents[vertex]:
-            if parent not in seen:
-                seen.add(parent)
-                pending.append(parent)
-    return sorted(above)
+    vertices = walk(topology.parents, (vertex for node in nodes for vertex in topology.vertices_of(node)))
+    return sorted({node for vertex in vertices for node in topology.vertices[vertex].nodes})
 
 
 def gateways_above(topology: Topology, key: ResourceKey) -> list[ResourceKey]:

@@ -90,12 +90,11 @@ def is_delegation(key: ResourceKey) -> bool:
 class Backends:
     """Works out the state of every backendRef of one world."""
 
-    __slots__ = ("_grants", "_kinds", "_ports", "_world")
+    __slots__ = ("_grants", "_ports", "_world")
 
-    def __init__(self, world: World, grants: Grants, kinds: Collection[tuple[str, str]] = BACKEND_KINDS) -> None:
+    def __init__(self, world: World, grants: Grants) -> None:
         self._world = world
         self._grants = grants
-        self._kinds = frozenset(kinds)
         self._ports: dict[ResourceKey, list[Port]] = {}
 
     def of_route(self, route: Resource, mesh_parents: Collection[ResourceKey] = ()) -> tuple[BackendState, ...]:
@@ -105,7 +104,7 @@ class Backends:
         The two sides of a diff share a route that is the same in both, so states worked out for one side are reused for
         the other where every backend is the very same object and still granted.
         """
-        known = route.once(_state_slot, self._kinds)
+        known = route.once(_state_slot)
         if known and all(self._reusable(route, state, mesh_parents) for state in known[0]):
             return known[0]
         states = tuple(self._state(route, *reference, mesh_parents) for reference in _references(route))
@@ -152,18 +151,13 @@ class Backends:
 
     def _delegation(self, rule: int, pointer: Pointer, role: str, target: ResourceKey) -> BackendState:
         """Return the state of a reference to routes: `*` and labels select any number of them, so none is missing."""
-        if target.kind != "HTTPRoute" or target.name == "*":
-            resolution = Resolution("found", "selects routes")
-        else:
-            resolution = resolve(self._world, target)
-        reason = "BackendNotFound" if resolution.missing else ""
-        message = resolution.reason if reason else ""
+        selects = target.kind != "HTTPRoute" or target.name == "*"
+        resolution = Resolution("found", "selects routes") if selects else resolve(self._world, target)
+        reason, message = ("BackendNotFound", resolution.reason) if resolution.missing else ("", "")
         return BackendState(role, pointer, rule, target, None, resolution, None, None, True, reason, message)
 
     def _invalid_kind(self, target: ResourceKey, resolution: Resolution) -> bool:
-        if (target.group, target.kind) in self._kinds or resolution.unknown:
-            return False
-        if is_symbolic(target.group) or is_symbolic(target.kind):
+        if target[:2] in BACKEND_KINDS or resolution.unknown or is_symbolic(target.group) or is_symbolic(target.kind):
             return False
         return not target.group or not self._world.of_kind(target.group, target.kind)
 
@@ -171,9 +165,9 @@ class Backends:
         """Return whether a Service has a port, and its node if it is named; UDP wins over TCP only for UDPRoutes."""
         if service is None or number is None:
             return None, None
-        known = self._ports.get(service.key)
-        if known is None:
-            known = self._ports[service.key] = ports(service)
+        if service.key not in self._ports:
+            self._ports[service.key] = ports(service)
+        known = self._ports[service.key]
         if not known:
             return None, None
         matching = [candidate for candidate in known if candidate.number == number]
@@ -184,8 +178,8 @@ class Backends:
         return True, port_node(service.key, best.name) if best.name else None
 
 
-def _state_slot(route: Resource, kinds: frozenset[tuple[str, str]]) -> list[tuple[BackendState, ...]]:  # noqa: ARG001
-    """Return an empty slot, kept with the route, for backend states that depend only on the objects themselves."""
+def _state_slot(route: Resource) -> list[tuple[BackendState, ...]]:  # noqa: ARG001 - kept with the route
+    """Return an empty slot for backend states that depend only on the objects themselves."""
     return []
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter, defaultdict
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, World
+from policylint.model import GATEWAY_GROUP, Node, ResourceKey, World
 from policylint.topology import routes as reading
 from policylint.topology.backends import BACKEND_KINDS, Backends, port_node, ports
 from policylint.topology.certificates import Certificates
 from policylint.topology.delegation import delegations, disjoint, without_cycles
-from policylint.topology.gateways import Created, Holder, Holders, OwnClass
+from policylint.topology.gateways import Holder, Holders, OwnClass
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
 from policylint.topology.hostname_conflicts import SharesHostnames, mark_conflicts
-from policylint.topology.parents import ParentClaim, Parents
+from policylint.topology.parents import Parents
 from policylint.topology.state import (
     BackendState,
     Delegation,
@@ -23,31 +23,23 @@ from policylint.topology.state import (
     ParentState,
     RouteState,
 )
-from policylint.topology.status import Statuses, parent_state, route_resolved
+from policylint.topology.status import Statuses, parent_state, resolved
 
 
 def build(
-    world: World,
-    *,
-    created: Created | None = None,
-    backend_kinds: Collection[tuple[str, str]] = BACKEND_KINDS,
-    own_class: OwnClass | None = None,
-    shares_hostnames: SharesHostnames | None = None,
+    world: World, *, own_class: OwnClass | None = None, shares_hostnames: SharesHostnames | None = None
 ) -> Topology:
     """Return the topology of one environment.
 
     Args:
-        world: its objects.
-        created: returns when an object was created; by default `metadata.creationTimestamp`, "" where absent.
-        backend_kinds: kinds that a backendRef may name even when the world holds no object of them.
         own_class: returns whether a controller creates the GatewayClass of that name itself; by default none does.
         shares_hostnames: returns whether a controller accepts HTTPRoutes and GRPCRoutes with one hostname on a
             listener; by default none does, as the spec has it.
     """
-    age = created or _creation_timestamp
-    holders = Holders(world, age, own_class or _creates_no_class)
+    holders = Holders(world, own_class or (lambda name: False))  # noqa: ARG005 - an OwnClass
     grants = Grants(world)
-    routes = _routes(world, holders, Backends(world, grants, backend_kinds), age, shares_hostnames or _strict)
+    shares = shares_hostnames or (lambda controller, class_name: False)  # noqa: ARG005 - a SharesHostnames
+    routes = _routes(world, holders, Backends(world, grants), shares)
     gateways, listener_sets = _holders(world, holders, Certificates(world, grants), routes)
     rules = {state.route.key: reading.rules(state.route) for state in routes}
     sections, synthetic = _sections(world, holders, rules)
@@ -55,38 +47,22 @@ def build(
     _draw_gateways(topology, holders)
     _draw_routes(topology, rules)
     _draw_roots(topology, holders)
-    _draw_backends(topology, backend_kinds)
+    _draw_backends(topology)
     return topology
 
 
-def _creation_timestamp(resource: Resource) -> str:
-    return resource.created
-
-
-def _creates_no_class(name: str) -> bool:  # noqa: ARG001 - an OwnClass
-    return False
-
-
-def _strict(controller: str, class_name: str) -> bool:  # noqa: ARG001 - a SharesHostnames
-    return False
-
-
-def _routes(
-    world: World, holders: Holders, backends: Backends, age: Created, shares: SharesHostnames
-) -> list[RouteState]:
+def _routes(world: World, holders: Holders, backends: Backends, shares: SharesHostnames) -> list[RouteState]:
     """Return the states of all routes, with their parentRefs and backendRefs resolved."""
     parents = Parents(world, holders)
-    claims: list[tuple[Resource, list[ParentClaim]]] = [
-        (route, parents.claims(route)) for route in reading.of_world(world)
-    ]
-    mark_conflicts(claims, age, shares)
+    claims = [(route, parents.claims(route)) for route in reading.of_world(world)]
+    mark_conflicts(claims, shares)
     route_states = []
     for route, route_claims in claims:
         backend_states = backends.of_route(route, [claim.target.key for claim in route_claims if claim.mesh])
-        resolved = route_resolved(backend_states)
+        condition = resolved(backend_states)
         faults = reading.faults(route)
         count = len(reading.rules(route)) if faults else 0
-        parent_states = tuple(parent_state(claim, faults, count, resolved) for claim in route_claims)
+        parent_states = tuple(parent_state(claim, faults, count, condition) for claim in route_claims)
         route_states.append(RouteState(route, reading.hostnames(route), parent_states, backend_states))
     return route_states
 
@@ -98,22 +74,21 @@ def _holders(
 
     Source: docs/design/request-precedence.md §3.
     """
-    attached: dict[Node, int] = {}
-    for route in routes:
-        nodes = {node for parent in route.parents if parent.accepted for node in parent.attached}
-        for node in nodes:
-            attached[node] = attached.get(node, 0) + 1
+    attached = Counter(
+        node
+        for route in routes
+        for node in {node for parent in route.parents if parent.accepted for node in parent.attached}
+    )
     statuses = Statuses(world, holders, certificates, attached)
     gateways = {holder.resource.key: statuses.gateway(holder, 0) for holder in holders.gateways}
     refused = {key for key, state in gateways.items() if _accepted(state) == "False"}
-    sets: list[ListenerSetState] = []
-    counts: dict[ResourceKey, int] = {}
-    for holder in holders.listener_sets:
-        state = statuses.listener_set(holder, holder.parent not in refused)
-        sets.append(state)
-        if holder.gateway is not None and _accepted(state) == "True":
-            counts[holder.gateway.key] = counts.get(holder.gateway.key, 0) + 1
-    return [state._replace(attached_listener_sets=counts.get(key, 0)) for key, state in gateways.items()], sets
+    sets = [statuses.listener_set(holder, holder.parent not in refused) for holder in holders.listener_sets]
+    counts = Counter(
+        holder.gateway.key
+        for holder, state in zip(holders.listener_sets, sets, strict=True)
+        if holder.gateway is not None and _accepted(state) == "True"
+    )
+    return [state._replace(attached_listener_sets=counts[key]) for key, state in gateways.items()], sets
 
 
 def _accepted(state: GatewayState | ListenerSetState) -> str:
@@ -169,8 +144,7 @@ def _draw_routes(topology: Topology, rules: dict[ResourceKey, list[reading.Rule]
     vertices: dict[tuple[ResourceKey, int], int] = {}
     for state in topology.routes:
         route = topology.add(whole(state.route.key))
-        above = dict.fromkeys(node for parent in state.parents for node in parent.attached)
-        for listener in above:
+        for listener in dict.fromkeys(node for parent in state.parents for node in parent.attached):
             topology.link(topology.add(listener), route)
         for rule in rules[state.route.key]:
             vertex = topology.add(rule.node)
@@ -215,23 +189,17 @@ def _draw_roots(topology: Topology, holders: Holders) -> None:
             topology.detached[vertex] = Detached(not holder.refused, holder.refused or holder.unknown)
             if not holder.refused:
                 topology.root(vertex)
-    handed: dict[ResourceKey, list[Delegation]] = {}
+    handed: dict[ResourceKey, list[Delegation]] = defaultdict(list)
     for delegation in topology.delegations:
-        handed.setdefault(delegation.child, []).append(delegation)
+        handed[delegation.child].append(delegation)
     for state in topology.routes:
         vertex = topology.add(whole(state.route.key))
         if any(parent.mesh and parent.section_found is not False for parent in state.parents):
             topology.root(vertex)
         elif not topology.parents[vertex]:
-            idle = next(
-                (
-                    delegation
-                    for delegation in handed.get(state.route.key, ())
-                    if _carries_nothing(delegation, topology)
-                ),
-                None,
-            )
-            if idle is not None and not state.parents:
+            delegating = [] if state.parents else handed.get(state.route.key, [])
+            idle = next((delegation for delegation in delegating if _carries_nothing(delegation, topology)), None)
+            if idle is not None:
                 topology.detached[vertex] = Detached(False, f"{idle.parent} hands over no request that it matches")
                 continue
             topology.detached[vertex] = why = _detachment(state.parents)
@@ -248,17 +216,16 @@ def _detachment(parents: tuple[ParentState, ...]) -> Detached:
             return Detached(True, f"{parent.text}: {parent.resolution.reason}")
         if parent.resolution.found and parent.section_found is None and parent.wanted.kind != "HTTPRoute":
             return Detached(True, f"{parent.text}: its listeners are not known")
-    reasons = []
-    for parent in parents:
-        refusal = parent.conditions[0]
-        reasons.append(f"{parent.text}: {refusal.message or 'it does not lead here'}")
-    return Detached(False, "; ".join(reasons))
+    return Detached(
+        False,
+        "; ".join(f"{parent.text}: {parent.conditions[0].message or 'it does not lead here'}" for parent in parents),
+    )
 
 
-def _draw_backends(topology: Topology, kinds: Collection[tuple[str, str]]) -> None:
+def _draw_backends(topology: Topology) -> None:
     """Draw the backends that no root leads to as roots of their own, one vertex per named port if they have any."""
-    named = {(backend.wanted.group, backend.wanted.kind) for state in topology.routes for backend in state.backends}
-    for kind in sorted({*kinds, *named}):
+    named = {backend.wanted[:2] for state in topology.routes for backend in state.backends}
+    for kind in sorted(BACKEND_KINDS | named):
         if kind == (GATEWAY_GROUP, "HTTPRoute"):
             continue
         for resource in topology.world.of_kind(*kind):

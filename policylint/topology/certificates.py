@@ -10,10 +10,9 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, text
+from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
 from policylint.topology.grants import Grants
 from policylint.topology.references import resolve, target
 from policylint.topology.secret_data import hidden
@@ -45,7 +44,7 @@ class Certificates:
         self._made: dict[ResourceKey, ResourceKey] = {}
         for kind, paths in MAKERS.items():
             for maker in world.of_kind(*kind):
-                name = next((candidate for path in paths if (candidate := _at(maker.body, path))), "")
+                name = next((name for path in paths if (name := text(value_at(maker.body, path)))), "")
                 if name:
                     self._made[ResourceKey("", "Secret", maker.key.namespace, name)] = maker.key
 
@@ -96,13 +95,10 @@ class Certificates:
             return resolution
         if issued:
             return Resolution("unknown", "cert-manager makes it, by an annotation of the Gateway")
-        maker = self._made.get(wanted)
+        bundle = ResourceKey("trust.cert-manager.io", "Bundle", "", wanted.name)
+        maker = self._made.get(wanted) or (bundle if self._world.get(bundle) is not None else None)
         if maker is not None:
             return Resolution("unknown", f"{maker} makes it")
-        if self._world.of_kind("trust.cert-manager.io", "Bundle"):
-            bundle = ResourceKey("trust.cert-manager.io", "Bundle", "", wanted.name)
-            if self._world.get(bundle) is not None:
-                return Resolution("unknown", f"{bundle} makes it")
         return resolution
 
 
@@ -137,10 +133,3 @@ def _decoded(value: str) -> str:
         return base64.b64decode("".join(value.split()), validate=True).decode("latin-1")
     except (binascii.Error, ValueError):
         return ""
-
-
-def _at(body: Mapping[str, Any], path: tuple[str, ...]) -> str:
-    value: object = body
-    for step in path:
-        value = mapping(value).get(step)
-    return text(value)

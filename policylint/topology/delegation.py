@@ -117,17 +117,12 @@ def disjoint(parent: Resource, rule: int, child: Resource) -> bool:
 
     The controllers ask for more (everything that the parent matches). False where a route's paths are relative.
     """
-    if any(_inherits(route) for route in (parent, child)):
+    marks = {text(route.annotations.get(name)).lower() for route in (parent, child) for name in INHERITING}
+    if marks & {"true", "yes", "enabled"}:
         return False
     above = _matches(mapping(sequence(parent.spec.get("rules"))[rule]))
     below = [match for rule_value in sequence(child.spec.get("rules")) for match in _matches(mapping(rule_value))]
     return bool(below) and not any(_overlap(wide, narrow) for wide in above for narrow in below)
-
-
-def _inherits(route: Resource) -> bool:
-    return any(
-        text(route.annotations.get(annotation)).lower() in ("true", "yes", "enabled") for annotation in INHERITING
-    )
 
 
 def _matches(rule: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from policylint.model import GATEWAY_GROUP, Node, Resolution, Resource, ResourceKey, World, mapping, text
 from policylint.topology.listener_conflicts import Conflict, conflicts
@@ -11,9 +11,6 @@ from policylint.topology.namespaces import admits
 from policylint.topology.references import X_GROUP, is_listener_set, parent_target, resolve
 
 LISTENER_SETS = ((GATEWAY_GROUP, "ListenerSet"), (X_GROUP, "XListenerSet"), (X_GROUP, "ListenerSet"))
-
-Created = Callable[[Resource], str]
-"""Returns when an object was created: anything that sorts, "" where it is unknown."""
 
 OwnClass = Callable[[str], object]
 """Returns whether a controller creates the GatewayClass of this name itself, so that no tree need hold it."""
@@ -31,18 +28,6 @@ class Holder:
         controller: controllerName of the class, "" where it is unknown.
         class_name: the class of that Gateway, "" without one.
     """
-
-    __slots__ = (
-        "allowed",
-        "class_name",
-        "controller",
-        "gateway",
-        "listeners",
-        "parent",
-        "refused",
-        "resolution",
-        "resource",
-    )
 
     def __init__(self, resource: Resource, parent: ResourceKey, resolution: Resolution) -> None:
         self.resource = resource
@@ -68,13 +53,13 @@ class Holders:
 
     __slots__ = ("by_key", "conflicts", "gateways", "listener_sets", "sets_of")
 
-    def __init__(self, world: World, created: Created, own_class: OwnClass) -> None:
+    def __init__(self, world: World, own_class: OwnClass) -> None:
         self.gateways = [_gateway(world, resource, own_class) for resource in world.of_kind(GATEWAY_GROUP, "Gateway")]
         self.by_key: dict[ResourceKey, Holder] = {holder.resource.key: holder for holder in self.gateways}
         self.listener_sets: list[Holder] = []
         self.sets_of: dict[ResourceKey, list[Holder]] = {}
         resources = [resource for kind in LISTENER_SETS for resource in world.of_kind(*kind)]
-        for resource in sorted(resources, key=lambda candidate: precedence(candidate, created)):
+        for resource in sorted(resources, key=precedence):
             holder = self._listener_set(world, resource)
             self.listener_sets.append(holder)
             self.by_key[resource.key] = holder
@@ -111,16 +96,10 @@ class Holders:
             holder.gateway = gateway.resource
         return holder
 
-    def listeners(self, gateway: ResourceKey) -> Iterator[Listener]:
-        """Yield the merged list of a Gateway: its own listeners, then its ListenerSets' by precedence."""
-        for holder in (self.by_key[gateway], *self.sets_of.get(gateway, ())):
-            yield from holder.listeners.values()
 
-
-def precedence(resource: Resource, created: Created) -> tuple[bool, str, str, str]:
+def precedence(resource: Resource) -> tuple[bool, str, str, str]:
     """Return a sort key: the oldest first, then by `{namespace}/{name}`; no creation time counts as the newest."""
-    stamp = created(resource)
-    return (not stamp, stamp, resource.key.path, resource.key.kind)
+    return (not resource.created, resource.created, resource.key.path, resource.key.kind)
 
 
 def _gateway(world: World, resource: Resource, own_class: OwnClass) -> Holder:

@@ -6,7 +6,7 @@ Paths run along `children` from a root. A Service that a rule reaches by a port 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from policylint.model import Node, ResourceKey, World
 from policylint.namedtuple import NamedTuple
@@ -45,28 +45,6 @@ class Topology:
         delegations: every hand-over from a rule to another route, those that close a cycle included.
     """
 
-    __slots__ = (
-        "_by_node",
-        "_filters",
-        "_gateways",
-        "_listener_sets",
-        "_listeners",
-        "_routes",
-        "_sections",
-        "_synthetic",
-        "children",
-        "delegations",
-        "detached",
-        "gateways",
-        "listener_sets",
-        "parents",
-        "reachable",
-        "roots",
-        "routes",
-        "vertices",
-        "world",
-    )
-
     def __init__(
         self,
         world: World,
@@ -95,11 +73,8 @@ class Topology:
         self._routes: dict[ResourceKey, RouteState] = {state.route.key: state for state in routes}
         self._gateways: dict[ResourceKey, GatewayState] = {state.gateway.key: state for state in gateways}
         self._listener_sets = {state.listener_set.key: state for state in listener_sets}
-        self._listeners: dict[Node, ListenerState] = {}
-        for holder in gateways:
-            self._listeners.update((listener.node, listener) for listener in holder.listeners)
-        for listener_set in listener_sets:
-            self._listeners.update((listener.node, listener) for listener in listener_set.listeners)
+        holders: list[GatewayState | ListenerSetState] = [*gateways, *listener_sets]
+        self._listeners = {listener.node: listener for holder in holders for listener in holder.listeners}
 
     def vertices_of(self, node: Node) -> list[int]:
         """Return the vertices of a node; a Service has one per port it is reached by, and one for no port."""
@@ -185,6 +160,17 @@ class Topology:
             if not self.reachable[reached]:
                 self.reachable[reached] = 1
                 stack.extend(self.children[reached])
+
+
+def walk(edges: Sequence[Iterable[int]], starts: Iterable[int]) -> set[int]:
+    """Return the vertices that edges (`children` or `parents`) lead to, those where the walk starts included."""
+    reached = set(starts)
+    pending = list(reached)
+    while pending:
+        following = set(edges[pending.pop()]) - reached
+        reached |= following
+        pending += following
+    return reached
 
 
 def whole(key: ResourceKey) -> Node:

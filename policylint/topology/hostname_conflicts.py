@@ -6,10 +6,12 @@ Many controllers accept both on purpose (kubernetes-sigs/gateway-api#4598): on t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
+from functools import cache
 
-from policylint.model import Node, Resource, ResourceKey, is_symbolic
-from policylint.topology.gateways import Created, Holder, precedence
+from policylint.model import Node, Resource, is_symbolic
+from policylint.topology.gateways import precedence
 from policylint.topology.hostnames import HostnameIndex
 from policylint.topology.parents import ParentClaim
 
@@ -21,55 +23,39 @@ SharesHostnames = Callable[[str, str], bool]
 and a class."""
 
 
-def mark_conflicts(claims: list[tuple[Resource, list[ParentClaim]]], created: Created, shares: SharesHostnames) -> None:
+def mark_conflicts(claims: list[tuple[Resource, list[ParentClaim]]], shares: SharesHostnames) -> None:
     """Mark the losing candidates of these routes, in the time of a sort rather than of comparing all pairs.
 
     A route whose attachment is uncertain neither wins nor loses, nor does a hostname that holds a variable.
     """
+    shares = cache(shares)
+    claims = [claim for claim in claims if claim[0].key.kind in ("HTTPRoute", "GRPCRoute")]
     # Only listeners that have routes of both kinds can have conflicts.
-    lenient: dict[tuple[str, str], bool] = {}
-    kinds: dict[Node, set[str]] = {}
+    kinds: dict[Node, set[str]] = defaultdict(set)
     for route, route_claims in claims:
-        if route.key.kind in ("HTTPRoute", "GRPCRoute"):
-            for claim in route_claims:
-                for candidate in claim.candidates:
-                    if not candidate.failure and not _shared(claim.holder, shares, lenient):
-                        kinds.setdefault(candidate.node, set()).add(route.key.kind)
+        for claim in route_claims:
+            for candidate in claim.candidates:
+                if not candidate.failure and not (
+                    claim.holder and shares(claim.holder.controller, claim.holder.class_name)
+                ):
+                    kinds[candidate.node].add(route.key.kind)
     shared = {node for node, route_kinds in kinds.items() if len(route_kinds) > 1}
     if not shared:
         return
     # In order of precedence: a route that finds its hostname taken by the other kind loses.
-    taken: dict[tuple[Node, str], HostnameIndex] = {}
-    for route, route_claims in sorted(claims, key=lambda pair: precedence(pair[0], created)):
-        if route.key.kind not in ("HTTPRoute", "GRPCRoute"):
-            continue
+    taken: dict[tuple[Node, str], HostnameIndex] = defaultdict(HostnameIndex)
+    for route, route_claims in sorted(claims, key=lambda pair: precedence(pair[0])):
         other_kind = "GRPCRoute" if route.key.kind == "HTTPRoute" else "HTTPRoute"
         for claim in route_claims:
             for number, candidate in enumerate(claim.candidates):
                 if candidate.failure or candidate.unknown or candidate.node not in shared:
                     continue
-                known = tuple(pattern for pattern in candidate.hostnames if not is_symbolic(pattern))
-                rival = _rival(taken.get((candidate.node, other_kind)), known)
+                known = [pattern for pattern in candidate.hostnames if not is_symbolic(pattern)]
+                rivals = taken[candidate.node, other_kind]
+                rival = next((owner for pattern in known if (owner := rivals.owner(pattern)) is not None), None)
                 if rival is not None:
                     message = f"{rival} has the hostname on {candidate.node} already"
                     claim.candidates[number] = candidate._replace(failure=REASON, message=message, rival=rival)
                 else:
-                    index = taken.setdefault((candidate.node, route.key.kind), HostnameIndex())
                     for pattern in known:
-                        index.add(pattern, route.key)
-
-
-def _shared(holder: Holder | None, shares: SharesHostnames, known: dict[tuple[str, str], bool]) -> bool:
-    """Return whether the controller of a parent accepts both kinds; `known` remembers the answer for every class."""
-    if holder is None:
-        return False
-    served_by = (holder.controller, holder.class_name)
-    if served_by not in known:
-        known[served_by] = shares(*served_by)
-    return known[served_by]
-
-
-def _rival(index: HostnameIndex | None, patterns: tuple[str, ...]) -> ResourceKey | None:
-    if index is None:
-        return None
-    return next((owner for pattern in patterns if (owner := index.owner(pattern)) is not None), None)
+                        taken[candidate.node, route.key.kind].add(pattern, route.key)

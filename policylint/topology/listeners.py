@@ -56,8 +56,7 @@ class Listener(NamedTuple):
 
 def read(holder: Resource) -> list[Listener]:
     """Return the listeners of a Gateway or ListenerSet; of two with one name the first one counts."""
-    role = "ListenerSet" if is_listener_set(holder.key.group, holder.key.kind) else "Listener"
-    role = holder.key.kind if role == "ListenerSet" else role
+    role = holder.key.kind if is_listener_set(holder.key.group, holder.key.kind) else "Listener"
     listeners: dict[str, Listener] = {}
     for index, value in enumerate(sequence(holder.spec.get("listeners"))):
         if isinstance(value, dict):

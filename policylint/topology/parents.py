@@ -6,15 +6,8 @@ docs/design/request-precedence.md §3, tested in its order: selected (name, port
 from __future__ import annotations
 
 from policylint.documents import Pointer
-from policylint.model import (
-    GATEWAY_GROUP,
-    Resolution,
-    Resource,
-    World,
-    is_symbolic,
-    mapping,
-    sequence,
-)
+from policylint.model import GATEWAY_GROUP, Resolution, Resource, World, is_symbolic, mapping, sequence
+from policylint.model.resource import written
 from policylint.topology.backends import SERVICE, ports
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.hostnames import EVERY, narrowed
@@ -111,7 +104,7 @@ class Parents:
             return Candidate(listener.node, listener.holder, place, "NotAllowedByListeners", message)
         admission = self._admits(listener, route.key.namespace)
         if admission.allowed is False:
-            place = _written_pointer(listener, "allowedRoutes", "namespaces")
+            place = (*pointer, *written(listener.value, ("allowedRoutes", "namespaces")))
             message = f"{listener.node} {admission.message}"
             return Candidate(listener.node, listener.holder, place, "NotAllowedByListeners", message)
         unknown = holder.unknown or (admission.message if admission.allowed is None else "")
@@ -130,12 +123,10 @@ class Parents:
     def _admits(self, listener: Listener, namespace: str) -> Admission:
         """Evaluate `allowedRoutes.namespaces`, default Same, once per listener and namespace."""
         place = (listener.node, namespace)
-        admission = self._admissions.get(place)
-        if admission is None:
+        if place not in self._admissions:
             home = listener.holder.key.namespace
-            admission = admits(self._world, listener.allowed_namespaces, "Same", home, namespace)
-            self._admissions[place] = admission
-        return admission
+            self._admissions[place] = admits(self._world, listener.allowed_namespaces, "Same", home, namespace)
+        return self._admissions[place]
 
 
 def _parent_targets(route: Resource) -> list[tuple[int, ReferenceTarget]]:
@@ -163,15 +154,3 @@ def _has_port(service: Resource | None, reference: ReferenceTarget) -> bool | No
         for port in ports(service)
         if not reference.section or port.name == reference.section
     )
-
-
-def _written_pointer(listener: Listener, *path: str) -> Pointer:
-    """Return the pointer of a field of a listener, cut short where the rest is not written (a default)."""
-    value: object = listener.value
-    pointer = listener.pointer
-    for step in path:
-        value = mapping(value).get(step)
-        if value is None:
-            break
-        pointer = (*pointer, step)
-    return pointer

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import (
@@ -38,11 +39,12 @@ PATH_TYPES = frozenset({"Exact", "PathPrefix", "RegularExpression"})
 
 
 class Rule(NamedTuple):
-    """One rule of a route; `synthetic` for an unnamed one, called `rule-N`."""
+    """One rule of a route, with its body; `synthetic` for an unnamed one, called `rule-N`."""
 
     number: int
     node: Node
     synthetic: bool
+    body: Mapping[str, Any]
 
 
 class RouteFault(NamedTuple):
@@ -79,15 +81,14 @@ def _rules(route: Resource) -> list[Rule]:
     for index, value in enumerate(sequence(route.spec.get("rules"))):
         if isinstance(value, dict):
             name = text(value.get("name"))
-            parsed.append(Rule(index, Node(route.key, name or f"rule-{index + 1}", role), not name))
+            parsed.append(Rule(index, Node(route.key, name or f"rule-{index + 1}", role), not name, value))
     return parsed
 
 
 def extension_refs(route: Resource) -> Iterator[tuple[Node, int, ResourceKey]]:
     """Yield every ExtensionRef filter of a rule: the rule, the filter's position, and the (always local) object."""
     for rule in rules(route):
-        filters = sequence(mapping(sequence(route.spec.get("rules"))[rule.number]).get("filters"))
-        for position, value in enumerate(map(mapping, filters)):
+        for position, value in enumerate(map(mapping, sequence(rule.body.get("filters")))):
             reference = mapping(value.get("extensionRef"))
             if text(value.get("type")) == "ExtensionRef" and text(reference.get("name")):
                 group, kind = text(reference.get("group")), text(reference.get("kind"))
@@ -100,12 +101,9 @@ def faults(route: Resource) -> list[RouteFault]:
 
 
 def _read_faults(route: Resource) -> list[RouteFault]:
-    first_faults = []
-    for index, value in enumerate(sequence(route.spec.get("rules"))):
-        fault = next(_faults(index, ("spec", "rules", index), mapping(value)), None)
-        if fault is not None:
-            first_faults.append(fault)
-    return first_faults
+    bodies = enumerate(sequence(route.spec.get("rules")))
+    first_faults = (next(_faults(index, ("spec", "rules", index), body), None) for index, body in bodies)
+    return [fault for fault in first_faults if fault is not None]
 
 
 def _faults(index: int, pointer: Pointer, rule: object) -> Iterator[RouteFault]:

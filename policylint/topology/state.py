@@ -6,6 +6,7 @@ but is marked, so that nothing certain is said of it (docs/design/architecture.m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from policylint.documents import Pointer
@@ -22,6 +23,11 @@ class Condition(NamedTuple):
     status: Status
     reason: str
     message: str = ""
+
+
+def rejection(conditions: Iterable[Condition]) -> Condition | None:
+    """Return the Accepted condition that is not True, None if there is none."""
+    return next((each for each in conditions if each.type == "Accepted" and each.status != "True"), None)
 
 
 class ReferenceState(NamedTuple):
@@ -200,6 +206,11 @@ class RouteState(NamedTuple):
     hostnames: tuple[str, ...]
     parents: tuple[ParentState, ...]
     backends: tuple[BackendState, ...]
+
+    @property
+    def attached(self) -> frozenset[Node]:
+        """The listeners that the route is attached to."""
+        return frozenset(node for parent in self.parents for node in parent.attached)
 
 
 class Delegation(NamedTuple):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from policylint.documents import Pointer
 from policylint.model import Node, Resolution, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
 from policylint.topology.certificates import Certificates
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.listeners import Listener
@@ -70,9 +73,9 @@ def _accepted(claim: ParentClaim, faults: Sequence[RouteFault], rules: int) -> C
     return ACCEPTED
 
 
-def route_resolved(backends: Sequence[BackendState]) -> Condition:
-    """Return ResolvedRefs of a route: the reason of the first backendRef that fails (§9)."""
-    failing = next((backend for backend in backends if backend.reason), None)
+def resolved(references: Iterable[BackendState | ReferenceState]) -> Condition:
+    """Return ResolvedRefs of a route or listener: the reason of the first reference that fails (§9)."""
+    failing = next((reference for reference in references if reference.reason), None)
     return Condition("ResolvedRefs", "False", failing.reason, failing.message) if failing else RESOLVED
 
 
@@ -81,9 +84,7 @@ class Statuses:
 
     __slots__ = ("_attached", "_certificates", "_holders", "_world")
 
-    def __init__(
-        self, world: World, holders: Holders, certificates: Certificates, attached: Mapping[Node, int]
-    ) -> None:
+    def __init__(self, world: World, holders: Holders, certificates: Certificates, attached: Counter[Node]) -> None:
         self._world = world
         self._holders = holders
         self._certificates = certificates
@@ -99,7 +100,9 @@ class Statuses:
             # What the API server writes into a new Gateway; without a class no controller ever replaces it.
             message = f"waiting for a controller: {holder.resolution.reason}"
             conditions = [Condition("Accepted", "Unknown", "Pending", message)]
-        if any(text(validation.get("mode")) == "AllowInsecureFallback" for validation, _ in _validations(resource)):
+        if any(
+            text(validation.value.get("mode")) == "AllowInsecureFallback" for validation in client_validations(resource)
+        ):
             message = "client certificates are asked for, but not required"
             conditions.append(Condition("InsecureFrontendValidationMode", "True", "ConfigurationChanged", message))
         return GatewayState(
@@ -122,12 +125,8 @@ class Statuses:
         elif holder.refused or not gateway_accepted:
             message = holder.refused or f"{holder.parent} is not accepted"
             condition = Condition("Accepted", "False", "ParentNotAccepted", message)
-        elif not any(valid):
-            condition = Condition("Accepted", "False", "ListenersNotValid", "no listener is valid")
-        elif not all(valid):
-            condition = Condition("Accepted", "True", "ListenersNotValid", "some listeners are not valid")
         else:
-            condition = ACCEPTED
+            condition = _with_listeners(valid)
         return ListenerSetState(
             listener_set=holder.resource,
             parent=holder.parent,
@@ -162,7 +161,7 @@ class Statuses:
             port=listener.port,
             hostname=listener.hostname,
             supported_kinds=listener.kinds,
-            attached_routes=self._attached.get(listener.node, 0),
+            attached_routes=self._attached[listener.node],
             conditions=(accepted, conflicted, _listener_resolved(listener, (*certificates, *authorities))),
             references=(*certificates, *authorities),
             conflict=conflict.reason if conflict is not None else "",
@@ -174,10 +173,9 @@ class Statuses:
         if text(tls.get("mode")) == "Passthrough" or listener.protocol in ("HTTP", "TCP", "UDP"):
             return ()
         place = (*listener.pointer, "tls", "certificateRefs")
+        role, invalid = "certificate", "InvalidCertificateRef"
         return tuple(
-            self._certificates.certificate(
-                listener.holder, (*place, index), reference, "certificate", "InvalidCertificateRef"
-            )
+            self._certificates.certificate(listener.holder, (*place, index), reference, role, invalid)
             for index, reference in enumerate(sequence(tls.get("certificateRefs")))
         )
 
@@ -186,16 +184,10 @@ class Statuses:
         gateway = holder.gateway
         if gateway is None or listener.protocol not in ("HTTPS", "TLS"):
             return ()
-        frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
-        place: tuple[str | int, ...] = ("spec", "tls", "frontend", "default", "validation")
-        validation = mapping(mapping(frontend.get("default")).get("validation"))
-        for index, config in enumerate(map(mapping, sequence(frontend.get("perPort")))):
-            if listener.port is not None and port_number(config.get("port")) == listener.port:
-                place = ("spec", "tls", "frontend", "perPort", index, "tls", "validation")
-                validation = mapping(mapping(config.get("tls")).get("validation"))
+        validation = client_validation(gateway, listener.port)
         return tuple(
-            self._certificates.authority(gateway, (*place, "caCertificateRefs", index), reference)
-            for index, reference in enumerate(sequence(validation.get("caCertificateRefs")))
+            self._certificates.authority(gateway, (*validation.pointer, "caCertificateRefs", index), reference)
+            for index, reference in enumerate(sequence(validation.value.get("caCertificateRefs")))
         )
 
     def _client_certificate(self, gateway: Resource) -> list[ReferenceState]:
@@ -216,9 +208,8 @@ class Statuses:
         cluster_wide = key._replace(namespace="")
         if not resolution.found and self._world.get(cluster_wide) is not None:
             key, resolution = cluster_wide, Resolution("found", resource=self._world.get(cluster_wide))
-        reason = "InvalidParameters" if resolution.missing else ""
+        reason, message = ("InvalidParameters", resolution.reason) if resolution.missing else ("", "")
         place = ("spec", "infrastructure", "parametersRef")
-        message = resolution.reason if reason else ""
         return [ReferenceState("parameters", gateway, place, key, resolution, True, reason, message)]
 
 
@@ -232,8 +223,12 @@ def _gateway_accepted(
         kind = text(address.get("type"))
         if kind not in ADDRESS_TYPES and not is_symbolic(kind):
             return Condition("Accepted", "False", "UnsupportedAddress", f"address type {kind} is not known")
-    valid = [_holds(listener, "Accepted") for listener in listeners]
-    if valid and not any(valid):
+    return _with_listeners([_holds(listener, "Accepted") for listener in listeners]) if listeners else ACCEPTED
+
+
+def _with_listeners(valid: Sequence[bool]) -> Condition:
+    """Return Accepted of an object by whether each of its listeners is valid."""
+    if not any(valid):
         return Condition("Accepted", "False", "ListenersNotValid", "no listener is valid")
     if not all(valid):
         return Condition("Accepted", "True", "ListenersNotValid", "some listeners are not valid")
@@ -254,19 +249,34 @@ def _listener_resolved(listener: Listener, references: Sequence[ReferenceState])
     if listener.invalid:
         message = f"protocol {listener.protocol} does not take {', '.join(kind for kind, _ in listener.invalid)}"
         return Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
-    failing = next((reference for reference in references if reference.reason), None)
-    return Condition("ResolvedRefs", "False", failing.reason, failing.message) if failing else RESOLVED
+    return resolved(references)
 
 
-def _validations(gateway: Resource) -> list[tuple[Mapping[str, Any], int | None]]:
-    """Return the client validations of a Gateway with their ports, None for the default one."""
+class ClientValidation(NamedTuple):
+    """The validation of client certificates on a port of a Gateway, None for the default (GatewaySpec.TLS.Frontend)."""
+
+    pointer: Pointer
+    value: Mapping[str, Any]
+    port: int | None
+
+
+def client_validations(gateway: Resource) -> list[ClientValidation]:
+    """Return the client validations of a Gateway, the default one first."""
     frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
-    validations: list[tuple[Mapping[str, Any], int | None]] = [
-        (mapping(mapping(frontend.get("default")).get("validation")), None)
-    ]
-    for config in map(mapping, sequence(frontend.get("perPort"))):
-        validations.append((mapping(mapping(config.get("tls")).get("validation")), port_number(config.get("port"))))
+    place = ("spec", "tls", "frontend")
+    default = mapping(mapping(frontend.get("default")).get("validation"))
+    validations = [ClientValidation((*place, "default", "validation"), default, None)]
+    for index, config in enumerate(map(mapping, sequence(frontend.get("perPort")))):
+        pointer = (*place, "perPort", index, "tls", "validation")
+        value = mapping(mapping(config.get("tls")).get("validation"))
+        validations.append(ClientValidation(pointer, value, port_number(config.get("port"))))
     return validations
+
+
+def client_validation(gateway: Resource, port: int | None) -> ClientValidation:
+    """Return the client validation of a port: its own, else the default."""
+    default, *others = client_validations(gateway)
+    return next((validation for validation in others if port is not None and validation.port == port), default)
 
 
 def _holds(listener: ListenerState, kind: str) -> bool:

@@ -41,26 +41,16 @@ def services_selecting(world: World, workload: Resource) -> list[Resource]:
     services = [
         service for service in world.in_namespace("", "Service", workload.key.namespace) if _selects(service, labels)
     ]
-    return sorted(
-        services, key=lambda service: (-len(_selector(service)), service.key.name != workload.key.name, service.key)
-    )
+    services.sort(key=lambda service: (service.key.name != workload.key.name, service.key))
+    return sorted(services, key=lambda service: len(mapping(service.spec.get("selector"))), reverse=True)
 
 
 def workloads_selected(world: World, service: Resource) -> list[Resource]:
     """Return the workloads whose Pods a Service selects."""
-    namespace = service.key.namespace
-    return [
-        workload
-        for kind in WORKLOADS
-        for workload in world.in_namespace(*kind, namespace)
-        if _selects(service, pod_labels(workload))
-    ]
-
-
-def _selector(service: Resource) -> Mapping[str, Any]:
-    return mapping(service.spec.get("selector"))
+    workloads = (workload for kind in WORKLOADS for workload in world.in_namespace(*kind, service.key.namespace))
+    return [workload for workload in workloads if _selects(service, pod_labels(workload))]
 
 
 def _selects(service: Resource, labels: Mapping[str, Any]) -> bool:
-    selector = _selector(service)
+    selector = mapping(service.spec.get("selector"))
     return bool(selector) and all(labels.get(name) == value for name, value in selector.items())

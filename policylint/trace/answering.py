@@ -6,36 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
-from policylint.namedtuple import NamedTuple
-from policylint.topology import RouteState, Topology
-from policylint.topology.routes import PATH_TYPES, RouteFault, Rule, faults
+from policylint.topology import RouteState, Topology, whole
+from policylint.topology.routes import PATH_TYPES, faults
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
 from policylint.trace.filters import Message, Step, shown
 from policylint.trace.matching import path_of
 from policylint.trace.precedence import RuleCandidate, ordered, rule_candidates
-from policylint.trace.request import Request
-from policylint.trace.result import Forwarded, Outcome, Share
+from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
 _MOST_DELEGATIONS = 16
-
-
-class RuleOutcome(NamedTuple):
-    """The end of a request that a rule takes.
-
-    Args:
-        path: the rules and routes below the first rule that it was delegated to.
-        final: the candidate that finally answers (not the first one where its rule delegates).
-    """
-
-    outcome: Outcome
-    final: RuleCandidate
-    path: tuple[Node, ...] = ()
-    steps: tuple[Step, ...] = ()
-    forwarded: Forwarded | None = None
-    per_backend: Mapping[ResourceKey, Forwarded] = {}
-    response: Mapping[str, str] = {}
-    mirrors: tuple[ResourceKey, ...] = ()
-    backend_tls: bool = False
 
 
 class Responder:
@@ -47,66 +26,57 @@ class Responder:
         self._topology = topology
         self._tls = tls
 
-    def respond(self, candidate: RuleCandidate, request: Request, port: int | None) -> RuleOutcome:
-        """Return the end of a request that a candidate takes.
+    def respond(self, candidate: RuleCandidate, start: Trace, port: int | None) -> tuple[RuleCandidate, Trace]:
+        """Return the trace of a request that a candidate takes, down from its rule, and the candidate that answers.
 
-        Args:
-            port: of the listener or Service, for redirects that name none.
+        That is not the first one where its rule delegates; the path holds the rules and routes below the first rule.
+        `port` is the port of the listener or Service, for redirects that name none.
         """
-        message = Message(request, _prefix(candidate))
-        steps: list[Step] = []
+        message = Message(start.request, _prefix(candidate))
         nodes: list[Node] = []
         for _ in range(_MOST_DELEGATIONS):
+            trace = start._replace(path=tuple(nodes))
             state = self._state(candidate)
-            fault = _fault(candidate.route, candidate.rule)
+            fault = next((fault for fault in faults(candidate.route) if fault.rule == candidate.rule.number), None)
             if fault is not None:
-                return self._failing(candidate, fault.message, steps, nodes)
-            rule = mapping(sequence(candidate.route.spec.get("rules"))[candidate.rule.number])
-            message.apply(rule.get("filters"), ("spec", "rules", candidate.rule.number, "filters"), port)
-            steps, message.steps = [*steps, *message.steps], []
+                return candidate, _ended(trace, message, Outcome(status=500, reason=fault.message))
+            rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)
+            message.apply(rule.get("filters"), (*place, "filters"), port)
             if message.error:
-                return self._failing(candidate, message.error, steps, nodes)
+                return candidate, _ended(trace, message, Outcome(status=500, reason=message.error))
             if message.cors is not None:
                 outcome = Outcome(status=204, reason="the gateway answers the CORS preflight itself")
-                return RuleOutcome(outcome, candidate, tuple(nodes), tuple(steps), response=dict(message.cors))
+                return candidate, _ended(trace, message, outcome)._replace(response=dict(message.cors))
             if message.redirect is not None:
-                outcome = Outcome(redirect=message.redirect)
-                rule_outcome = RuleOutcome(
-                    outcome, candidate, tuple(nodes), tuple(steps), response=shown(message.response_headers)
-                )
-                return rule_outcome._replace(mirrors=self._mirrors(state, message))
-            steps += limits(rule, ("spec", "rules", candidate.rule.number))
+                trace = _ended(trace, message, Outcome(redirect=message.redirect))
+                response = shown(message.response_headers)
+                return candidate, trace._replace(response=response, mirrors=_mirrors(state, message))
+            message.steps += limits(rule, place)
             children = self._children(candidate)
             if children is None:
-                return self._backends(candidate, state, message, request, steps, nodes, port)
-            child = next(iter(ordered(rule_candidates(children, request, grpc=False))), None)
+                return candidate, self._backends(trace, candidate, state, message, port)
+            child = next(iter(ordered(rule_candidates(children, start.request, grpc=False))), None)
             if child is None:
                 reason = f"no rule of the routes that {candidate.rule.node} delegates to matches"
-                return RuleOutcome(Outcome(status=404, reason=reason), candidate, tuple(nodes), tuple(steps))
-            nodes += [Node(child.route.key, "", child.route.key.kind), child.rule.node]
+                return candidate, _ended(trace, message, Outcome(status=404, reason=reason))
+            nodes += [whole(child.route.key), child.rule.node]
             candidate = child
-        return self._failing(candidate, "the routes delegate to each other in a circle", steps, nodes)
+        outcome = Outcome(status=500, reason="the routes delegate to each other in a circle")
+        return candidate, _ended(start._replace(path=tuple(nodes)), message, outcome)
 
     def _backends(
-        self,
-        candidate: RuleCandidate,
-        state: RouteState,
-        message: Message,
-        request: Request,
-        steps: list[Step],
-        nodes: list[Node],
-        port: int | None,
-    ) -> RuleOutcome:
+        self, trace: Trace, candidate: RuleCandidate, state: RouteState, message: Message, port: int | None
+    ) -> Trace:
         """Distribute a request over the backends, each behind its own filters."""
         backend_shares = shares(state, candidate.rule.number, self._tls)
         maker = "" if backend_shares else generator_of(candidate.route)
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
-            return RuleOutcome(Outcome(unknown=True, reason=reason), candidate, tuple(nodes), tuple(steps))
+            return _ended(trace, message, Outcome(unknown=True, reason=reason))
         outcome = outcome_of(backend_shares)
-        rule_outcome = RuleOutcome(outcome, candidate, tuple(nodes), mirrors=self._mirrors(state, message))
+        trace = _ended(trace, message, outcome)._replace(mirrors=_mirrors(state, message))
         if not outcome.backends:
-            return rule_outcome._replace(steps=tuple(steps), response=shown(message.response_headers))
+            return trace._replace(response=shown(message.response_headers))
         per_backend: dict[ResourceKey, Forwarded] = {}
         responses: list[dict[str, str]] = []
         backend_steps: list[Step] = []
@@ -118,36 +88,26 @@ class Responder:
             backend_message.apply(filters_of(candidate.route, share), (*share.pointer, "filters"), port)
             backend_steps += backend_message.steps
             if backend_message.redirect is not None:
-                return rule_outcome._replace(
-                    outcome=Outcome(redirect=backend_message.redirect), steps=(*steps, *backend_steps)
-                )
+                outcome = Outcome(redirect=backend_message.redirect)
+                return trace._replace(outcome=outcome, steps=(*trace.steps, *backend_steps))
             tls = self._tls.of(share)
             uses_tls = uses_tls or tls is not None
             headers = shown(backend_message.request_headers)
             sni = "" if tls is None else tls.sni
-            per_backend[share.key] = Forwarded(request.method, backend_message.host, backend_message.path, headers, sni)
+            method = trace.request.method
+            per_backend[share.key] = Forwarded(method, backend_message.host, backend_message.path, headers, sni)
             responses.append(shown(backend_message.response_headers))
         first = next(iter(per_backend.values()))
         identical = all(forwarded == first for forwarded in per_backend.values())
-        common = {
-            name: value
-            for name, value in responses[0].items()
-            if all(response.get(name) == value for response in responses)
-        }
-        plain = Forwarded(request.method, message.host, message.path, shown(message.request_headers))
-        return rule_outcome._replace(
-            steps=(*steps, *backend_steps),
+        common = set.intersection(*(set(response.items()) for response in responses))
+        plain = Forwarded(trace.request.method, message.host, message.path, shown(message.request_headers))
+        return trace._replace(
+            steps=(*trace.steps, *backend_steps),
             forwarded=first if identical else plain,
             per_backend={} if identical else per_backend,
-            response=common,
+            response={name: value for name, value in responses[0].items() if (name, value) in common},
             backend_tls=uses_tls,
         )
-
-    def _mirrors(self, state: RouteState, message: Message) -> tuple[ResourceKey, ...]:
-        return tuple(mirror.wanted for mirror in mirrors(state, message.mirrors))
-
-    def _failing(self, candidate: RuleCandidate, reason: str, steps: list[Step], nodes: list[Node]) -> RuleOutcome:
-        return RuleOutcome(Outcome(status=500, reason=reason), candidate, tuple(nodes), tuple(steps))
 
     def _state(self, candidate: RuleCandidate) -> RouteState:
         state = self._topology.route(candidate.route.key)
@@ -155,15 +115,18 @@ class Responder:
 
     def _children(self, candidate: RuleCandidate) -> list[tuple[Resource, Sequence[str]]] | None:
         """Return the routes that a rule delegates to (they serve every host); None where it has its own backends."""
-        children: list[tuple[Resource, Sequence[str]]] = []
-        delegates = False
-        for delegation in self._topology.delegations:
-            if delegation.parent == candidate.route.key and delegation.rule == candidate.rule.number:
-                delegates = True
-                child = self._topology.route(delegation.child)
-                if child is not None:
-                    children.append((child.route, ("",)))
-        return children if delegates else None
+        place = (candidate.route.key, candidate.rule.number)
+        delegated = [each.child for each in self._topology.delegations if (each.parent, each.rule) == place]
+        children = [(child.route, ("",)) for key in delegated if (child := self._topology.route(key)) is not None]
+        return [*children] if delegated else None
+
+
+def _ended(trace: Trace, message: Message, outcome: Outcome) -> Trace:
+    return trace._replace(outcome=outcome, steps=tuple(message.steps))
+
+
+def _mirrors(state: RouteState, message: Message) -> tuple[ResourceKey, ...]:
+    return tuple(mirror.wanted for mirror in mirrors(state, message.mirrors))
 
 
 def generator_of(route: Resource) -> str:
@@ -214,7 +177,3 @@ def _prefix(candidate: RuleCandidate) -> str:
     """Return the prefix that matched, which ReplacePrefixMatch replaces."""
     kind, value = path_of(candidate.match.value)
     return value if kind in PATH_TYPES and kind != "RegularExpression" and not candidate.match.grpc else "/"
-
-
-def _fault(route: Resource, rule: Rule) -> RouteFault | None:
-    return next((fault for fault in faults(route) if fault.rule == rule.number), None)

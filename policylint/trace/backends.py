@@ -5,10 +5,11 @@ Source: docs/design/request-precedence.md §6 and §9.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Node, Resource, mapping, sequence, text, value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
@@ -32,19 +33,18 @@ class BackendTls:
     __slots__ = ("_by_node",)
 
     def __init__(self, simulation: Simulation) -> None:
-        self._by_node: dict[Node, list[PolicyState]] = {}
+        self._by_node: dict[Node, list[PolicyState]] = defaultdict(list)
         for state in simulation.policies.values():
             if (state.kind.group, state.kind.kind) == TLS_POLICY:
-                for target in state.targets:
-                    for node in target.nodes:
-                        self._by_node.setdefault(node, []).append(state)
+                for node in (node for target in state.targets for node in target.nodes):
+                    self._by_node[node].append(state)
 
     def of(self, share: Share) -> Tls | None:
         """Return the TLS settings of a port's policy, else of the whole Service's; None where no policy applies."""
         for node in (share.section, whole(share.key)):
             states = self._by_node.get(node, []) if node is not None else []
-            effective = [state for state in states if not any(node == lost.attachment.node for lost in state.refused)]
-            for state in effective:
+            state = next((s for s in states if not any(node == lost.attachment.node for lost in s.refused)), None)
+            if state is not None:
                 problem = _unaccepted(state)
                 if problem:
                     return Tls(problem=f"{state.key} is not accepted: {problem}")
@@ -57,7 +57,7 @@ def shares(route: RouteState, rule: int, tls: BackendTls | None = None) -> list[
     backend_shares = []
     for backend in route.backends:
         if backend.rule == rule and backend.role == "backend" and not is_delegation(backend.wanted):
-            weight = mapping(_at(route.route, backend)).get("weight", 1)
+            weight = mapping(value_at(route.route.body, backend.pointer)).get("weight", 1)
             weight = weight if isinstance(weight, int) and not isinstance(weight, bool) and weight > 0 else 0
             share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, problem(backend))
             backend_shares.append(share if share.problem or tls is None else _secured(share, tls))
@@ -84,7 +84,7 @@ def mirrors(route: RouteState, pointers: Iterable[tuple[Any, ...]]) -> list[Back
 
 def filters_of(route: Resource, share: Share) -> list[Any]:
     """Return the filters of one backendRef."""
-    return sequence(mapping(_value(route, share.pointer)).get("filters"))
+    return sequence(mapping(value_at(route.body, share.pointer)).get("filters"))
 
 
 def _secured(share: Share, tls: BackendTls) -> Share:
@@ -100,14 +100,3 @@ def _unaccepted(state: PolicyState) -> str:
             if condition.type == "Accepted" and condition.status == "False" and condition.reason != "Conflicted":
                 return condition.message or condition.reason
     return ""
-
-
-def _at(route: Resource, backend: BackendState) -> Mapping[str, Any]:
-    return mapping(_value(route, backend.pointer))
-
-
-def _value(route: Resource, pointer: tuple[Any, ...]) -> object:
-    value: object = route.body
-    for step in pointer:
-        value = sequence(value)[step] if isinstance(step, int) else mapping(value).get(step)
-    return value

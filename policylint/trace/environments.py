@@ -14,12 +14,7 @@ from policylint.trace.tracing import Tracer
 
 
 class TracedRequest(NamedTuple):
-    """A request in one environment.
-
-    Args:
-        environment: its name.
-        checks: what came of each entry of `expect`.
-    """
+    """A request in one environment, and what came of each entry of its `expect`."""
 
     environment: str
     trace: Trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.model import ResourceKey, mapping, sequence
+from policylint.model import mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.trace.request import RequestError
 from policylint.trace.result import Trace
@@ -89,29 +89,15 @@ def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
             answer = {"headers": dict(trace.response)}
             return answer, _same(mapping(want), answer)
         case "policies":
-            owners = _owners(trace)
+            owners = sorted(map(str, {key for met in trace.policies for key in met.group.effective.sources}))
             return owners, set(owners) == {str(policy) for policy in sequence(want)}
         case "backendTLS":
             return trace.backend_tls, trace.backend_tls == want
         case _:
-            got = _met(trace, fact)
+            listener, route = trace.listener, trace.route
+            nodes = {"listener": listener and listener.node, "route": route and route.key, "rule": trace.rule}
+            got = None if nodes[fact] is None else str(nodes[fact])
             return got, got == want
-
-
-def _met(trace: Trace, fact: str) -> str | None:
-    node: object = {
-        "listener": trace.listener and trace.listener.node,
-        "route": trace.route and trace.route.key,
-        "rule": trace.rule,
-    }[fact]
-    return None if node is None else str(node)
-
-
-def _owners(trace: Trace) -> list[str]:
-    keys: set[ResourceKey] = set()
-    for met in trace.policies:
-        keys.update(met.group.effective.sources)
-    return sorted(map(str, keys))
 
 
 def _same(want: Mapping[str, Any], got: Mapping[str, Any]) -> bool:

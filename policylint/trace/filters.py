@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import mapping, sequence, text
+from policylint.model import mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.trace.request import Request, split_host
 
@@ -42,20 +42,6 @@ class Message:
         steps: the actions so far.
     """
 
-    __slots__ = (
-        "_prefix",
-        "_request",
-        "cors",
-        "error",
-        "host",
-        "mirrors",
-        "path",
-        "redirect",
-        "request_headers",
-        "response_headers",
-        "steps",
-    )
-
     def __init__(self, request: Request, prefix: str) -> None:
         """`prefix` is the path prefix that the match took, which ReplacePrefixMatch replaces."""
         self._request = request
@@ -78,13 +64,7 @@ class Message:
         return copied
 
     def apply(self, filters: object, pointer: Pointer, port: int | None) -> None:
-        """Apply a list of filters in written order.
-
-        Args:
-            filters: `spec.rules[].filters`, or those of a backendRef.
-            pointer: of the list.
-            port: of the listener, for redirects that name none.
-        """
+        """Apply the filters at a pointer in written order; `port` is the listener's, for redirects that name none."""
         for number, value in enumerate(sequence(filters)):
             http_filter = mapping(value)
             place = (*pointer, number)
@@ -93,10 +73,8 @@ class Message:
                     self._modify(self.request_headers, mapping(http_filter.get("requestHeaderModifier")), "", place)
                     self._host_header()
                 case "ResponseHeaderModifier":
-                    words = " of the response"
-                    self._modify(
-                        self.response_headers, mapping(http_filter.get("responseHeaderModifier")), words, place
-                    )
+                    modifier = mapping(http_filter.get("responseHeaderModifier"))
+                    self._modify(self.response_headers, modifier, " of the response", place)
                 case "RequestMirror":
                     self._mirror(mapping(http_filter.get("requestMirror")), (*place, "requestMirror"))
                 case "RequestRedirect":
@@ -135,8 +113,7 @@ class Message:
             self.steps.append(Step(f"set header {name}={value}{words}", place))
         for header in map(mapping, sequence(modifier.get("add"))):
             name, value = text(header.get("name")), str(header.get("value", ""))
-            before = headers.get(name.lower())
-            headers[name.lower()] = (name, value) if before is None else (before[0], f"{before[1]},{value}")
+            _append(headers, name, value)
             self.steps.append(Step(f"add header {name}={value}{words}", place))
         for entry in sequence(modifier.get("remove")):
             headers.pop(str(entry).lower(), None)
@@ -266,12 +243,17 @@ def _preflight(cors: Mapping[str, Any], requested_method: str, request: Request)
 
 
 def _list(value: Mapping[str, Any], name: str) -> list[str]:
-    return [inner for inner in sequence(value.get(name)) if isinstance(inner, str)]
+    return texts(value.get(name))
 
 
 def _headers(pairs: tuple[tuple[str, str], ...]) -> Headers:
     headers: Headers = {}
     for name, value in pairs:
-        before = headers.get(name.lower())
-        headers[name.lower()] = (name, value) if before is None else (before[0], f"{before[1]},{value}")
+        _append(headers, name, value)
     return headers
+
+
+def _append(headers: Headers, name: str, value: str) -> None:
+    """Add a header; values of one name are joined with a comma."""
+    before = headers.get(name.lower())
+    headers[name.lower()] = (name, value) if before is None else (before[0], f"{before[1]},{value}")

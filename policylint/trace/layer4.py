@@ -5,10 +5,9 @@ Source: docs/design/request-precedence.md §1, §3, §6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from policylint.model import Node, Resource, mapping, sequence
+from policylint.model import Node
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
 from policylint.trace.answering import outcome_of
@@ -70,13 +69,8 @@ def along_route(
     request = start.request
     sni = (request.sni or request.host) if passed_on else (session.sni if session is not None else "")
     http = request.scheme == "https" and start.listener is not None
-    forwarded = Forwarded(
-        request.method if http else "",
-        request.host if http else "",
-        request.path if http else "",
-        dict(request.headers),
-        sni,
-    )
+    method, host, path = (request.method, request.host, request.path) if http else ("", "", "")
+    forwarded = Forwarded(method, host, path, dict(request.headers), sni)
     return start._replace(
         outcome=outcome,
         route=state.route,
@@ -88,15 +82,6 @@ def along_route(
         backend_tls=bool(working) and (passed_on or session is not None),
         policies=tracer.policies.met(nodes, working),
     )
-
-
-def client_validation(gateway: Resource, port: int | None) -> Mapping[str, Any]:
-    """Return the validation of client certificates on a port: its own, else the default (GatewaySpec.TLS.Frontend)."""
-    frontend = mapping(mapping(gateway.spec.get("tls")).get("frontend"))
-    for config in map(mapping, sequence(frontend.get("perPort"))):
-        if config.get("port") == port:
-            return mapping(mapping(config.get("tls")).get("validation"))
-    return mapping(mapping(frontend.get("default")).get("validation"))
 
 
 def _beaten(loser: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:

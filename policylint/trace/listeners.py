@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from policylint.model import mapping, sequence, text
+from policylint.model import mapping, text, value_at
 from policylint.model.world import LEFT_OUT
 from policylint.namedtuple import NamedTuple
 from policylint.topology import ListenerState, ReferenceState
@@ -102,17 +101,10 @@ def _kept_elsewhere(reference: ReferenceState) -> bool:
     return is_secret and unseen and reference.granted is not False
 
 
-def written(listener: ListenerState) -> Mapping[str, Any]:
-    """Return a listener as its object declares it."""
-    value: object = listener.holder.body
-    for step in listener.pointer:
-        value = sequence(value)[step] if isinstance(step, int) else mapping(value).get(step)
-    return mapping(value)
-
-
 def is_passthrough(listener: ListenerState) -> bool:
     """Return whether a TLS listener forwards the session unopened."""
-    return text(mapping(written(listener).get("tls")).get("mode")) == "Passthrough"
+    written = mapping(value_at(listener.holder.body, listener.pointer))
+    return text(mapping(written.get("tls")).get("mode")) == "Passthrough"
 
 
 def _misdirected(chosen: ListenerState, working: Sequence[ListenerState], request: Request) -> Selection | None:
@@ -130,8 +122,7 @@ def _misdirected(chosen: ListenerState, working: Sequence[ListenerState], reques
 
 
 def _other_ports(listeners: Sequence[ListenerState], request: Request) -> str:
-    ports = sorted(
-        {listener.port for listener in listeners if listener.protocol in _PROTOCOLS[request.scheme] and listener.port}
-    )
+    speaking = (listener for listener in listeners if listener.protocol in _PROTOCOLS[request.scheme])
+    ports = sorted({listener.port for listener in speaking if listener.port})
     hint = f"; {request.scheme} is on {', '.join(map(str, ports))}" if ports else ""
     return f"nothing listens on port {request.port}{hint}"

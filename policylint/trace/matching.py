@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 from policylint.model import mapping, sequence, text
@@ -81,11 +82,8 @@ def matches(rule: Mapping[str, Any], *, grpc: bool = False, regex_last: bool = F
     `regex_last`: where the implementation ranks regular expressions, which the spec leaves to it: below prefixes, or
     between them and exact paths.
     """
-    listed = sequence(rule.get("matches"))
-    entries: list[tuple[int | None, Mapping[str, Any]]] = [
-        (index, mapping(entry)) for index, entry in enumerate(listed)
-    ]
-    entries = entries or [(None, {})]
+    listed = enumerate(map(mapping, sequence(rule.get("matches"))))
+    entries: list[tuple[int | None, Mapping[str, Any]]] = [*listed] or [(None, {})]
     if grpc:
         return [_grpc_match(number, entry) for number, entry in entries]
     return [_http_match(number, entry, regex_last) for number, entry in entries]
@@ -184,9 +182,5 @@ def _compiled(pattern: str) -> Any:
 
 def _alike(first: str, second: str) -> float:
     """Return how much of two paths is the same from the left, 0 to 1."""
-    length = 0
-    for left, right in zip(first, second, strict=False):
-        if left != right:
-            break
-        length += 1
-    return length / max(len(first), len(second), 1)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    return len(list(same)) / max(len(first), len(second), 1)

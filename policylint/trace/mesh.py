@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from policylint.model import ResourceKey, World, text
-from policylint.model.spelling import find, spelling
+from policylint.model.spelling import find, same_kind, spelling
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
@@ -32,9 +32,8 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
     client = _namespace(tracer.simulation.world, request.client)
     start = Trace(request, Outcome())
     attached = _routes(tracer, service, request)
-    consumer_routes = [
-        state for state in attached if client and state.route.key.namespace == client != service.namespace
-    ]
+    consumer = client != service.namespace and client
+    consumer_routes = [state for state in attached if consumer and state.route.key.namespace == client]
     chosen = consumer_routes or [state for state in attached if state.route.key.namespace == service.namespace]
     kinds = ("GRPCRoute",) if request.grpc else ("HTTPRoute",)
     if request.grpc and not any(state.route.key.kind == "GRPCRoute" for state in chosen):
@@ -74,14 +73,15 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
 
 def _routes(tracer: Tracer, service: ResourceKey, request: Request) -> list[RouteState]:
     """Return the routes whose parentRef is the Service, on the request's port where they name one."""
-    states = []
-    for state in tracer.topology.routes:
-        for parent in state.parents:
-            on_port = parent.port is None or request.port is None or parent.port == request.port
-            if parent.mesh and parent.wanted == service and parent.accepted and on_port:
-                states.append(state)
-                break
-    return states
+    return [
+        state
+        for state in tracer.topology.routes
+        if any(
+            parent.mesh and parent.wanted == service and parent.accepted
+            for parent in state.parents
+            if parent.port is None or request.port is None or parent.port == request.port
+        )
+    ]
 
 
 def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True) -> Trace:
@@ -121,7 +121,7 @@ def _namespace(world: World, client: str) -> str:
     if not client:
         return ""
     parsed = spelling(client)
-    if parsed.kind and is_namespace(parsed.kind):
+    if parsed.kind and same_kind(parsed.kind, "Namespace"):
         return parsed.name
     if parsed.namespace is not None:
         return parsed.namespace
@@ -129,10 +129,3 @@ def _namespace(world: World, client: str) -> str:
     if len(matching) == 1:
         return text(matching[0].namespace)
     raise RequestError(f"--from takes Kind/namespace/workload, not {client!r}")
-
-
-def is_namespace(kind: str) -> bool:
-    """Return whether a client is named by its namespace alone: `Namespace/shop`."""
-    from policylint.model.spelling import same_kind
-
-    return same_kind(kind, "Namespace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from policylint.model import Node, Resource, mapping, sequence
+from policylint.model import Node, Resource
 from policylint.topology import ListenerState
 from policylint.topology.routes import hostnames, rules
 from policylint.trace.hosts import serves
@@ -24,9 +24,8 @@ def nearest_rules(
     near: list[tuple[float, Nearest]] = []
     for route, reason in unattached:
         for rule in rules(route):
-            value = mapping(sequence(route.spec.get("rules"))[rule.number])
             serves = any(_host_fits(hostname, request) for hostname in hostnames(route))
-            if serves and any(not list(match.misses(request)) for match in matches(value, grpc=request.grpc)):
+            if serves and any(not list(match.misses(request)) for match in matches(rule.body, grpc=request.grpc)):
                 place = ("spec", "rules", rule.number)
                 near.append((0.5, Nearest(rule.node, (f"its route attached: {reason}",), route, place)))
     for candidate in candidates:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 
 from policylint.model import Node, ResourceKey
 from policylint.policy.level import level
-from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace.result import Met, Share
@@ -20,27 +20,24 @@ class Policies:
     __slots__ = ("_by_node", "_groups")
 
     def __init__(self, simulation: Simulation) -> None:
-        self._by_node: dict[Node, list[int]] = {}
+        self._by_node: dict[Node, list[int]] = defaultdict(list)
         self._groups = simulation.groups
         for number, group in enumerate(simulation.groups):
             for node in group.nodes:
-                self._by_node.setdefault(node, []).append(number)
+                self._by_node[node].append(number)
 
-    def met(self, path: Sequence[Node], shares: Iterable[Share]) -> tuple[Met, ...]:
+    def met(self, path: Sequence[Node], shares: Sequence[Share]) -> tuple[Met, ...]:
         """Return the policies on a path, down to its rule and on to its backends, in the order in which they act.
 
         An empty path is traffic that goes straight to a backend.
         """
-        backends: dict[ResourceKey | None, tuple[Node, ...]] = {}
+        backends: dict[ResourceKey | None, tuple[Node, ...]] = {} if shares else {None: ()}
         for share in shares:
-            backend_nodes: tuple[Node, ...] = (whole(share.key),)
-            backends.setdefault(share.key, backend_nodes if share.section is None else (*backend_nodes, share.section))
-        if not backends:
-            backends[None] = ()
-        on_path: dict[int, set[ResourceKey | None]] = {}
+            backends.setdefault(share.key, (whole(share.key), *((share.section,) if share.section else ())))
+        on_path: dict[int, set[ResourceKey | None]] = defaultdict(set)
         for key, nodes in backends.items():
-            for number in self._on(tuple(path), nodes):
-                on_path.setdefault(number, set()).add(key)
+            for number in self._on((*path, *nodes), leads=bool(path)):
+                on_path[number].add(key)
         met = []
         for number, keys in on_path.items():
             group = self._groups[number]
@@ -48,25 +45,18 @@ class Policies:
                 met += [Met(group)] if len(keys) == len(backends) else [Met(group, key) for key in keys]
         return tuple(sorted(met, key=_order))
 
-    def _on(self, path: tuple[Node, ...], nodes: tuple[Node, ...]) -> list[int]:
-        """Return the groups with a context that the request passes as a whole."""
-        allowed = {*path, *nodes}
-        for node in (*path, *nodes):
-            if node.key.namespace:
-                allowed.add(whole(ResourceKey("", "Namespace", "", node.key.namespace)))
+    def _on(self, nodes: tuple[Node, ...], *, leads: bool) -> list[int]:
+        """Return the groups with a context that the request passes as a whole; `leads` if routes lead it there."""
+        namespaces = {node.key.namespace for node in nodes if node.key.namespace}
+        allowed = {*nodes, *(whole(ResourceKey("", "Namespace", "", namespace)) for namespace in namespaces)}
         touched = sorted({number for node in allowed for number in self._by_node.get(node, ())})
-        passed = [number for number in touched if self._leads_through(self._groups[number], allowed)]
-        if not path and not passed:
-            # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
-            passed = [
-                number
-                for number in touched
-                if all(attachment.node in allowed for attachment in self._groups[number].effective.stack)
-            ]
-        return passed
-
-    def _leads_through(self, group: Group, allowed: set[Node]) -> bool:
-        return any(allowed.issuperset(context) for context in group.contexts())
+        groups = {number: self._groups[number] for number in touched}
+        passed = [number for number, group in groups.items() if any(map(allowed.issuperset, group.contexts()))]
+        if leads or passed:
+            return passed
+        # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
+        stacks = {number: group.effective.stack for number, group in groups.items()}
+        return [number for number in touched if all(attachment.node in allowed for attachment in stacks[number])]
 
 
 def _order(met: Met) -> tuple[int, int, str, ResourceKey]:

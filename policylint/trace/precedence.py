@@ -71,9 +71,8 @@ def rule_candidates(
         if not serving:
             continue
         hostname = max(serving, key=lambda hostname: (not hostname.startswith("*") and len(hostname), len(hostname)))
-        listed = sequence(route.spec.get("rules"))
         for rule in rules(route):
-            for match in matches(mapping(listed[rule.number]), grpc=grpc, regex_last=regex_last):
+            for match in matches(rule.body, grpc=grpc, regex_last=regex_last):
                 yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)))
 
 
@@ -148,10 +147,10 @@ def takes_over(holder: Resource, rule: Node, former_holder: Resource, former: No
 
 def _rule_matches(holder: Resource, node: Node) -> list[Match]:
     """Return the matches of a rule of an HTTPRoute or GRPCRoute, none for other routes."""
-    number = next((rule.number for rule in rules(holder) if rule.node.section == node.section), None)
-    if number is None or holder.key.kind not in ("HTTPRoute", "GRPCRoute"):
+    found = next((rule for rule in rules(holder) if rule.node.section == node.section), None)
+    if found is None or holder.key.kind not in ("HTTPRoute", "GRPCRoute"):
         return []
-    return matches(mapping(sequence(holder.spec.get("rules"))[number]), grpc=holder.key.kind == "GRPCRoute")
+    return matches(found.body, grpc=holder.key.kind == "GRPCRoute")
 
 
 def _overlap(left: Match, right: Match) -> bool:

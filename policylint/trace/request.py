@@ -85,10 +85,8 @@ class Request(NamedTuple):
         """Return the first value of a query parameter (docs/design/request-precedence.md §4)."""
         from urllib.parse import parse_qsl
 
-        for key, value in parse_qsl(self.query[1:], keep_blank_values=True):
-            if key == name:
-                return value
-        return None
+        pairs = parse_qsl(self.query[1:], keep_blank_values=True)
+        return next((value for key, value in pairs if key == name), None)
 
     def __str__(self) -> str:
         if self.scheme in ("tls", "tcp", "udp"):
@@ -141,13 +139,7 @@ def request(value: object) -> Request:
 
 
 def from_url(
-    method: str,
-    url: str,
-    headers: Iterable[str] = (),
-    *,
-    gateway: str = "",
-    client: str = "",
-    service: str = "",
+    method: str, url: str, headers: Iterable[str] = (), *, gateway: str = "", client: str = "", service: str = ""
 ) -> Request:
     """Return a request from the command line; a scheme `grpc` or `grpcs` means gRPC over http or https.
 
@@ -170,12 +162,7 @@ def from_url(
         service = _service_of(host, client)
     scheme = parts.scheme.lower()
     given: dict[str, Any] = {"scheme": {"grpc": "http", "grpcs": "https"}.get(scheme, scheme)}
-    if gateway:
-        given["gateway"] = gateway
-    if client:
-        given["client"] = client
-    if service:
-        given["service"] = service
+    given |= {name: value for name, value in (("gateway", gateway), ("client", client), ("service", service)) if value}
     if port is not None:
         given["port"] = port
     elif given["scheme"] in _PORTS and not service:
@@ -220,11 +207,11 @@ def split_host(host: str) -> tuple[str, int | None]:
 def _headers(value: object, field: str) -> tuple[tuple[str, str], ...]:
     if value is not None and not isinstance(value, dict):
         raise RequestError(f"{field} is a mapping of names to values")
-    pairs = []
-    for name, values in mapping(value).items():
-        for single in values if isinstance(values, list) else [values]:
-            pairs.append((str(name), "" if single is None else str(single)))
-    return tuple(pairs)
+    return tuple(
+        (str(name), "" if entry is None else str(entry))
+        for name, values in mapping(value).items()
+        for entry in (values if isinstance(values, list) else [values])
+    )
 
 
 def _port(value: object, host: str, default: int | None) -> int | None:

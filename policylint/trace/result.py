@@ -89,12 +89,7 @@ class Considered(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """A rule or listener that would have taken the request had it been slightly different.
-
-    Args:
-        node: a rule or a listener.
-        needs: what the request lacks, in words.
-    """
+    """A rule or listener that would have taken the request had it been slightly different, and what that lacks."""
 
     node: Node
     needs: tuple[str, ...]
@@ -103,11 +98,7 @@ class Nearest(NamedTuple):
 
 
 class Met(NamedTuple):
-    """An effective policy that applies to a request.
-
-    Args:
-        backend: the backend whose requests it applies to, None for all.
-    """
+    """An effective policy that applies to a request: whichever backend it goes to (None), or only for one."""
 
     group: Group
     backend: ResourceKey | None = None

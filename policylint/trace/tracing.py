@@ -5,12 +5,15 @@ Reads one Simulation and recomputes nothing: attachment, backends and effective 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey
 from policylint.simulation import Simulation
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
 from policylint.topology.hostnames import specificity
+from policylint.topology.state import rejection
+from policylint.topology.status import client_validation
 from policylint.trace import layer4, mesh
 from policylint.trace.answering import Responder
 from policylint.trace.backends import BackendTls
@@ -37,13 +40,11 @@ class Tracer:
         self.tls = BackendTls(simulation)
         self.responder = Responder(simulation.topology, self.tls)
         self.policies = Policies(simulation)
-        self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = {}
+        self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         for state in simulation.topology.routes:
-            for parent in state.parents:
-                if parent.accepted:
-                    for candidate in parent.candidates:
-                        if not candidate.failure:
-                            self._attached.setdefault(candidate.node, []).append((state, candidate))
+            for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
+                if not candidate.failure:
+                    self._attached[candidate.node].append((state, candidate))
 
     def trace(self, request: Request) -> Trace:
         """Return the trace of one request.
@@ -92,22 +93,13 @@ class Tracer:
 
     def _listeners(self, gateway: GatewayState) -> list[ListenerState]:
         """Return the merged list of a Gateway: its own listeners, then those of its ListenerSets."""
-        listeners = list(gateway.listeners)
-        for listener_set in self.topology.listener_sets:
-            listeners += [listener for listener in listener_set.listeners if listener.gateway == gateway.gateway.key]
-        return listeners
+        of_sets = (listener for listener_set in self.topology.listener_sets for listener in listener_set.listeners)
+        return [*gateway.listeners, *(listener for listener in of_sets if listener.gateway == gateway.gateway.key)]
 
     def _at_gateway(self, gateway: GatewayState, request: Request) -> Trace:
         """Return the trace of the request at one Gateway."""
         start = Trace(request, Outcome(), gateway.gateway.key)
-        fault = next(
-            (
-                condition
-                for condition in gateway.conditions
-                if condition.type == "Accepted" and condition.status != "True"
-            ),
-            None,
-        )
+        fault = rejection(gateway.conditions)
         listeners = self._listeners(gateway)
         if fault is not None and fault.reason != "ListenersNotValid":
             reason = f"{gateway.gateway.key} is not served: {fault.message or fault.reason}"
@@ -118,9 +110,9 @@ class Tracer:
             return self._without_listener(start, chosen, listeners)
         if chosen.listener.protocol == "TLS" or request.scheme in ("tcp", "udp", "tls"):
             return layer4.at_listener(self, start, chosen.listener)
-        refusal = self._client_certificate(gateway, chosen.listener, request)
-        if refusal:
-            return start._replace(outcome=Outcome(refused=True, reason=refusal))
+        if not request.client_certificate and self._validation(gateway, chosen.listener):
+            reason = f"{chosen.listener.node} demands a client certificate, the request has none"
+            return start._replace(outcome=Outcome(refused=True, reason=reason))
         return self._route(start, chosen.listener, gateway)
 
     def _without_listener(self, start: Trace, chosen: Selection, listeners: Sequence[ListenerState]) -> Trace:
@@ -167,14 +159,10 @@ class Tracer:
         notes = list(_notes(winner, fitting, evaluated))
         if request.client_certificate and self._validation(gateway, listener):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not looked at")
-        notes += [
-            f"{certificate} is taken to be there: nothing in the tree deploys it" for certificate in assumed(listener)
-        ]
-        assumed_names = {name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)}
-        notes += [
-            f"{name} is taken to be {request.host}: nothing in the tree fills in its variable"
-            for name in sorted(assumed_names)
-        ]
+        certificates = assumed(listener)
+        notes += [f"{certificate} is taken to be there: nothing in the tree deploys it" for certificate in certificates]
+        names = sorted({name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)})
+        notes += [f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in names]
         if winner.route.key in doubtful:
             notes.append(f"{winner.route.key} may not be attached: {doubtful[winner.route.key]}")
         return trace._replace(notes=(*trace.notes, *notes))
@@ -188,24 +176,16 @@ class Tracer:
         port: int | None,
     ) -> Trace:
         """Return the trace of a request whose rule is found: its end, the policies, the rules that came second."""
-        rule_outcome = self.responder.respond(winner, start.request, port)
-        nodes = (*above, whole(winner.route.key), winner.rule.node, *rule_outcome.path)
-        reached = [share for share in rule_outcome.outcome.shares if share.share and not share.problem]
-        final = rule_outcome.final
-        return start._replace(
-            outcome=rule_outcome.outcome,
+        final, trace = self.responder.respond(winner, start, port)
+        nodes = (*above, whole(winner.route.key), winner.rule.node, *trace.path)
+        reached = [share for share in trace.outcome.shares if share.share and not share.problem]
+        return trace._replace(
             route=final.route,
             rule=final.rule.node,
             rule_pointer=final.pointer,
             match=str(final.match),
             hostname=winner.hostname,
             path=nodes,
-            steps=rule_outcome.steps,
-            forwarded=rule_outcome.forwarded,
-            per_backend=rule_outcome.per_backend,
-            response=rule_outcome.response,
-            mirrors=rule_outcome.mirrors,
-            backend_tls=rule_outcome.backend_tls,
             policies=self.policies.met(nodes, reached),
             considered=_considered(winner, fitting),
         )
@@ -219,29 +199,17 @@ class Tracer:
         chosen = None if start.listener is None else start.listener.node
         for state in self.topology.routes:
             for parent in state.parents:
-                refused = [
-                    candidate
-                    for candidate in parent.candidates
-                    if candidate.failure and chosen in (None, candidate.node)
-                ]
-                if parent.gateway == start.gateway and not parent.accepted and refused:
-                    unattached.append((state.route, refused[0].message))
+                candidates = (each for each in parent.candidates if chosen in (None, each.node))
+                refused = next((candidate for candidate in candidates if candidate.failure), None)
+                if parent.gateway == start.gateway and not parent.accepted and refused is not None:
+                    unattached.append((state.route, refused.message))
         return unattached
 
-    def _client_certificate(self, gateway: GatewayState, listener: ListenerState, request: Request) -> str:
-        """Return why TLS refuses a request without a client certificate, "" where it does not.
-
-        Source: docs/design/request-precedence.md §9.
-        """
-        if request.client_certificate or not self._validation(gateway, listener):
-            return ""
-        return f"{listener.node} demands a client certificate, the request has none"
-
     def _validation(self, gateway: GatewayState, listener: ListenerState) -> bool:
-        """Return whether a listener takes only clients with a valid certificate."""
+        """Return whether a listener demands a client certificate (docs/design/request-precedence.md §9)."""
         if listener.protocol != "HTTPS" or is_passthrough(listener):
             return False
-        validation = layer4.client_validation(gateway.gateway, listener.port)
+        validation = client_validation(gateway.gateway, listener.port).value
         return bool(validation) and validation.get("mode") != _OPEN_VALIDATION
 
 
@@ -284,10 +252,11 @@ def _considered(winner: RuleCandidate, fitting: Sequence[RuleCandidate]) -> tupl
     considered: dict[Node, Considered] = {}
     for candidate in fitting:
         if candidate.rule.node != winner.rule.node and candidate.rule.node not in considered:
+            reason = because(winner, candidate)
             considered[candidate.rule.node] = Considered(
-                candidate.rule.node, because(winner, candidate), candidate.route, candidate.pointer
+                candidate.rule.node, reason, candidate.route, candidate.pointer
             )
-    return tuple(list(considered.values())[:_MOST_CONSIDERED])
+    return tuple(considered.values())[:_MOST_CONSIDERED]
 
 
 def _notes(

@@ -50,8 +50,7 @@ def triage(
     result = apply_suppressions(findings, suppressions, context)
     reported = _reports(result, context)
     remaining = [*result.findings, *(finding for finding in reported if finding.rule in chosen)]
-    remaining.sort(key=lambda finding: (finding.location.sort_key(), finding.rule, finding.message))
-    return remaining, result.suppressed
+    return sorted(remaining, key=Finding.sort_key), result.suppressed
 
 
 def suppressions_of(workspace: Workspace, settings: Settings) -> list[Suppression]:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from policylint.explain.explanation import explain
-from policylint.explain.settings import at, summary
+from policylint.explain.settings import summary
 from policylint.explain.subject import Subject
-from policylint.model import Finding, Node
+from policylint.model import Finding, Node, value_at
 from policylint.policy.level import level
 from policylint.policy.results import Group
 from policylint.report.explain.explain_v1 import entry
@@ -354,7 +354,7 @@ def test_explained_values_stand_in_the_spec_that_simulate_prints(world: World) -
                             step.replace("~1", "/").replace("~0", "~") if isinstance(step, str) else step
                             for step in steps
                         ]
-                        assert at(group.effective.spec, tuple(steps)) == each["value"]
+                        assert value_at(group.effective.spec, tuple(steps)) == each["value"]
 
 
 def test_each_kind_of_finding_is_met(world: World) -> None:

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from policylint.checks.kit.locations import at, target_at
+from policylint.checks.kit.locations import at
 from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
+from policylint.compare.pairing import Sides
+from policylint.compare.protection.cause import target_place
 from policylint.compare.protection.guards import Demand, Guard, ways
 from policylint.compare.settings import sources
-from policylint.compare.sides import Sides
-from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
+from policylint.model import Finding, Location, Node, Related, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.topology import ParentState, RouteState
+from policylint.topology import RouteState
+from policylint.topology.routes import rules
 from policylint.trace.precedence import takes_over
 
 RULE = "GWP302"
@@ -83,7 +85,7 @@ def _gained_ways(sides: Sides) -> Iterator[_RouteWays]:
     before, after, pairing = sides
     for now in after.topology.routes:
         was = before.topology.route(pairing.was(now.route.key))
-        if was is None or (was.route.spec == now.route.spec and _attached(was) == _attached(now)):
+        if was is None or (was.route.spec == now.route.spec and was.attached == now.attached):
             continue
         old, new = ways(was), ways(now)
         if not old or not new:
@@ -92,11 +94,6 @@ def _gained_ways(sides: Sides) -> Iterator[_RouteWays]:
         translated = {pairing.node(rule): frozenset(map(pairing.node, nodes)) for rule, nodes in old.items()}
         if any(rule not in translated or nodes - translated[rule] for rule, nodes in new.items()):
             yield _RouteWays(was, now, translated, new, places)
-
-
-def _attached(state: RouteState) -> set[Node]:
-    """Return the listeners that a route is attached to."""
-    return {node for parent in state.parents for node in parent.attached}
 
 
 def _bypasses(route_ways: _RouteWays, purpose: str, before: Guard, after: Guard) -> Iterator[_Bypass]:
@@ -172,7 +169,7 @@ def _causes(sides: Sides, bypass: _Bypass, routes: list[_RouteWays]) -> Iterator
     """
     first = routes[0].now.route
     if bypass.way.key == first.key:
-        number = next(position for position, name in enumerate(_rule_names(routes[0])) if name == bypass.way.section)
+        number = next(rule.number for rule in rules(first) if rule.node.section == bypass.way.section)
         yield at(first, ("spec", "rules", number), "name", "matches", "backendRefs"), "nobody asks here"
     else:
         for route_ways in routes[:_MOST_RELATED]:
@@ -183,26 +180,13 @@ def _causes(sides: Sides, bypass: _Bypass, routes: list[_RouteWays]) -> Iterator
     for owner in bypass.owners:
         state = sides.after.policies.get(sides.pairing.key(owner))
         if state is not None:
-            place = target_at(state.policy, state.targets[0]) if state.targets else state.policy.name_location
-            yield place, f"{state.key} acts on the other ways"
+            yield target_place(state), f"{state.key} acts on the other ways"
 
 
 def _leading(route_ways: _RouteWays, listener: Node) -> Iterator[tuple[Location, str]]:
     """Yield the places of a route that lead to a listener."""
     resource = route_ways.now.route
     parent = next(candidate for candidate in route_ways.now.parents if listener in candidate.attached)
-    yield _of_parent(resource, parent), f"{resource.key} is attached to {listener} here"
+    yield at(resource, parent.pointer, "sectionName", "name"), f"{resource.key} is attached to {listener} here"
     if route_ways.was.hostnames != route_ways.now.hostnames and "hostnames" in resource.spec:
         yield resource.location("spec", "hostnames", key=True), f"{listener} answers to one of these"
-
-
-def _of_parent(resource: Resource, parent: ParentState) -> Location:
-    return at(resource, parent.pointer, "sectionName", "name")
-
-
-def _rule_names(route_ways: _RouteWays) -> list[str]:
-    """Return the names of a route's rules by number, "" where a rule has no node."""
-    from policylint.topology.routes import rules
-
-    named = {rule.number: rule.node.section for rule in rules(route_ways.now.route)}
-    return [named.get(number, "") for number in range(max(named, default=-1) + 1)]

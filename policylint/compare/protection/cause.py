@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal
 
+from policylint.checks.kit.locations import target_at
 from policylint.compare.attachment import rules_of
-from policylint.compare.sides import Sides
+from policylint.compare.pairing import Sides
 from policylint.model import Finding, Location, Node, Related, ResourceKey
 from policylint.model.words import count, listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
 RULE = "GWP304"
@@ -50,16 +52,16 @@ WeakenedWay = tuple[Cause, str, Path]
 """A cause, the purpose that it leaves unserved on a way ("" for none), and the way, a path of the topology."""
 
 
+def target_place(state: PolicyState) -> Location:
+    """Return where a policy names its first target, else its name."""
+    return target_at(state.policy, state.targets[0]) if state.targets else state.policy.name_location
+
+
 def is_unseen(sides: Sides, before: Iterable[ResourceKey], after: Iterable[ResourceKey]) -> bool:
     """Return whether a policy that acted before acts no longer, is still there, and has targets that were not seen."""
-    acting_after = set(after)
     states = (sides.after.policies.get(sides.pairing.key(key)) for key in before)
-    return any(
-        state is not None
-        and state.key not in acting_after
-        and any(target.resolution.unknown for target in state.targets)
-        for state in states
-    )
+    idle = [state for state in states if state is not None and state.key not in set(after)]
+    return any(target.resolution.unknown for state in idle for target in state.targets)
 
 
 class RoutesBehind:
@@ -76,9 +78,7 @@ class RoutesBehind:
         if self._routes is None:
             self._routes = defaultdict(set)
             for state in self._after.topology.routes:
-                for listener in (
-                    attached_listener for parent in state.parents for attached_listener in parent.attached
-                ):
+                for listener in state.attached:
                     self._routes[listener].add(state.route.key)
                     self._routes[listener.key].add(state.route.key)
                 for backend in state.backends:
@@ -93,26 +93,23 @@ class AffectedObjects:
     __slots__ = ("others", "routes")
 
     def __init__(self) -> None:
-        self.routes: dict[ResourceKey, set[Node]] = {}
+        self.routes: dict[ResourceKey, set[Node]] = defaultdict(set)
         self.others: set[ResourceKey] = set()
 
     def add(self, routes_behind: RoutesBehind, path: Path) -> None:
         """Add what a context affects, by its path."""
         last = path[-1]
-        if last.key.kind.endswith("Route"):
-            rules = {node for node in path if node.role.endswith("Rule")}
-            self.routes.setdefault(last.key, set()).update(rules)
-            return
-        behind_last = routes_behind.of(last)
-        for route in behind_last:
-            self.routes.setdefault(route, set())
-        if not behind_last:
+        is_route = last.key.kind.endswith("Route")
+        routes = {last.key} if is_route else routes_behind.of(last)
+        for route in routes:
+            self.routes[route].update(node for node in path if is_route and node.role.endswith("Rule"))
+        if not routes:
             self.others.add(last.key)
 
     def join(self, other: AffectedObjects) -> None:
         """Add all that another one holds."""
         for route, rules in other.routes.items():
-            self.routes.setdefault(route, set()).update(rules)
+            self.routes[route] |= rules
         self.others |= other.others
 
 
@@ -123,20 +120,13 @@ def finding(sides: Sides, cause: Cause, affected_objects: AffectedObjects) -> Fi
     first = affected[0]
     owners = listing([str(owner) for owner in cause.owners])
     subject = str(first) if len(affected) == 1 else _counted(affected)
-    share = _some(sides, affected_objects) if len(routes) == 1 else ""
+    share = share_of_rules(sides.after, *next(iter(affected_objects.routes.items()))) if len(routes) == 1 else ""
     if cause.void:
         change = f"{subject} {'has' if len(affected) == 1 else 'have'} no {cause.void} in effect any more{share}"
     else:
         change = f"{subject} {'is' if len(affected) == 1 else 'are'} protected less{share}"
     related = [Related("it was written here before the change", cause.before)] if cause.before is not None else []
-    location = cause.location
-    for key in affected:
-        resource = sides.after.world.get(key)
-        if resource is not None and location is None:
-            location = resource.name_location
-        elif resource is not None:
-            related.append(Related(f"{key} is concerned", resource.name_location))
-    assert location is not None
+    location = located(sides.after, affected, cause.location, related, "is concerned")
     return Finding(
         RULE,
         "error" if cause.void else cause.severity,
@@ -160,10 +150,21 @@ def _counted(keys: list[ResourceKey]) -> str:
     return count(len(keys), kinds.pop() if len(kinds) == 1 else "object")
 
 
-def _some(sides: Sides, affected_objects: AffectedObjects) -> str:
+def share_of_rules(after: Simulation, route: ResourceKey, rules: set[Node]) -> str:
     """Return ` in 1 of its 3 rules` where a route is affected in part, else ""."""
-    ((route, rules),) = affected_objects.routes.items()
-    all_rules = rules_of(sides.after, route)
-    return (
-        f" in {len(rules)} of its {len(all_rules)} rules" if rules and len(rules & all_rules) < len(all_rules) else ""
-    )
+    every = rules_of(after, route)
+    return f" in {len(rules)} of its {len(every)} rules" if rules and len(rules & every) < len(every) else ""
+
+
+def located(
+    after: Simulation, keys: Iterable[ResourceKey], location: Location | None, related: list[Related], says: str
+) -> Location:
+    """Return a location, that of the first object's name where there is none; add the other objects to `related`."""
+    for key in keys:
+        resource = after.world.get(key)
+        if resource is not None and location is None:
+            location = resource.name_location
+        elif resource is not None:
+            related.append(Related(f"{key} {says}", resource.name_location))
+    assert location is not None
+    return location

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from policylint.checks.kit.locations import deepest_written, path, value_at
+from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, Path, WeakenedWay
 from policylint.compare.protection.spec import Weakening, weakenings
-from policylint.compare.sides import Sides
 from policylint.documents import Pointer
-from policylint.model import Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
@@ -24,7 +24,10 @@ _FIELD = "extensionRef"
 def extension_weakened(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the contexts, or rules of routes, that name the weaker object on both sides."""
     before, after, pairing = sides
-    for kind in _kinds(after):
+    for group, name in after.world.kinds():
+        kind = after.catalog.get(group, name)
+        if kind is None or not kind.weaker or kind.policy_class != "Other":
+            continue  # kinds with contexts of their own are compared by their settings
         for old in before.world.of_kind(kind.group, kind.kind):
             new = after.world.get(pairing.key(old.key))
             if new is None or new.body is old.body or new.spec == old.spec:
@@ -37,16 +40,6 @@ def extension_weakened(sides: Sides) -> Iterator[WeakenedWay]:
             for weakening in changes:
                 cause = _cause(weakening, old, new)
                 yield from ((cause, "", way) for way in ways)
-
-
-def _kinds(side: Simulation) -> list[PolicyKind]:
-    """Return the kinds without contexts of their own that can become weaker, of those in the world."""
-    kinds = (side.catalog.get(*kind) for kind in side.world.kinds())
-    return [
-        candidate
-        for candidate in kinds
-        if candidate is not None and candidate.weaker and candidate.policy_class == "Other"
-    ]
 
 
 def _cause(weakening: Weakening, old: Resource, new: Resource) -> Cause:
@@ -76,9 +69,8 @@ def _naming(side: Simulation, key: ResourceKey) -> Iterator[Path]:
         if any(_is(reference, key, namespace) for reference, namespace in _references(group)):
             yield from group.contexts()
     for state in side.topology.routes:
-        bodies = sequence(state.route.spec.get("rules"))
         for rule in rules(state.route):
-            filters = map(mapping, sequence(mapping(bodies[rule.number]).get("filters")))
+            filters = map(mapping, sequence(rule.body.get("filters")))
             if any(_is(mapping(route_filter.get(_FIELD)), key, state.route.key.namespace) for route_filter in filters):
                 yield (Node(state.route.key, "", state.route.key.kind), rule.node)
 

@@ -109,8 +109,7 @@ def ways(state: RouteState) -> dict[Node, frozenset[Node]]:
     listeners = frozenset(node for parent in state.parents if parent.gateway is not None for node in parent.attached)
     if not listeners:
         return {}
-    rule_bodies = sequence(state.route.spec.get("rules"))
-    return {rule.node: listeners for rule in rules(state.route) if serves(mapping(rule_bodies[rule.number]))}
+    return {rule.node: listeners for rule in rules(state.route) if serves(rule.body)}
 
 
 def serves(rule: Mapping[str, Any]) -> bool:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice
 
-from policylint.checks.kit.locations import target_at
 from policylint.compare.contexts import identity
-from policylint.compare.protection.cause import Cause, Path, WeakenedWay, is_unseen
+from policylint.compare.pairing import Sides
+from policylint.compare.protection.cause import Cause, Path, WeakenedWay, is_unseen, target_place
 from policylint.compare.protection.istio_rules import Permit, covers, lost, names_a_client, permits, single
-from policylint.compare.sides import Sides
-from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Location, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
@@ -54,7 +54,7 @@ class _Stack:
 def authorization_weakened(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the contexts they reach."""
     before, after, pairing = sides
-    if not any(group.kind.group == KIND[0] and group.kind.kind == KIND[1] for group in before.groups):
+    if not any((group.kind.group, group.kind.kind) == KIND for group in before.groups):
         return
     new = {identity(path): group for path, group in _contexts(after)}
     memo: dict[tuple[int, int], list[Cause]] = {}
@@ -83,16 +83,10 @@ def contexts_requiring_tokens(side: Simulation) -> frozenset[Path]:
     return frozenset(identities)
 
 
-def _contexts(side: Simulation) -> Iterator[tuple[tuple[Node, ...], Group]]:
+def _contexts(side: Simulation) -> Iterator[tuple[Path, Group]]:
     """Yield the contexts of AuthorizationPolicies, at most MOST_CONTEXTS."""
-    room = MOST_CONTEXTS
-    for group in side.groups:
-        if (group.kind.group, group.kind.kind) == KIND:
-            for path in group.contexts():
-                room -= 1
-                if room < 0:
-                    return
-                yield path, group
+    groups = (group for group in side.groups if (group.kind.group, group.kind.kind) == KIND)
+    return islice(((path, group) for group in groups for path in group.contexts()), MOST_CONTEXTS)
 
 
 def _policies(group: Group | None) -> list[Resource]:
@@ -166,20 +160,17 @@ def _widened(sides: Sides, old: _Stack, new: _Stack, *, refuses: bool) -> Iterat
         if not lost_fields and (not all_named or names_a_client(rule.permit)):
             continue
         reported.add((rule.policy.key, rule.number))
-        was = narrower[0] if lost_fields else None
-        field = f"spec.rules[{rule.number}]"
-        change = f"no longer asks for {', '.join(lost_fields)}" if lost_fields else "names no client"
         says = "it lets in whom no rule let in before"
         if not rule.permit:
             says = _EVERYTHING if refuses else "everything is let in"
         yield Cause(
-            field,
-            change,
+            f"spec.rules[{rule.number}]",
+            f"no longer asks for {', '.join(lost_fields)}" if lost_fields else "names no client",
             says,
             (rule.policy.key,),
             void="" if rule.permit or refuses else "authorization",
             location=_rule_at(rule),
-            before=None if was is None else _rule_at(was),
+            before=_rule_at(narrower[0]) if lost_fields else None,
             fix="name in `from` or `when` who is let in",
         )
 
@@ -222,4 +213,4 @@ def _left(sides: Sides, policy: Resource) -> Location | None:
     for name in ("rules", "action"):
         if name in state.policy.spec and state.policy.spec.get(name) != policy.spec.get(name):
             return state.policy.location("spec", name, key=True)
-    return target_at(state.policy, state.targets[0]) if state.targets else state.policy.name_location
+    return target_place(state)

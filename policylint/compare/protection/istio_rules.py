@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product
+from math import prod
 from typing import Any
 
 from policylint.model import mapping, sequence, text
@@ -42,17 +43,13 @@ def _fields(part: str, values: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 def single(permit: Permit) -> list[Permit]:
     """Take a permit apart into permits of one value each, as another policy may have written them."""
-    listed = [(name, values) for name, values in permit.items() if not _is_negative(name)]
-    count = 1
-    for _, values in listed:
-        count *= len(values)
-    if count > _MOST:
+    listed = {name: sorted(values) for name, values in permit.items() if not _is_negative(name)}
+    if prod(map(len, listed.values())) > _MOST:
         return [permit]
     rest = {name: values for name, values in permit.items() if _is_negative(name)}
-    names = [name for name, _ in listed]
     return [
-        {**rest, **{name: frozenset((value,)) for name, value in zip(names, combination, strict=True)}}
-        for combination in product(*(sorted(values) for _, values in listed))
+        {**rest, **{name: frozenset((value,)) for name, value in zip(listed, combination, strict=True)}}
+        for combination in product(*listed.values())
     ]
 
 
@@ -62,11 +59,8 @@ def covers(wide: Permit, narrow: Permit) -> bool:
         narrow_values = narrow.get(name)
         if narrow_values is None:
             return False
-        if _is_negative(name):
-            covered = all(any(_takes(name, pattern, value) for pattern in narrow_values) for value in values)
-        else:
-            covered = all(any(_takes(name, pattern, value) for pattern in values) for value in narrow_values)
-        if not covered:
+        patterns, taken = (narrow_values, values) if _is_negative(name) else (values, narrow_values)
+        if not all(any(_takes(name, pattern, value) for pattern in patterns) for value in taken):
             return False
     return True
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from policylint.checks.kit.locations import target_at
-from policylint.compare.attachment import rules_of
 from policylint.compare.change import ContextChange, Responsible, SettingChange
+from policylint.compare.pairing import Sides
+from policylint.compare.protection.cause import located, share_of_rules, target_place
 from policylint.compare.protection.guards import demanding, purposes
 from policylint.compare.settings import settings
-from policylint.compare.sides import Sides
 from policylint.compare.subjects import subject_of
 from policylint.model import Finding, Location, Node, Related, ResourceKey
 from policylint.namedtuple import NamedTuple
@@ -49,7 +48,7 @@ def authentication_removed(sides: Sides, contexts: Iterable[ContextChange]) -> I
                 continue
             pair = (id(context.before), id(context.after))
             if pair not in settings_by_pair:
-                settings_by_pair[pair] = settings(context.kind, context.before, context.after, *sides)
+                settings_by_pair[pair] = settings(context.kind, context.before, context.after, sides)
             lost_settings = [setting for setting in settings_by_pair[pair] if setting.name in fields_before]
             first = next((setting for setting in lost_settings if setting.by), lost_settings[0])
             sources = tuple(dict.fromkeys(source for setting in lost_settings for source in setting.sources_before))
@@ -71,7 +70,6 @@ class _Protection:
             for purpose, fields in purposes(group.kind):
                 if demanding(group.effective.spec, fields):
                     self._nodes[purpose].update(group.nodes)
-        self._after = after
 
     def has(self, path: tuple[Node, ...], purpose: str) -> bool:
         """Return whether the last rule or route of a path is still protected by some policy."""
@@ -86,27 +84,20 @@ class _Protection:
 def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) -> Finding:
     """Return the finding of one reason."""
     first = min(routes)
-    location = _cause(sides, loss)
     related = [
         Related(f"`{loss.names[0]}` came from here before the change", source.location)
         for source in loss.sources
         if source.location is not None
     ]
-    for route in sorted(routes):
-        resource = sides.after.world.get(route)
-        if resource is not None:
-            if location is None:
-                location = resource.name_location
-            else:
-                related.append(Related(f"{route} is no longer protected", resource.name_location))
-    assert location is not None
+    location = located(sides.after, sorted(routes), _cause(sides, loss), related, "is no longer protected")
+    share = share_of_rules(sides.after, *next(iter(routes.items()))) if len(routes) == 1 else ""
     owners = " and ".join(str(source.policy) for source in loss.sources)
     winners = tuple(winner.policy for winner in loss.by)
     subject = f"{first} loses its" if len(routes) == 1 else f"{len(routes)} routes lose their"
     return Finding(
         RULE,
         "error",
-        f"{subject} {loss.purpose}{_reach(sides, routes)}: {', '.join(loss.names)} of {owners}",
+        f"{subject} {loss.purpose}{share}: {', '.join(loss.names)} of {owners}",
         location,
         resources=(first, *(source.policy for source in loss.sources), *winners),
         label=f"{winners[0]} prevails over it" if winners else f"{owners} {_is(loss.because)}",
@@ -115,17 +106,6 @@ def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) ->
         confidence="assumed" if sides.after.world.movable else "certain",
         field=",".join(loss.names),
         environments=(sides.after.world.name,),
-    )
-
-
-def _reach(sides: Sides, routes: dict[ResourceKey, set[Node]]) -> str:
-    """Return ` in 1 of its 3 rules` where a single route keeps its protection elsewhere, else ""."""
-    if len(routes) > 1:
-        return ""
-    route, rules = next(iter(routes.items()))
-    all_rules = rules_of(sides.after, route)
-    return (
-        f" in {len(rules)} of its {len(all_rules)} rules" if rules and len(rules & all_rules) < len(all_rules) else ""
     )
 
 
@@ -152,6 +132,5 @@ def _cause(sides: Sides, loss: _Loss) -> Location | None:
     for source in loss.sources:
         state = sides.after.policies.get(sides.pairing.key(source.policy))
         if state is not None:
-            targets = state.targets
-            return target_at(state.policy, targets[0]) if targets else state.policy.name_location
+            return target_place(state)
     return None

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from policylint.checks.kit.locations import path, target_at, value_at
+from policylint.checks.kit.locations import path, value_at
 from policylint.compare.change import ContextChange, SettingChange
 from policylint.compare.contexts import identity
+from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import (
     AffectedObjects,
     Cause,
@@ -21,15 +22,15 @@ from policylint.compare.protection.cause import (
     WeakenedWay,
     finding,
     is_unseen,
+    target_place,
 )
 from policylint.compare.protection.extensions import extension_weakened
 from policylint.compare.protection.guards import demanding, purposes
 from policylint.compare.protection.istio import authorization_weakened, contexts_requiring_tokens
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.settings import settings
-from policylint.compare.sides import Sides
 from policylint.documents import Pointer
-from policylint.model import Finding, Location, Node, PolicyKind, Resource, ResourceKey, mapping, sequence
+from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey, mapping, sequence
 from policylint.policy.results import Attachment, Effective, holds
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
@@ -98,9 +99,8 @@ def _keys(effective: Effective | None) -> list[ResourceKey]:
 
 def _fewer(sides: Sides, change: ContextChange, removed: list[str], remaining: list[str]) -> Cause:
     """Return the cause that some of the settings that made demands are gone while others stay."""
-    listed = [
-        setting for setting in settings(change.kind, change.before, change.after, *sides) if setting.name in removed
-    ]
+    listed = settings(change.kind, change.before, change.after, sides)
+    listed = [setting for setting in listed if setting.name in removed]
     sources = [source for setting in listed for source in setting.sources_before]
     winners = tuple(dict.fromkeys(winner.policy for setting in listed for winner in setting.by))
     names = ", ".join(removed)
@@ -127,9 +127,7 @@ def _place(sides: Sides, setting: SettingChange) -> Location | None:
 def _left(sides: Sides, policy: ResourceKey) -> Location | None:
     """Return the target of a policy of before, if the policy is still there."""
     state = sides.after.policies.get(sides.pairing.key(policy))
-    if state is None:
-        return None
-    return target_at(state.policy, state.targets[0]) if state.targets else state.policy.name_location
+    return None if state is None else target_place(state)
 
 
 def _cause(sides: Sides, change: ContextChange, weakening: Weakening) -> Cause:
@@ -144,7 +142,7 @@ def _cause(sides: Sides, change: ContextChange, weakening: Weakening) -> Cause:
     winners: tuple[ResourceKey, ...] = ()
     location = None if now is None else now[1]
     if not stands and was is not None:
-        listed = settings(change.kind, change.before, change.after, *sides)
+        listed = settings(change.kind, change.before, change.after, sides)
         setting = next((candidate for candidate in listed if candidate.name == weakening.before[0]), None)
         if setting is not None:
             winners = tuple(winner.policy for winner in setting.by)
@@ -250,14 +248,8 @@ class _RedirectRules:
             return False
         if rule not in self._redirects:
             state = self._after.topology.route(rule.key)
-            self._redirects[rule] = state is not None and _redirects(state.route, rule)
+            listed = () if state is None else rules(state.route)
+            filters = (sequence(each.body.get("filters")) for each in listed if each.node == rule)
+            types = {mapping(route_filter).get("type") for route_filter in next(filters, [])}
+            self._redirects[rule] = "RequestRedirect" in types
         return self._redirects[rule]
-
-
-def _redirects(route: Resource, rule: Node) -> bool:
-    """Return whether a rule of a route redirects."""
-    number = next((candidate.number for candidate in rules(route) if candidate.node == rule), None)
-    if number is None:
-        return False
-    body = mapping(sequence(route.spec.get("rules"))[number])
-    return any(mapping(route_filter).get("type") == "RequestRedirect" for route_filter in sequence(body.get("filters")))

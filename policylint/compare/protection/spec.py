@@ -92,7 +92,7 @@ def _compared(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any
     if weak.order:
         return _order(weak, before, after)
     if weak.list:
-        return _LISTS[weak.list](weak, before, after)
+        return _changed_lists(weak, before, after)
     if weak.presence == "demands":
         return _removed(weak, before, after)
     return _introduced(weak, before, after)
@@ -137,29 +137,20 @@ def _rank(weak: Weakness, value: object) -> int | None:
     return next(ranks, None)
 
 
-def _alternatives(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
-    """Yield the lists of alternatives that had some, gained one and lost none."""
-    for was, now, old, new in _lists(weak, before, after):
-        if old and old.keys() < new.keys():
-            added = [name for name in new if name not in old]
-            pointer = (*now.pointer, new[added[0]])
-            yield Weakening(weak, was.pointer, pointer, f"gains {_listed(added)}")
+def _changed_lists(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the lists that became weaker.
 
-
-def _conditions(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
-    """Yield the lists of conditions that gained one and lost none: the protection acts on fewer requests."""
+    These are demands that lost one and gained none, conditions that gained one and lost none (the protection acts on
+    fewer requests), and likewise alternatives, of which there were some before.
+    """
     for was, now, old, new in _lists(weak, before, after):
-        if old.keys() < new.keys():
+        if weak.list == "demands":
+            if new.keys() < old.keys():
+                lost = [name for name in old if name not in new]
+                yield Weakening(weak, (*was.pointer, old[lost[0]]), now.pointer, f"loses {_listed(lost)}")
+        elif old.keys() < new.keys() and (old or weak.list == "conditions"):
             added = [name for name in new if name not in old]
             yield Weakening(weak, was.pointer, (*now.pointer, new[added[0]]), f"gains {_listed(added)}")
-
-
-def _demands(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
-    """Yield the lists of demands that lost one and gained none."""
-    for was, now, old, new in _lists(weak, before, after):
-        if new.keys() < old.keys():
-            lost = [name for name in old if name not in new]
-            yield Weakening(weak, (*was.pointer, old[lost[0]]), now.pointer, f"loses {_listed(lost)}")
 
 
 def _lists(
@@ -222,23 +213,18 @@ def _admits(weak: Weakness, value: object) -> str:
 def _holder(spec: Mapping[str, Any], weak: Weakness) -> Any:
     """Return what holds all that a path stands for: up to its first `*`, else up to its last step."""
     steps = weak.path.split(".")
-    value: Any = spec
-    for step in steps[: steps.index("*") if "*" in steps else -1]:
-        value = mapping(value).get(step)
-    return value
+    return value_at(spec, tuple(steps[: steps.index("*") if "*" in steps else -1]))
 
 
 def _holds(weak: Weakness, spec: Mapping[str, Any], at: PathValue | None) -> bool:
     """Return whether the fields beside a value are as `where` demands."""
     if not weak.where:
         return True
-    beside: Any = spec
+    beside: Pointer = ()
     steps = weak.path.split(".")
     if at is not None and "*" in steps:
-        last = len(steps) - 1 - steps[::-1].index("*")
-        for step in at.pointer[: last + 1]:
-            beside = beside[step]
-    return _matches(mapping(beside), weak.where)
+        beside = at.pointer[: len(steps) - steps[::-1].index("*")]
+    return _matches(mapping(value_at(spec, beside)), weak.where)
 
 
 def _matches(entry: Mapping[str, Any], conditions: Mapping[str, Any]) -> bool:
@@ -335,6 +321,3 @@ def name_of(entry: object) -> str:
     """Return the name of an entry, or its whole content if it has none."""
     content = entry if isinstance(entry, str) else json.dumps(entry, sort_keys=True, default=str)
     return _own_name(entry) or content
-
-
-_LISTS = {"alternatives": _alternatives, "conditions": _conditions, "demands": _demands}

@@ -16,7 +16,7 @@ from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
     from policylint.compare.change import EnvironmentChange
-    from policylint.compare.sides import Sides
+    from policylint.compare.pairing import Sides
 
 FORMATS = ("mermaid", "dot", "svg", "html")
 

@@ -42,7 +42,7 @@ def _beats(rival: Resource, policy: Resource) -> bool:
 
 
 def _matches_all(policy: Resource) -> bool:
-    """Whether one of the rules has no condition at all."""
+    """Return whether one of the rules has no condition at all."""
     return any(map(matches_all, sequence(policy.spec.get("rules"))))
 
 

@@ -27,7 +27,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _loses_protection(state: PolicyState) -> bool:
-    """Whether the settings that replace a policy's own protect differently.
+    """Return whether the settings that replace a policy's own protect differently.
 
     A setting that is repeated word for word is not lost. Under the overrides of a parent every setting that protects
     counts; a parent that gives way to something more specific does what defaults are for, so that only authentication

@@ -27,12 +27,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         gateways = [gateway for node in target.nodes for gateway in _gateways(simulation, node)]
         implementations = {_implementation(simulation, gateway) for gateway in gateways}
         names = sorted(name for name in implementations if name is not None)
-        kind = state.kind
-        if (
-            names
-            and None not in implementations
-            and not any(acts(name, kind.implementation, kind.group) for name in names)
-        ):
+        known = bool(names) and None not in implementations
+        if known and not any(acts(name, state.kind.implementation, state.kind.group) for name in names):
             yield _finding(state, target, gateways[0], names)
 
 

@@ -1,7 +1,7 @@
-"""The registry: which rules there are, what each needs to have anything to say, and who asks it.
+"""The registry: the rules, what each needs to have anything to say, and who runs it.
 
-A rule is one line of `RULES`. One that states no need is always asked; a need only spares a small tree the import of
-rules that cannot say anything about it.
+A rule is one line of `RULES`. One that states no need always runs; a need only spares a small tree the import of rules
+that have nothing to say about it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def anything(simulation: Simulation) -> bool:  # noqa: ARG001 - what every need takes
-    """Ask the rule of every environment."""
+    """Run the rule on every environment."""
     return True
 
 
@@ -56,7 +56,7 @@ def some_target(condition: Callable[[Target], bool]) -> Need:
 
 
 def lost_settings(simulation: Simulation) -> bool:
-    """Need a setting that another policy took the place of."""
+    """Need a setting that another policy replaced."""
     return any(group.effective.lost for group in simulation.groups)
 
 
@@ -66,7 +66,7 @@ def stacked_policies(simulation: Simulation) -> bool:
 
 
 def unstated_order(simulation: Simulation) -> bool:
-    """Need a result that hangs on an order of creation that nobody stated."""
+    """Need a result that depends on an order of creation that is not stated."""
     return bool(simulation.order_dependent)
 
 
@@ -85,7 +85,7 @@ class RuleEntry(NamedTuple):
         identifier: its name with underscores, `parent_setting_dropped`.
         needs: whether an environment holds anything for the rule to look at.
         runs: `always` and `on request` (only when it is selected by name): the rule's module has `check`, a generator
-            of findings about one environment. `on changes`: it takes two states, so `compare` asks it. `in triage`: it
+            of findings about one environment. `on changes`: it takes two states, so `compare` runs it. `in triage`: it
             is about suppressions, which are judged when all findings are known.
         where: the rule's module, where it is not the one of this package that bears its name.
     """
@@ -97,12 +97,12 @@ class RuleEntry(NamedTuple):
 
     @property
     def name(self) -> str:
-        """`parent-setting-dropped`."""
+        """Return `parent-setting-dropped`."""
         return self.identifier.replace("_", "-")
 
     @property
     def module(self) -> str:
-        """The dotted name of the module that does the work."""
+        """Return the dotted name of the module that does the work."""
         return self.where or f"policylint.checks.{self.identifier}"
 
 
@@ -184,16 +184,16 @@ RULES: dict[str, RuleEntry] = {
 ON_REQUEST = frozenset(rule for rule, entry in RULES.items() if entry.runs == "on request")
 """Rules that run only when they are selected by name (`--show-orphans`)."""
 OF_CHANGES = frozenset(rule for rule, entry in RULES.items() if entry.runs == "on changes")
-"""Rules that take two states: policylint/compare asks them."""
+"""Rules that take two states: policylint/compare runs them."""
 
 
 def name_of(rule: str) -> str:
-    """`parent-setting-dropped` for GWP201."""
+    """Return `parent-setting-dropped` for GWP201."""
     return RULES[rule].name
 
 
 def expand(names: Iterable[str]) -> set[str]:
-    """Ids for what people write to select or ignore rules: ids, names and families (`GWP1`, `GWP51`).
+    """Return the ids of what people write to select or ignore rules: ids, names and families (`GWP1`, `GWP51`).
 
     Raises:
         ValueError: a name that is no rule and no family; the message says which may have been meant.
@@ -201,14 +201,14 @@ def expand(names: Iterable[str]) -> set[str]:
     chosen: set[str] = set()
     by_name = {name_of(rule): rule for rule in RULES}
     for name in names:
-        wanted = name.strip()
-        found = {by_name[wanted.lower()]} if wanted.lower() in by_name else set()
-        if not found and re.fullmatch(r"(?i)GWP\d{0,3}", wanted):
-            found = {rule for rule in RULES if rule.startswith(wanted.upper())}
-        if not found:
+        text = name.strip()
+        rules = {by_name[text.lower()]} if text.lower() in by_name else set()
+        if not rules and re.fullmatch(r"(?i)GWP\d{0,3}", text):
+            rules = {rule for rule in RULES if rule.startswith(text.upper())}
+        if not rules:
             from policylint.checks.kit.wording import near
 
-            guess = near(wanted.lower(), by_name)
-            raise ValueError(f"unknown rule {wanted!r}" + (f" (did you mean {guess!r}?)" if guess else ""))
-        chosen |= found
+            guess = near(text.lower(), by_name)
+            raise ValueError(f"unknown rule {text!r}" + (f" (did you mean {guess!r}?)" if guess else ""))
+        chosen |= rules
     return chosen

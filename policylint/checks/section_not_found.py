@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import set_value
-from policylint.checks.kit.locations import at, entry, path, targets
+from policylint.checks.kit.locations import at, entry, path, targets, unknown_target
 from policylint.checks.kit.sections import NOUN, section_names
 from policylint.checks.kit.wording import near
 from policylint.model import Finding, Resource, mapping, sequence, text
@@ -38,18 +38,20 @@ def _finding(state: PolicyState, target: Target, resource: Resource | None, sect
     else:
         message = f'{state.key} points at missing {noun} "{section}" of {target.key}'
         label, help_ = _explain(resource, section, noun) if resource is not None else (f'no {noun} "{section}"', ())
-    place = at(state.policy, target.pointer, "sectionName", "name")
+    location = at(state.policy, target.pointer, "sectionName", "name")
     names = section_names(resource) if resource is not None and target.problem != "section-not-allowed" else []
     return Finding(
         RULE,
         "error",
         message,
-        place,
+        location,
         resources=(state.key, target.key),
         label=label,
         help=help_,
         field=path(target.pointer),
-        fixes=set_value(place, section, near(section, names), names) if place.pointer[-1:] == ("sectionName",) else (),
+        fixes=set_value(location, section, near(section, names), names)
+        if location.pointer[-1:] == ("sectionName",)
+        else (),
     )
 
 
@@ -81,13 +83,6 @@ def _backend_names(resource: Resource) -> set[str]:
 
 
 def _unknown(state: PolicyState, target: Target, why: str) -> Finding:
-    return Finding(
-        RULE,
-        "note",
-        f"{state.key} targets a section of {target.key} that cannot be told from the tree",
-        at(state.policy, target.pointer, "sectionName", "name"),
-        resources=(state.key, target.key),
-        label=why,
-        confidence="unknown",
-        field=path(target.pointer),
-    )
+    message = f"{state.key} targets a section of {target.key} that cannot be told from the tree"
+    location = at(state.policy, target.pointer, "sectionName", "name")
+    return unknown_target(RULE, message, state, target, location, why)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.checks.kit.locations import entry, path, targets
+from policylint.checks.kit.locations import entry, path, targets, unknown_target
 from policylint.model import Finding, Location, Related, Resource, mapping
 from policylint.model.selectors import matches, unmet
 from policylint.model.words import listing
@@ -27,7 +27,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             candidates = simulation.world.in_namespace(target.key.group, target.key.kind, target.key.namespace)
             yield _no_object(state, target, candidates[:_MOST_COMPARED])
         elif target.selector is not None and target.resolution.unknown:
-            yield _unknown(state, target)
+            message = f"{state.key} selects {target.key.kind}s that are not in the tree"
+            location = _label_location(state, target, {})
+            finding = unknown_target(RULE, message, state, target, location, target.resolution.reason)
+            yield finding._replace(resources=(state.key,))
 
 
 def _no_object(state: PolicyState, target: Target, candidates: list[Resource]) -> Finding:
@@ -42,16 +45,8 @@ def _no_object(state: PolicyState, target: Target, candidates: list[Resource]) -
         missing = listing(unmet(selector, nearest.labels), most=3)
         place = nearest.location("metadata", "labels", key=True) if nearest.labels else nearest.name_location
         related = (Related(f"the nearest, {nearest.key}, lacks {missing}", place),)
-    return Finding(
-        RULE,
-        "warning",
-        f"{state.key} selects no {target.key.kind}",
-        _label_location(state, target, nearest.labels if nearest is not None else {}),
-        resources=(state.key,),
-        label=label,
-        related=related,
-        field=path(target.pointer),
-    )
+    location = _label_location(state, target, nearest.labels if nearest is not None else {})
+    return _finding(state, target, target.key.kind, location, label, related)
 
 
 def _no_workload(simulation: Simulation, state: PolicyState, target: Target) -> Finding:
@@ -75,15 +70,21 @@ def _no_workload(simulation: Simulation, state: PolicyState, target: Target) -> 
     elif nearest is not None and "waypoint" not in target.detail:
         missing = listing(unmet(selector, pod_labels(nearest)), most=3)
         related = (Related(f"the nearest, {nearest.key}, lacks {missing}", nearest.name_location),)
+    location = _label_location(state, target, pod_labels(nearest) if nearest is not None else {})
+    return _finding(state, target, "workload", location, target.detail, related)._replace(help=help_)
+
+
+def _finding(
+    state: PolicyState, target: Target, noun: str, location: Location, label: str, related: tuple[Related, ...]
+) -> Finding:
     return Finding(
         RULE,
         "warning",
-        f"{state.key} selects no workload",
-        _label_location(state, target, pod_labels(nearest) if nearest is not None else {}),
+        f"{state.key} selects no {noun}",
+        location,
         resources=(state.key,),
-        label=target.detail,
+        label=label,
         related=related,
-        help=help_,
         field=path(target.pointer),
     )
 
@@ -99,16 +100,3 @@ def _label_location(state: PolicyState, target: Target, labels: Mapping[str, Any
     if "matchExpressions" in selector:
         return state.policy.location(*pointer, "matchExpressions", key=True)
     return state.policy.location(*target.pointer, "kind")
-
-
-def _unknown(state: PolicyState, target: Target) -> Finding:
-    return Finding(
-        RULE,
-        "note",
-        f"{state.key} selects {target.key.kind}s that are not in the tree",
-        _label_location(state, target, {}),
-        resources=(state.key,),
-        label=target.resolution.reason,
-        confidence="unknown",
-        field=path(target.pointer),
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import set_value
-from policylint.checks.kit.locations import path, target_at, targets
+from policylint.checks.kit.locations import path, target_at, targets, unknown_target
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, Related
 from policylint.model.words import listing
@@ -60,13 +60,5 @@ def _missing(state: PolicyState, target: Target, nearby: Nearby) -> Finding:
 
 
 def _unknown(state: PolicyState, target: Target, why: str) -> Finding:
-    return Finding(
-        RULE,
-        "note",
-        f"{state.key} points at {target.key}, which was not seen",
-        target_at(state.policy, target),
-        resources=(state.key, target.key),
-        label=why,
-        confidence="unknown",
-        field=path(target.pointer),
-    )
+    message = f"{state.key} points at {target.key}, which was not seen"
+    return unknown_target(RULE, message, state, target, target_at(state.policy, target), why)

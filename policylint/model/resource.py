@@ -195,8 +195,8 @@ def value_at(body: object, pointer: Pointer) -> Any:
     return body
 
 
-def written(body: object, pointer: Pointer) -> Pointer:
-    """Return a pointer, cut short where the rest is not written."""
+def deepest_written(body: object, pointer: Pointer) -> Pointer:
+    """Return the part of a pointer down to the deepest value that is written."""
     while pointer and value_at(body, pointer) is None:
         pointer = pointer[:-1]
     return pointer

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Resolution, Resource, World, is_symbolic, mapping, sequence
-from policylint.model.resource import written
+from policylint.model.resource import deepest_written
 from policylint.topology.backends import SERVICE, ports
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.hostnames import EVERY, narrowed
@@ -104,7 +104,7 @@ class Parents:
             return Candidate(listener.node, listener.holder, place, "NotAllowedByListeners", message)
         admission = self._admits(listener, route.key.namespace)
         if admission.allowed is False:
-            place = (*pointer, *written(listener.value, ("allowedRoutes", "namespaces")))
+            place = (*pointer, *deepest_written(listener.value, ("allowedRoutes", "namespaces")))
             message = f"{listener.node} {admission.message}"
             return Candidate(listener.node, listener.holder, place, "NotAllowedByListeners", message)
         unknown = holder.unknown or (admission.message if admission.allowed is None else "")

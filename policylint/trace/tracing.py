@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey
+from policylint.model.words import leading
 from policylint.simulation import Simulation
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
 from policylint.topology.hostnames import specificity
@@ -242,9 +243,8 @@ def _preference(trace: Trace) -> tuple[int, tuple[int, ...], ResourceKey]:
 def _other_gateways(best: Trace, traces: Sequence[Trace]) -> list[str]:
     """Return a note on the other Gateways that would answer the request."""
     others = [trace for trace in traces if trace is not best and trace.rule is not None]
-    names = ", ".join(str(trace.gateway) for trace in others[:3])
-    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-    return [f"{names}{more} would answer it too; --gateway chooses"] if others else []
+    names = leading((trace.gateway for trace in others), 3)
+    return [f"{names} would answer it too; --gateway chooses"] if others else []
 
 
 def _considered(winner: RuleCandidate, fitting: Sequence[RuleCandidate]) -> tuple[Considered, ...]:

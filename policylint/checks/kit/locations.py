@@ -6,28 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Location, Node, Resource, mapping
+from policylint.model import Finding, Location, Node, Resource, mapping
+from policylint.model.resource import deepest_written, value_at
+from policylint.model.resource import dotted as path
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 
-
-def value_at(body: object, pointer: Pointer) -> Any:
-    """Return the value at a pointer, None where nothing is."""
-    for step in pointer:
-        if isinstance(body, dict):
-            body = body.get(step)
-        elif isinstance(body, list) and isinstance(step, int) and step < len(body):
-            body = body[step]
-        else:
-            return None
-    return body
-
-
-def deepest_written(body: object, pointer: Pointer) -> Pointer:
-    """Return the part of a pointer down to the deepest value that is written."""
-    while pointer and value_at(body, pointer) is None:
-        pointer = pointer[:-1]
-    return pointer
+__all__ = ["at", "deepest_written", "entry", "path", "target_at", "target_of", "targets", "value_at"]
 
 
 def entry(policy: Resource, target: Target) -> Mapping[str, Any]:
@@ -60,9 +45,11 @@ def targets(simulation: Simulation) -> Iterator[tuple[PolicyState, Target]]:
     return ((state, target) for state in simulation.policies.values() for target in state.targets)
 
 
-def path(pointer: Pointer) -> str:
-    """Return a pointer as text: `spec.targetRefs[1].name`."""
-    text = ""
-    for step in pointer:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
+def unknown_target(
+    rule: str, message: str, state: PolicyState, target: Target, location: Location, why: str
+) -> Finding:
+    """Return a note on a target of which not enough is known to judge it."""
+    keys = (state.key, target.key)
+    return Finding(
+        rule, "note", message, location, resources=keys, label=why, confidence="unknown", field=path(target.pointer)
+    )

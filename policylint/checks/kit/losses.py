@@ -91,7 +91,7 @@ def _add(
 
 
 def _below(node: Node, winner: Attachment) -> bool:
-    """Whether a route's node is one that the winner acts on: where it targets one rule, only that."""
+    """Return whether a route's node is one that the winner acts on: where it targets one rule, only that."""
     target = winner.node
     return not (target.section and target.role.endswith("Rule")) or node == target
 

@@ -16,7 +16,7 @@ _LOWEST = -(2**31)
 
 
 def is_wide(policy: Resource) -> bool:
-    """Whether a policy covers its whole namespace, or the mesh: it names no target and selects nothing."""
+    """Return whether a policy covers its whole namespace, or the mesh: it names no target and selects nothing."""
     named = sequence(policy.spec.get("targetRefs")) or mapping(policy.spec.get("targetRef"))
     return not named and not mapping(mapping(policy.spec.get("selector")).get("matchLabels"))
 
@@ -27,7 +27,7 @@ def action(policy: Resource) -> str:
 
 
 def matches_all(rule: object) -> bool:
-    """Whether a rule of an AuthorizationPolicy has no condition at all."""
+    """Return whether a rule of an AuthorizationPolicy has no condition at all."""
     return isinstance(rule, dict) and not any(rule.values())
 
 

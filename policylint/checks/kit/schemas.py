@@ -51,10 +51,10 @@ def _is_valid(checker: Checker, body: Any) -> bool:
     known = _VALID.get(id(body))
     if known is not None and known[0] is body and known[1] is checker:
         return True
-    if not checker.is_valid(body):
-        return False
-    _VALID[id(body)] = (body, checker)
-    return True
+    valid = checker.is_valid(body)
+    if valid:
+        _VALID[id(body)] = (body, checker)
+    return valid
 
 
 def written_text(simulation: Simulation, location: Location) -> str:
@@ -74,5 +74,5 @@ def read_as(value: object) -> str:
 
 
 def is_surprising(text: str, value: object) -> bool:
-    """Whether a plain scalar says one thing to people and another to the cluster: `on`, `010`, `1e3`, `1.10`."""
+    """Return whether a plain scalar says one thing to people and another to the cluster: `on`, `010`, `1e3`, `1.10`."""
     return isinstance(value, (bool, int, float)) and bool(text) and text != read_as(value)

@@ -8,7 +8,7 @@ from policylint.topology import RouteState
 
 
 def may_authenticate_unseen(simulation: Simulation, route: RouteState) -> bool:
-    """Whether a filter that cannot be looked into, or an object that was not seen, may authenticate a route."""
+    """Return whether a filter that cannot be looked into, or an object that was not seen, may authenticate a route."""
     for rule in sequence(route.route.spec.get("rules")):
         filters = {mapping(entry).get("type") for entry in sequence(mapping(rule).get("filters"))}
         if filters & {"ExtensionRef", "ExternalAuth"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint, printable, spread, width, wrapped
+from policylint.report.kit.secrets import without_secrets
 from policylint.report.kit.token import token_end
 
 _ENTRY = 2
@@ -54,7 +55,9 @@ def excerpt(
     """
     if not 1 <= line <= len(lines):
         return []
+    lines = without_secrets(lines, line)
     text = lines[line - 1]
+    column = min(column, len(text) + 1)
     first = _entry(lines, line) if context else line
     offset = _offset(text, column, frame)
     numbered = [frame.numbered(number, _cut(lines[number - 1], offset, frame)) for number in range(first, line + 1)]

@@ -16,7 +16,7 @@ from policylint.topology import ReferenceState
 RULE = "GWP405"
 
 _Refused = tuple[Pointer, ResourceKey, bool]
-"""Where a reference is written, the object it names, and whether a grant for it may be elsewhere."""
+"""The place of a reference, the object it names, and whether a grant for it may be elsewhere."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ class ReachedObject(NamedTuple):
 
 
 class PolicyReach(NamedTuple):
-    """Where a policy acts: every object at or below its targets, sorted, and the namespaces of those it acts on."""
+    """The reach of a policy: every object at or below its targets, sorted, and the namespaces of those it acts on."""
 
     objects: tuple[ReachedObject, ...]
     namespaces: tuple[str, ...]

@@ -101,7 +101,7 @@ class SharingReader(FactsReader):
 
 
 class SharedFacts:
-    """What is known of contents, for all sources that one run reads."""
+    """The facts about contents, for all sources that one run reads."""
 
     def __init__(self) -> None:
         self._readers: dict[tuple[frozenset[str], bool], SharingReader] = {}

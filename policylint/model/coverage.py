@@ -1,4 +1,4 @@
-"""What a run looked at, for the coverage line."""
+"""The coverage of a run: what it looked at, for the coverage line."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ from policylint.policy.strategies import own_value, settings_2023
 from policylint.topology import Topology, whole
 
 _Entry = Attachment | ResourceKey
-"""What a stack holds, by number: attachments and, in the 2023 edition, objects with values of their own."""
+"""The contents of a stack, by number: attachments and, in the 2023 edition, objects with values of their own."""
 State = tuple[int, int]
-"""Where a walk is: a vertex, and the number of the stack after it."""
+"""The position of a walk: a vertex, and the number of the stack after it."""
 _NOBODY: frozenset[ResourceKey] = frozenset()
 _FEW = 8
 """Below, a list is searched faster than a set is made of it."""

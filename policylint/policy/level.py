@@ -1,4 +1,4 @@
-"""Which level of the hierarchy a vertex stands on, by the words of the catalog's `effectiveAt`."""
+"""The level of the hierarchy that a vertex stands on, in the words of the catalog's `effectiveAt`."""
 
 from __future__ import annotations
 

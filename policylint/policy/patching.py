@@ -18,7 +18,7 @@ Pairs = list[tuple[int | None, int | None]]
 Pairing = Callable[[list[Any], list[Any]], Pairs]
 """How the list of a base and that of a patch become one."""
 Move = tuple[Pointer, Mapping[str | int, int]]
-"""Where a list stands, and by index in it the index of the same item in the joined list."""
+"""The place of a list and, by index in it, the index of the same item in the joined list."""
 
 
 class Rules(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which nodes a policy names: every reference by itself, by name, by selector, with section, across namespaces."""
+"""The nodes that a policy names: every reference by itself, by name, by selector, with section, across namespaces."""
 
 from __future__ import annotations
 

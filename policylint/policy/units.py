@@ -1,4 +1,4 @@
-"""What counts as one setting when policies merge: a leaf of the spec, or a named unit such as one rate limit."""
+"""The units of merging: a leaf of the spec, or a named unit such as one rate limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Unit(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """What one policy (or object) declares, wherever it is attached."""
+    """The declarations of one policy (or object), wherever it is attached."""
 
     policy: Resource
     declared: tuple[Declared, ...]
@@ -39,7 +39,7 @@ class Layer(NamedTuple):
 
 
 Source = Attachment | Layer
-"""Who brings settings in. Where they are written is below the prefix of its first declared spec."""
+"""The bringer of settings, which are written below the prefix of its first declared spec."""
 
 
 class Leaf(NamedTuple):

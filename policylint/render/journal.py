@@ -1,4 +1,4 @@
-"""What a renderer could not do, or did not see: collected on the way, shown as GWP911 and in the coverage line."""
+"""Notes on what a renderer could not do or did not see: shown as GWP911 and in the coverage line."""
 
 from __future__ import annotations
 

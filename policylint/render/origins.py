@@ -1,4 +1,4 @@
-"""Where the values of an object that another program rendered are written, as far as its source can be found.
+"""The places of the values of objects that another program rendered, as far as their sources can be found.
 
 kustomize says so itself where it is asked to (`buildMetadata: [originAnnotations]`); else the object is looked for
 among those that were read, by its identity. A value that the source has, too, is written there; any other one is what

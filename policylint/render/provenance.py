@@ -1,4 +1,4 @@
-"""Where each value of a rendered object is written: a tree of sources that is as sparse as the changes were few.
+"""The place of each value of a rendered object: a tree of sources that is as sparse as the changes were few.
 
 A value that nothing changed is written where its object is; a patch, a namespace or a chart's values leave a mark at
 the pointer they set. Both the body and its provenance are treated as immutable: a change copies the containers on the

@@ -154,7 +154,7 @@ def _environment(home: str) -> dict[str, str]:
 
 
 def _limiting(most: int, timeout: float) -> Callable[[], None] | None:
-    """What the child does before it becomes the program: take its limits; None where a system has none."""
+    """Return what the child does before it becomes the program: take its limits; None where a system has none."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""What the two sides of a diff share of rendering: files read late, the output of helm, and equal objects.
+"""Results of rendering that both sides of a diff share: files read late, the output of helm, and equal objects.
 
 Each is known by all that it depends on, so that the other side gets what it would have made itself. None of it may be
 changed by those who get it.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Shared:
-    """What all trees that one run renders share.
+    """The results that all trees of one run share.
 
     Attributes:
         texts: the inline texts read so far.

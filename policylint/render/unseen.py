@@ -1,4 +1,4 @@
-"""What may put objects into an environment that no manifest shows: charts, operators, other repositories, templates."""
+"""Sources of objects that no manifest shows: charts, operators, other repositories, templates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BACKENDS = frozenset(
         ("inference.networking.x-k8s.io", "InferencePool"),
     }
 )
-"""What routes name in place of a Service: their controllers make nothing of it that anybody names."""
+"""Kinds that routes name in place of a Service: their controllers make nothing of it that anybody names."""
 _PLACING = frozenset({"argoproj.io", "kustomize.config.k8s.io", "fluxcd.controlplane.io", "helm.cattle.io"})
 
 

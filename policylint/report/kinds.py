@@ -99,7 +99,7 @@ def _pages(kinds: Iterable[PolicyKind]) -> str:
 
 
 def _settings(implementation: str) -> Iterator[tuple[str, str]]:
-    """What of the controller's settings changes verdicts, with the defaults."""
+    """Yield a sentence on the controller's settings that change verdicts, with the defaults."""
     known = load_catalog().known_settings(implementation)
     if known:
         listed = " ".join(f"{name} (default {json.dumps(kind.default)}): {kind.about}" for name, kind in known.items())

@@ -31,7 +31,7 @@ _POINTER: Final = b"version https://git-lfs.github.com/spec/v1\n"
 _EMPTY_TREES: Final = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 
 FILE, LINK, SUBMODULE, DIRECTORY = "100", "120000", "160000", "040000"
-"""What a mode says: regular files have two, executable or not."""
+"""Modes of entries: regular files have two, executable or not."""
 
 
 class RevisionError(UsageError):
@@ -172,7 +172,7 @@ class Repository:
         return [entry for entry in _tree_entries(answer, {}) if entry.mode != DIRECTORY]
 
     def classifications(self, circumstances: Hashable) -> dict[TreeEntry, Any]:
-        """What was found out about entries where all else that it depends on was the same; to be filled in."""
+        """Return the classifications of entries under some circumstances; to be filled in."""
         return self._classifications.setdefault(circumstances, {})
 
     def index(self) -> list[TreeEntry]:

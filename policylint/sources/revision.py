@@ -25,7 +25,7 @@ from policylint.sources.source import (
 SUBMODULES: Final = "submodule"
 _MOST_LINKS: Final = 16
 Classification = SourceFile | TreeEntry | str | None
-"""What an entry is by its path: a file to read, one to look into first (itself), the reason why it is skipped, or
+"""The classification of an entry by its path: a file to read, one to look into first (itself), why it is skipped, or
 nothing that was asked for. Files of one repository are the same wherever they are listed."""
 
 

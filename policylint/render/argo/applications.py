@@ -1,4 +1,4 @@
-"""What Argo CD Applications deploy, grouped by the cluster they deploy to.
+"""The objects that Argo CD Applications deploy, grouped by the cluster they deploy to.
 
 An Application's kustomize, directory and app-template sources are rendered; other charts are gaps in its namespace. Its
 destination namespace fills in what objects do not say; it never overwrites.

@@ -1,3 +1,3 @@
-"""What Flux deploys: clusters, Kustomizations, HelmReleases, ResourceSets and their substitutions."""
+"""Rendering as Flux does it: clusters, Kustomizations, HelmReleases, ResourceSets and their substitutions."""
 
 from __future__ import annotations

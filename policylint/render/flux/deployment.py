@@ -1,4 +1,4 @@
-"""What one Flux cluster deploys: from the directory it syncs through the Kustomizations found in it, and theirs.
+"""The objects of one Flux cluster: from the directory it syncs through the Kustomizations found in it, and theirs.
 
 A Kustomization amends the kustomization of its path (targetNamespace, patches, components…) or writes one for a path
 without, builds it, and fills in variables; so does this module.

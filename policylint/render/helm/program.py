@@ -32,7 +32,7 @@ API_VERSIONS: Final = (
     f"{_V1}alpha2",
     *(f"{_V1}alpha2/{kind}" for kind in ("TLSRoute", "TCPRoute", "UDPRoute")),
 )
-"""What charts ask for before they make routes: the cluster that a chart with a route is for has Gateway API."""
+"""API versions that charts ask for before they make routes: a cluster with routes has Gateway API."""
 
 
 class HelmError(Exception):

@@ -1,4 +1,4 @@
-"""Where the values of an object that a chart made are written: in the values that a template names, else its template.
+"""The places of the values of objects that a chart made: in the values that a template names, else its template.
 
 Helm says which template an object comes from, no more. A template reads almost like the object it makes: the walk goes
 down both at once, and where the template says `{{ .Values.a.b }}` and those values hold what the object has, the place

@@ -58,7 +58,7 @@ BUILT_IN = (
     NameReference("Secret", "ServiceAccount", "secrets/name"),
     NameReference("Secret", "ServiceAccount", "imagePullSecrets/name"),
 )
-"""What kustomize knows by itself. No field of Gateway API is among it: a prefix breaks the references of routes."""
+"""References that kustomize knows by itself. Gateway API has none among them: a prefix breaks its routes."""
 
 
 def configured(configuration: Any) -> Iterator[NameReference]:

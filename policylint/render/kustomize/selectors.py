@@ -1,4 +1,4 @@
-"""Which objects a patch or a replacement means: kustomize's target selectors."""
+"""Kustomize's target selectors: the objects that a patch or a replacement is for."""
 
 from __future__ import annotations
 

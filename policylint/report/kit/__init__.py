@@ -1,3 +1,3 @@
-"""What writers share: display, excerpts, escaping, wording, identities."""
+"""Parts that writers share: display, excerpts, escaping, wording, identities."""
 
 from __future__ import annotations

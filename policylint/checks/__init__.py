@@ -33,7 +33,7 @@ def run(
     `spent` collects the seconds that each rule took, by rule; those that had nothing to look at are left out.
     """
     findings: list[Finding] = []
-    partial = {key for key, resource in simulation.world.resources.items() if resource.partial}
+    provisional = {key for key, resource in simulation.world.resources.items() if resource.provisional}
     for rule in sorted(RULES.keys() - ON_REQUEST if select is None else RULES.keys() & set(select)):
         begin = 0.0 if spent is None else perf_counter()
         entry = RULES[rule]
@@ -41,8 +41,8 @@ def run(
             of_rule = import_module(entry.module).check(simulation)
             if rule in _ON_BEHAVIOUR:
                 of_rule = (hedge(finding, simulation) for finding in of_rule)
-            if partial:
-                of_rule = (_open(finding, partial) for finding in of_rule)
+            if provisional:
+                of_rule = (_open(finding, provisional) for finding in of_rule)
             findings.extend(map(_assume, of_rule) if simulation.world.movable and rule[:4] in _DEPLOYED else of_rule)
             if spent is not None:
                 spent[rule] = spent.get(rule, 0.0) + perf_counter() - begin
@@ -65,9 +65,9 @@ def hedge(finding: Finding, simulation: Simulation) -> Finding:
     return finding._replace(confidence="assumed", help=(*finding.help, note))
 
 
-def _open(finding: Finding, partial: Collection[ResourceKey]) -> Finding:
+def _open(finding: Finding, provisional: Collection[ResourceKey]) -> Finding:
     """Return a finding as unknown if it rests on an object that may be deployed with other values."""
-    key = next((key for key in finding.resources if key in partial), None)
+    key = next((key for key in finding.resources if key in provisional), None)
     if key is None or finding.confidence == "unknown":
         return finding
     note = f"note: {key} may be deployed with other values: something that changes it could not be rendered"

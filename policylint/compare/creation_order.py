@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from policylint.model import Finding, Resource, ResourceKey
+from policylint.model import Finding, ResourceKey
 from policylint.policy.order import NEW
 from policylint.simulation import Simulation, simulate
 
@@ -26,9 +26,7 @@ def with_ages(side: Simulation, alone: frozenset[ResourceKey]) -> Simulation:
     for key in sorted(new):
         resource = side.world.resources[key]
         body = {**resource.body, "metadata": {**resource.metadata, "creationTimestamp": NEW}}
-        stamped[key] = Resource(
-            key, resource.version, body, resource.document, resource.root, resource.sources, partial=resource.partial
-        )
+        stamped[key] = resource.replaced(body=body)
     return simulate(side.world.with_resources(stamped), side.catalog)
 
 

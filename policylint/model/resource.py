@@ -75,14 +75,14 @@ class Resource:
         document: the document that holds it.
         root: the pointer of the object inside the document (empty, or `items/3` in a `kind: List`).
         sources: the places of its values, if not all of them are in `document` below `root`.
-        partial: whether it may be deployed with other values: something that changes it could not be rendered.
+        provisional: whether it may be deployed with other values: something that changes it could not be rendered.
 
     Attributes:
         spec, metadata: of the body, empty where it has none.
         answers: the results of `once`; None where only one side has the object, and computing again is cheaper.
     """
 
-    __slots__ = ("answers", "body", "document", "key", "metadata", "partial", "root", "sources", "spec", "version")
+    __slots__ = ("answers", "body", "document", "key", "metadata", "provisional", "root", "sources", "spec", "version")
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Resource:
         root: Pointer = (),
         sources: Sources | None = None,
         *,
-        partial: bool = False,
+        provisional: bool = False,
     ) -> None:
         self.key = key
         self.version = version
@@ -101,10 +101,22 @@ class Resource:
         self.document = document
         self.root = root
         self.sources = sources
-        self.partial = partial
+        self.provisional = provisional
         self.spec: Mapping[str, Any] = mapping(body.get("spec"))
         self.metadata: Mapping[str, Any] = mapping(body.get("metadata"))
         self.answers: dict[object, tuple[Any, tuple[object, ...]]] | None = None
+
+    def replaced(self, *, key: ResourceKey | None = None, body: dict[str, Any] | None = None) -> Resource:
+        """Return a copy with another identity or body, which is written where this one is."""
+        return Resource(
+            self.key if key is None else key,
+            self.version,
+            self.body if body is None else body,
+            self.document,
+            self.root,
+            self.sources,
+            provisional=self.provisional,
+        )
 
     def once(self, compute: Callable[[Resource, *_About], _T], *arguments: *_About) -> _T:
         """Return `compute(self, *arguments)`, once for all where both sides of a diff share the object.

@@ -210,7 +210,13 @@ def _placed(manifests: Iterable[Manifest], cluster_scoped: frozenset[tuple[str, 
             key = ResourceKey(group, kind, namespace, name)
             sources = origin if origin.children else None
             yield Resource(
-                key, manifest.version, manifest.body, origin.document, origin.pointer, sources, partial=manifest.partial
+                key,
+                manifest.version,
+                manifest.body,
+                origin.document,
+                origin.pointer,
+                sources,
+                provisional=manifest.provisional,
             )
 
 
@@ -234,15 +240,7 @@ def _orphans(
                 if resource.key.namespace and (not manifest.namespace or manifest in made):
                     namespace = f"{UNKNOWN_NAMESPACE}{path.rpartition('/')[0]}"
                     key = resource.key._replace(namespace=namespace)
-                    resource = Resource(
-                        key,
-                        resource.version,
-                        resource.body,
-                        resource.document,
-                        resource.root,
-                        resource.sources,
-                        partial=resource.partial,
-                    )
+                    resource = resource.replaced(key=key)
                 orphans.setdefault(resource.key, resource)
     return orphans
 

@@ -101,7 +101,7 @@ def located(objects: list[Resource], reading: Callable[[str], list[Document]]) -
                 origin.document,
                 origin.pointer,
                 origin,
-                partial=resource.partial,
+                provisional=resource.provisional,
             )
         resources.append(resource)
     return resources

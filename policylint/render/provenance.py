@@ -100,10 +100,10 @@ class Manifest:
         body, origin: the object as it is by now, and where it is written.
         names: the (namespace, name) pairs it has had before, oldest first: patches may name any of them.
         hashed: for what a generator makes: the suffix its name will end in.
-        partial: whether it may be deployed with other values, because something that changes it could not be applied.
+        provisional: whether it may be deployed with other values: something that changes it could not be applied.
     """
 
-    __slots__ = ("body", "hashed", "names", "origin", "partial")
+    __slots__ = ("body", "hashed", "names", "origin", "provisional")
 
     def __init__(
         self,
@@ -111,17 +111,17 @@ class Manifest:
         origin: Provenance,
         names: tuple[tuple[str, str], ...] = (),
         hashed: str = "",
-        partial: bool = False,
+        provisional: bool = False,
     ) -> None:
         self.body = body
         self.origin = origin
         self.names = names
         self.hashed = hashed
-        self.partial = partial
+        self.provisional = provisional
 
     def copy(self) -> Manifest:
         """Return another one that shares everything until one of the two changes."""
-        return Manifest(self.body, self.origin, self.names, self.hashed, self.partial)
+        return Manifest(self.body, self.origin, self.names, self.hashed, self.provisional)
 
     @property
     def kind(self) -> str:

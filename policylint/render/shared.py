@@ -44,6 +44,7 @@ class Shared:
                 or known.sources is not resource.sources
                 or known.root != resource.root
                 or known.version != resource.version
+                or known.provisional != resource.provisional
             ):
                 known = resource
             shared.append(known)

@@ -301,16 +301,7 @@ def _cluster_scoped_policies(objects: list[Resource], catalog: Catalog) -> list[
         if key.namespace and "." in key.group:
             kind = catalog.get(key.group, key.kind)
         if kind is not None and kind.cluster_scoped and kind.origin == "catalog":
-            key, version = key._replace(namespace=""), resource.version
-            resource = Resource(
-                key,
-                version,
-                resource.body,
-                resource.document,
-                resource.root,
-                resource.sources,
-                partial=resource.partial,
-            )
+            resource = resource.replaced(key=key._replace(namespace=""))
         placed.append(resource)
     return placed
 
@@ -335,10 +326,7 @@ def _with_snapshot(objects: list[Resource], path: str, cluster_scoped: frozenset
         deployed = live.pop(resource.key, None)
         if deployed is not None and deployed.created and not resource.created:
             body = {**resource.body, "metadata": {**resource.metadata, "creationTimestamp": deployed.created}}
-            key, root = resource.key, resource.root
-            resource = Resource(
-                key, resource.version, body, resource.document, root, resource.sources, partial=resource.partial
-            )
+            resource = resource.replaced(body=body)
         dated.append(resource)
     return [*dated, *live.values()]
 

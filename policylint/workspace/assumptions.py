@@ -105,7 +105,7 @@ def _namespaces(
         else:
             metadata = {**manifest.metadata, "labels": {**labels, **manifest.labels}}
             body = {**manifest.body, "metadata": metadata}
-            yield Resource(key, manifest.version, body, manifest.document, manifest.root, manifest.sources)
+            yield manifest.replaced(body=body)
 
 
 def _resource(

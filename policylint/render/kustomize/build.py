@@ -271,7 +271,7 @@ class _Run:
     def _leave_open(self) -> None:
         """Mark the objects as changed by something that was not seen."""
         for manifest in self._manifests:
-            manifest.partial = True
+            manifest.provisional = True
 
     def _take_in(self, built: Built) -> None:
         self._journal.add(built.journal)

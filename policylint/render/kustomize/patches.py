@@ -81,7 +81,7 @@ def apply_patch(patch: KustomizePatch, manifests: list[Manifest], journal: Journ
     """
     if patch.content is None:
         for manifest in manifests:
-            manifest.partial |= patch.target is None or selects(patch.target, manifest)
+            manifest.provisional |= patch.target is None or selects(patch.target, manifest)
     if not isinstance(patch.content, (dict, list)):
         return manifests
     if patch.target is not None:
@@ -118,7 +118,7 @@ def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal) -> boo
             body, origin = apply(manifest.body, manifest.origin, content, patch.source)
         except PatchError as error:
             journal.note(f"this patch does not apply to {manifest}: {error}", patch.source, code="patch-not-applied")
-            manifest.partial = True
+            manifest.provisional = True
             return True
     else:
         if patch.renames:

@@ -19,14 +19,14 @@ def replace(manifests: list[Manifest], replacement: dict[str, Any]) -> None:
     """Apply one replacement.
 
     Raises:
-        ReplacementError: its source is not there; the objects that it is for are marked as partial.
+        ReplacementError: its source is not there; the objects that it is for are marked as provisional.
     """
     targets = list(_targets(manifests, replacement))
     try:
         value, origin = _source_value(manifests, mapping(replacement.get("source")))
     except ReplacementError:
         for manifest, _ in targets:
-            manifest.partial = True
+            manifest.provisional = True
         raise
     for manifest, target in targets:
         for path in sequence(target.get("fieldPaths")) or ["metadata.name"]:

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 import policylint
+from policylint.model import Resource, ResourceKey
+from policylint.model.resource import Spot
+from policylint.render.shared import Shared
 
 ROUTE = """apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -57,3 +60,19 @@ def test_what_could_not_be_applied_leaves_its_objects_open(tmp_path: Path, more:
 )
 def test_the_others_stay_certain(tmp_path: Path, more: str) -> None:
     assert confidences(tmp_path, more) == {"certain"}
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_the_sides_of_a_diff_do_not_share_how_sure_an_object_is(before: bool) -> None:
+    """A patch that only one side lacks says nothing of the other side's object."""
+    key, body = ResourceKey("", "Service", "shop", "web"), {"kind": "Service"}
+    place = Spot("web.yaml")
+    shared = Shared()
+    shared.resources([Resource(key, "v1", body, place, provisional=before)])
+    (after,) = shared.resources([Resource(key, "v1", body, place, provisional=not before)])
+    assert after.provisional is not before
+
+
+def test_a_copy_is_as_sure_as_its_original() -> None:
+    original = Resource(ResourceKey("", "Service", "shop", "web"), "v1", {}, Spot("web.yaml"), provisional=True)
+    assert original.replaced(body={"kind": "Service"}).provisional

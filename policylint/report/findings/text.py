@@ -9,10 +9,13 @@ error[GWP101]: BackendTrafficPolicy shop/retries points at nothing              
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from policylint.model import SEVERITIES, Finding
 from policylint.model.words import count
 from policylint.report.findings.report import Report, counts
 from policylint.report.kit.display import Paint, hanging, one_line, plain, width, wrapped
+from policylint.report.kit.secrets import without_secrets
 from policylint.report.kit.snippet import Frame, excerpt
 
 MOST_RELATED = 4
@@ -26,6 +29,8 @@ _EXPLAINED = ("GWP2", "GWP3")
 def write(report: Report) -> str:
     """Write the whole report, ending in a newline."""
     paint = Paint(report.options.color)
+    read = report.source_lines
+    report = report._replace(source_lines=lru_cache(maxsize=64)(lambda file: without_secrets(read(file))))
     blocks: list[str] = []
     explained: set[str] = set()
     for finding in report.listed("warning"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint, printable, spread, width, wrapped
-from policylint.report.kit.secrets import without_secrets
 from policylint.report.kit.token import token_end
 
 _ENTRY = 2
@@ -55,7 +54,6 @@ def excerpt(
     """
     if not 1 <= line <= len(lines):
         return []
-    lines = without_secrets(lines, line)
     text = lines[line - 1]
     column = min(column, len(text) + 1)
     first = _entry(lines, line) if context else line

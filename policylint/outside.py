@@ -48,8 +48,8 @@ _FIXED = {
 }
 
 
-def repository(directory: str = os.curdir) -> str | None:
-    """Return the top of the work tree around a directory, links resolved; None outside of one."""
+def git_root(directory: str = os.curdir) -> str | None:
+    """Return the top of the work tree around a directory, links resolved, without starting git; None outside of one."""
     top = os.path.realpath(directory)
     while not os.path.lexists(os.path.join(top, ".git")):
         if (parent := os.path.dirname(top)) == top:
@@ -70,7 +70,7 @@ def belongs(place: str, top: str) -> bool:
 
 def leads_out(path: str) -> bool:
     """Tell whether a path that names something of the repository around us leads out of it by links."""
-    top = repository()
+    top = git_root()
     if top is None:
         return False
     written = os.path.normpath(os.path.join(os.path.realpath(os.curdir), path))
@@ -104,7 +104,7 @@ def _tree(directory: str) -> str | None:
 
     None where it holds the user's home directory: that is a whole machine, or somebody's files in git.
     """
-    tree = repository(directory) or os.path.realpath(directory)
+    tree = git_root(directory) or os.path.realpath(directory)
     return None if is_below(os.path.realpath(os.path.expanduser("~")), tree) else tree
 
 
@@ -116,7 +116,7 @@ def git_command(directory: str = os.curdir) -> list[str] | None:
     program = find_program("git", directory)
     if program is None:
         return None
-    bare = () if repository(directory) is None else ("safe.bareRepository=explicit",)
+    bare = () if git_root(directory) is None else ("safe.bareRepository=explicit",)
     return [program, *(word for setting in (*_SETTINGS, *bare) for word in ("-c", setting)), "-C", directory]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from policylint.config.discovery import PYPROJECT, ConfigError
 from policylint.config.settings import EnvironmentSettings, Ignore, Settings
 from policylint.config.toml_positions import Positions, TomlPositions
-from policylint.outside import belongs, is_below, leads_out, repository
+from policylint.outside import belongs, git_root, is_below, leads_out
 
 
 def load(file: str, data: bytes | None = None) -> Settings:
@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
 
 def _settings(content: Mapping[str, Any], places: Positions | None, file: str, directory: str) -> Settings:
     """Return the settings of a file's content; paths are joined to its directory, which they may not lead out of."""
-    top = repository()
+    top = git_root()
     is_of_the_tree = top is not None and is_below(os.path.realpath(file), top)
 
     def place(path: str, *pointer: str | int) -> str:

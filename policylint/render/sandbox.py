@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from policylint.namedtuple import NamedTuple
@@ -118,11 +119,13 @@ def without_network() -> list[str]:
     unshare, nothing = find_program("unshare"), find_program("true")
     if unshare is None or nothing is None:
         return []
-    ways = [[unshare, "--net", "--"], [unshare, "--map-root-user", "--net", "--"]]
-    return next((way for way in ways if _works([*way, nothing])), [])
+    ways = [(unshare, "--net", "--"), (unshare, "--map-root-user", "--net", "--")]
+    return next(([*way] for way in ways if _works((*way, nothing))), [])
 
 
-def _works(command: list[str]) -> bool:
+@cache
+def _works(command: tuple[str, ...]) -> bool:
+    """Tell whether a command succeeds; tried once, for many charts may be rendered."""
     import subprocess
 
     try:

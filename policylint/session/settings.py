@@ -124,7 +124,7 @@ class Setup(NamedTuple):
     @property
     def root(self) -> str | None:
         """The git root around where the run starts; None outside of a repository."""
-        from policylint.sources.listing import git_root
+        from policylint.outside import git_root
 
         return git_root(self.options.start)
 

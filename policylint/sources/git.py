@@ -17,8 +17,8 @@ from weakref import finalize
 
 from policylint.errors import UsageError
 from policylint.namedtuple import NamedTuple
-from policylint.outside import git_command, git_environment
-from policylint.sources.listing import GIT_TIMEOUT, git_root
+from policylint.outside import git_command, git_environment, git_root
+from policylint.sources.listing import GIT_TIMEOUT
 from policylint.sources.regular_file import too_large
 from policylint.sources.source import MAX_BYTES, SourceError
 

@@ -1,7 +1,7 @@
 """List what is below a directory: by `git ls-files` inside a repository, by walking outside one."""
 
 # Paths stay strings with os.path here: thousands are listed, `a/../b` must be shown as given, and pathlib is slower.
-# ruff: noqa: PTH118, PTH120
+# ruff: noqa: PTH118
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from policylint.outside import git_command, git_environment
+from policylint.outside import git_command, git_environment, is_below
 from policylint.sources.regular_file import in_words
 from policylint.sources.source import GIT, SourceProblem
 
@@ -18,18 +18,6 @@ GIT_TIMEOUT: Final = 60.0
 _NEVER_ENTERED: Final = frozenset(
     {".git", ".hg", ".svn", ".terraform", ".terragrunt-cache", "node_modules", ".venv", ".tox", "__pycache__", ".cache"}
 )
-
-
-def git_root(directory: str) -> str | None:
-    """Return the top of the work tree that `directory` is in, without starting git; None outside one."""
-    here = os.path.realpath(directory)
-    while True:
-        if os.path.lexists(os.path.join(here, ".git")):
-            return here
-        above = os.path.dirname(here)
-        if above == here:
-            return None
-        here = above
 
 
 def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem]] | None:
@@ -64,7 +52,7 @@ def walk(directory: str, shown: Callable[[str], str]) -> tuple[list[str], list[S
         seen.add(os.path.join(top, name) if name else top)  # no step below the top is a link
     for link in sorted(links):
         target = os.path.realpath(os.path.join(directory, link))
-        if target in seen or not (target + os.sep).startswith(top.rstrip(os.sep) + os.sep):
+        if target in seen or not is_below(target, top):
             continue
         seen.add(target)
         for name in _walk_real(directory, link, files, [], problems, shown):

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from policylint.namedtuple import NamedTuple
-from policylint.outside import belongs
-from policylint.sources.listing import git_files, git_root, walk
+from policylint.outside import belongs, git_root, is_below
+from policylint.sources.listing import git_files, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
 from policylint.sources.selection import MANIFESTS, OUTSIDE, TEMPLATES, Exclude, ListedSource, is_manifest, printable
 from policylint.sources.skipping import reason_by_name, reasons_of_directory
@@ -231,7 +231,7 @@ class WorkTree(ListedSource):
         known = self._judged_from.get(directory)
         if known is None:
             above, root, prefix = os.path.realpath(directory), self._root, ""
-            if root is not None and above != root and _is_inside(above, root):
+            if root is not None and above != root and is_below(above, root):
                 prefix = f"{above[len(root) :].strip(os.sep)}/".replace(os.sep, "/")
                 above = root
             known = self._judged_from[directory] = (above, prefix)
@@ -276,7 +276,7 @@ class WorkTree(ListedSource):
         if self._root is None or place in self._streams:
             return shown
         real = self._placed(place, self._real_directory)
-        if not _is_inside(real, self._root):
+        if not is_below(real, self._root):
             return shown
         relative = printable(real[len(self._root) :].strip(os.sep))
         return shown if relative == shown else relative
@@ -301,10 +301,6 @@ class WorkTree(ListedSource):
 
 def _is_stream(path: str) -> bool:
     return path == "-" or path == "/dev/stdin" or (path.startswith(_STREAMS[1:]) and path.rpartition("/")[2].isdigit())
-
-
-def _is_inside(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
 
 
 def _shown(place: str) -> str:

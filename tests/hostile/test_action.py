@@ -15,22 +15,16 @@ import yaml
 from tests.action.github import GitHub, serving
 from tests.diff.history import ROOT, commit
 from tests.hostile.checkout import hostile_environment, sprung, trapped
+from tests.worlds import gateway, gateway_class
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the action's scripts are for bash")
 BASH = shutil.which("bash") or "/bin/bash"
-GATEWAY = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: envoy}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec:
-  gatewayClassName: envoy
-  listeners: [{name: http, protocol: HTTP, port: 80}]
-"""
+GATEWAY = "---".join(
+    (
+        gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway(namespace="shop", listeners="[{name: http, protocol: HTTP, port: 80}]", of_class="envoy"),
+    )
+)
 POLICY = """\
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: BackendTrafficPolicy

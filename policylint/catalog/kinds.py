@@ -137,6 +137,13 @@ class Catalog:
         """Return whether the catalog or the configuration describes a kind of this group."""
         return bool(self._shipped(group)) or any(configured_group == group for configured_group, _ in self._configured)
 
+    def concerns(self, group: str, kind: str) -> bool:
+        """Return whether policylint's answers rest on objects of a kind: Gateway API's, Services, and all kinds of the
+        groups of policies, those that the tree's own CRDs define among them."""
+        if group == GATEWAY_GROUP or (group, kind) == ("", "Service"):
+            return True
+        return self.knows_group(group) or (group, kind) in self._derived
+
     @property
     def parsed(self) -> list[str]:
         """The names of the shipped files that had to be parsed so far."""

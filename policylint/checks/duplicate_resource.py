@@ -15,13 +15,18 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for earlier, later in simulation.world.duplicates:
         if is_symbolic(later.key.name) or is_symbolic(later.key.namespace):
             continue
+        if not simulation.catalog.concerns(later.key.group, later.key.kind):
+            continue
         same = earlier.body == later.body
         # Where kustomizations choose what is deployed, the two may be for two clusters.
-        severity, confidence = grade(simulation.world.movable)
+        severity, confidence = grade(simulation.world.movable, "note" if same else "error")
+        deployed = "deployed"
+        if confidence == "certain" and simulation.world.plain and earlier.document.file != later.document.file:
+            severity, confidence, deployed = "note", "assumed", "written"  # nothing says that both are applied
         yield Finding(
             RULE,
             severity,
-            f"{later.key} is deployed twice{', both times the same' if same else ''}",
+            f"{later.key} is {deployed} twice{', both times the same' if same else ''}",
             later.name_location,
             resources=(later.key,),
             label="this one is applied last, so it counts" if not same else "the second time",

@@ -18,15 +18,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         key, resolution = state.class_key, state.class_resolution
         if resolution.found or simulation.catalog.implementation_of_class(key.name) is not None:
             continue  # some controllers make their class themselves
-        severity, confidence = grade(resolution.unknown, "warning")
+        missing = resolution.missing and bool(nearby.name(key))  # other classes come with their controllers
+        severity, confidence = grade(not missing, "warning")
         yield Finding(
             RULE,
             severity,
-            f"{state.gateway.key} is of {f'{key}, which was not seen' if resolution.unknown else f'missing {key}'}",
+            f"{state.gateway.key} is of {f'{key}, which was not seen' if not missing else f'missing {key}'}",
             state.gateway.location("spec", "gatewayClassName"),
             resources=(state.gateway.key, key),
-            label=resolution.reason if resolution.unknown else nearby.describe(key),
-            help=() if resolution.unknown else ("note: no controller will act on this Gateway",),
+            label=nearby.describe(key) if resolution.missing else resolution.reason,
+            help=() if not missing else ("note: no controller will act on this Gateway",),
             confidence=confidence,
             field="spec.gatewayClassName",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -101,6 +102,7 @@ class World:
         notes: what rendering reported: GWP911, GWP912.
         partial: whether this comes from a tree, which leaves out what nobody commits (docs/design/field-notes.md §1,
             need 1).
+        plain: whether the objects stand in plain files, and nothing says that these are deployed together.
     """
 
     def __init__(
@@ -117,8 +119,10 @@ class World:
         orphans: Mapping[ResourceKey, Resource] | None = None,
         notes: Iterable[Note] = (),
         partial: bool = False,
+        plain: bool = False,
     ) -> None:
         self.name = name
+        self.plain = plain
         self.partial = partial
         self.orphans: Mapping[ResourceKey, Resource] = orphans or {}
         self.notes = tuple(notes)
@@ -155,6 +159,11 @@ class World:
         world = copy(self)
         world.resources, world._kinds = resources, _by_kind(resources.values())
         return world
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The files, as shown, in which the objects are written."""
+        return frozenset(resource.document.file for resource in self.resources.values())
 
     def get(self, key: ResourceKey) -> Resource | None:
         """Return the object of an identity, None if it is not there."""
@@ -200,6 +209,8 @@ class World:
         reason = self.unseen.reason(key)
         if reason:
             return Resolution("unknown", reason)
+        if self.plain and key in self.orphans:
+            return Resolution("unknown", f"{self.orphans[key].document.file} has it, which is an alternative to these")
         if (key.group, key.kind) == (GATEWAY_GROUP, "GatewayClass") and not self.of_kind(GATEWAY_GROUP, "GatewayClass"):
             return Resolution("unknown", "no GatewayClass is in the tree, so classes come from elsewhere")
         if self.partial and (key.group, key.kind) in UNCOMMITTED:

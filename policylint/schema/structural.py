@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from policylint.model import mapping
+from policylint.schema.checker import Checker
+
 KEPT = (
     "enum",
     "maxItems",
@@ -53,7 +56,7 @@ def structural(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def converted(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return one node, converted with everything below it."""
-    result: dict[str, Any] = _values(schema)
+    result: dict[str, Any] = _values(schema, schema)
     if schema.get("x-kubernetes-int-or-string") is True:
         result.pop("anyOf", None)
         result["type"] = ["integer", "string"]
@@ -90,7 +93,7 @@ def _object(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
             del result["required"]
 
 
-def _values(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _values(schema: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords about values: the only ones below allOf, anyOf, oneOf and not, which declare no fields."""
     result: dict[str, Any] = {name: schema[name] for name in KEPT if name in schema}
     if any(syntax in result.get("pattern", "") for syntax in _FOREIGN):
@@ -102,20 +105,38 @@ def _values(schema: Mapping[str, Any]) -> dict[str, Any]:
         result["required"] = list(schema["required"])
     for name in _JUNCTIONS:
         if schema.get(name):
-            result[name] = [_branch(branch) for branch in schema[name]]
+            result[name] = [_branch(branch, declared) for branch in schema[name]]
     if isinstance(schema.get("not"), Mapping):
-        result["not"] = _branch(schema["not"])
+        result["not"] = _branch(schema["not"], declared)
     return result
 
 
-def _branch(schema: Mapping[str, Any]) -> dict[str, Any]:
-    result = _values(schema)
+def _branch(schema: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one branch of a junction, as it judges an object whose defaults are filled in.
+
+    The API server does that first. So a field with a default is never missing, and one that is not written must have
+    been written where the branch refuses the default.
+
+    Args:
+        declared: the node that declares the fields of the same value, with their defaults.
+    """
+    result = _values(schema, declared)
     if "type" in schema:
         result["type"] = schema["type"]
+    known = mapping(declared.get("properties"))
     if schema.get("properties"):
-        result["properties"] = {name: _branch(inner) for name, inner in schema["properties"].items()}
+        result["properties"] = {
+            name: _branch(inner, mapping(known.get(name))) for name, inner in schema["properties"].items()
+        }
     if isinstance(schema.get("items"), Mapping):
-        result["items"] = _branch(schema["items"])
+        result["items"] = _branch(schema["items"], mapping(declared.get("items")))
     if isinstance(schema.get("additionalProperties"), Mapping):
-        result["additionalProperties"] = _branch(schema["additionalProperties"])
+        result["additionalProperties"] = _branch(schema["additionalProperties"], {})
+    defaults = {name: inner["default"] for name, inner in known.items() if "default" in mapping(inner)}
+    required = [name for name in result.pop("required", ()) if name not in defaults]
+    for name, condition in result.get("properties", {}).items():
+        if name in defaults and not Checker(condition).is_valid(defaults[name]):
+            required.append(name)
+    if required:
+        result["required"] = required
     return result

@@ -136,9 +136,14 @@ class DiffSides:
         self.request = request
         self.sources = sources
         self.directories = directories
-        both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared()}
-        self.before, self.after = (open_tree(request.setup, source=source, **both) for source in sources)
+        self.before, self.after = self._opened()
+        if self.before.plain != self.after.plain:  # a pair of environments must mean the same on both sides
+            self.before, self.after = self._opened(alternatives=False)
         self.touched_lines = cache(self._touched_lines)
+
+    def _opened(self, *, alternatives: bool = True) -> list[Workspace]:
+        both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared(), "alternatives": alternatives}
+        return [open_tree(self.request.setup, source=source, **both) for source in self.sources]
 
     def of_after(self, file: str) -> str:
         """Return what a file of before is called after: the same, but for rendered manifests."""

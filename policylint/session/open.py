@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 
 def open_tree(
-    setup: Setup, *, source: Source | None = None, shared_facts: SharedFacts | None = None, shared: Shared | None = None
+    setup: Setup,
+    *,
+    source: Source | None = None,
+    shared_facts: SharedFacts | None = None,
+    shared: Shared | None = None,
+    alternatives: bool = True,
 ) -> Workspace:
     """Return the workspace of the paths of a run.
 
@@ -28,6 +33,7 @@ def open_tree(
         source: where the files are if not in the work tree below the paths.
         shared_facts: what is known of contents from another workspace of the run.
         shared: what was rendered for another workspace.
+        alternatives: whether plain directories that write the same objects are environments of their own.
 
     Raises:
         UsageError: a path, the snapshot or the configuration cannot be used.
@@ -36,6 +42,7 @@ def open_tree(
 
     options, settings = setup.options, setup.settings
     more: dict[str, Any] = {"given": setup.assumptions, "source": source, "shared": shared, "env": options.environments}
+    more["alternatives"] = alternatives
     if renderer := setup.renderer:
         more["render"] = renderer
     paths = setup.paths if source is None else []

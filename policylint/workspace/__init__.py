@@ -23,6 +23,7 @@ from policylint.outside import belongs
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
+from policylint.workspace.alternatives import Alternative, separate
 from policylint.workspace.assumptions import Assumptions
 
 if TYPE_CHECKING:
@@ -62,6 +63,14 @@ class Workspace:
         """The git root, or the directory given; None for stdin."""
         return self._source.root
 
+    @property
+    def plain(self) -> frozenset[str]:
+        """The names of the alternatives among plain files; empty where something arranges them, or none is written
+        twice."""
+        return frozenset(simulation.world.name for simulation in self.simulations if simulation.world.plain) - {
+            "default"
+        }
+
     def source_lines(self, file: str) -> list[str]:
         """Return the lines of a file for snippets; none when it cannot be read any more."""
         return self._source.text(file)
@@ -80,13 +89,33 @@ class Workspace:
             for finding in run(simulation, select=select, spent=spent):
                 folded.setdefault(finding, []).append(simulation.world.name)
         named = [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in folded.items()]
+        if self.plain:
+            named = self._of_alternatives(named)
         return sorted(named, key=finding_order)
+
+    def _of_alternatives(self, findings: list[Finding]) -> list[Finding]:
+        """Return findings, those as unknown that only some of the alternatives have which share the file: for which of
+        them it is meant, nothing says."""
+        having: dict[tuple[object, ...], set[str]] = defaultdict(set)
+        for finding in findings:
+            having[_place(finding)].update(finding.environments)
+        judged = []
+        for finding in findings:
+            sharing = sum(finding.location.file in simulation.world.files for simulation in self.simulations)
+            if sharing > len(having[_place(finding)]):
+                finding = finding._replace(severity="note", confidence="unknown")
+            judged.append(finding)
+        return judged
 
     def with_simulations(self, simulations: Iterable[Simulation]) -> Workspace:
         """Return the same workspace with other states of its environments; those of others are left out."""
         names = {simulation.world.name for simulation in self.simulations}
         kept = [simulation for simulation in simulations if simulation.world.name in names]
         return Workspace(self._source, kept, self.coverage, self.mentioning)
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    return finding.rule, *finding.location.sort_key()
 
 
 def finding_order(finding: Finding) -> tuple[object, ...]:
@@ -108,6 +137,7 @@ def open_workspace(
     shared_facts: SharedFacts | None = None,
     shared: Shared | None = None,
     settings: Mapping[str, Mapping[str, object]] | None = None,
+    alternatives: bool = True,
 ) -> Workspace:
     """Read, place and simulate what is below some paths.
 
@@ -125,6 +155,7 @@ def open_workspace(
         shared: what was read and rendered for another workspace, taken over where it is the same.
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
             win over those of `given`.
+        alternatives: whether plain directories that write the same objects are environments of their own.
 
     Raises:
         UsageError: a path is not there, the snapshot cannot be read, a configured kind is none, or the edition, the
@@ -146,8 +177,7 @@ def open_workspace(
     tree = _Tree(source, loaded, groups, cluster_scoped, given, semantics, snapshot, shared)
     simulations = [] if render == "off" else tree.rendered(env, stated, render)
     if not simulations:
-        _check_names(env, ["default"])
-        simulations = [tree.as_written()]
+        simulations = tree.as_written(env, alternatives=alternatives)
     definitions = Definitions(source, loaded)
     for simulation in simulations:
         simulation.world.definitions, simulation.world.lines = definitions, source.text
@@ -211,8 +241,8 @@ class _Tree(NamedTuple):
             simulations.append(simulate(world, catalog))
         return simulations
 
-    def as_written(self) -> Simulation:
-        """Simulate all files together, as they are."""
+    def as_written(self, env: Sequence[str], *, alternatives: bool) -> list[Simulation]:
+        """Simulate the files as they are: together, or those that exclude each other one by one."""
         documents, movable = self.loaded.documents, self.loaded.places
         objects = resources(
             documents,
@@ -225,15 +255,27 @@ class _Tree(NamedTuple):
         objects = self._once(objects)
         loaded, groups = self.loaded, self._policy_groups(catalog)
         made_elsewhere, not_rendered = unseen(objects, loaded.unread, loaded.templates, groups)
-        world = self._world(
-            "default",
-            objects,
-            unseen=made_elsewhere,
-            problems=loaded.problems,
-            movable=movable,
-            not_rendered=not_rendered,
-        )
-        return simulate(world, catalog)
+        worlds = [Alternative("default", objects, {})]
+        if alternatives:
+            worlds = separate(objects, catalog.concerns) or worlds
+        _check_names(env, [world.name for world in worlds])
+        return [
+            simulate(
+                self._world(
+                    name,
+                    own,
+                    unseen=made_elsewhere,
+                    problems=loaded.problems,
+                    movable=movable,
+                    not_rendered=not_rendered,
+                    orphans=elsewhere,
+                    plain=True,
+                ),
+                catalog,
+            )
+            for name, own, elsewhere in worlds
+            if not env or name in env
+        ]
 
     def _world(self, name: str, objects: list[Resource], **details: Any) -> World:
         return World(

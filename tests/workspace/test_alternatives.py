@@ -1,0 +1,145 @@
+"""Plain directories that write the same object are variants of one thing: environments of their own, never N errors."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import policylint
+from policylint.model import Finding
+from policylint.workspace import Workspace, open_workspace
+
+GATEWAY = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: edge, namespace: shop}}
+spec:
+  gatewayClassName: envoy
+  listeners: [{{name: {listener}, port: 80, protocol: HTTP}}]
+"""
+ROUTE = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: checkout, namespace: shop}}
+spec:
+  parentRefs: [{{name: edge{section}}}]
+  rules: [{{backendRefs: [{{name: checkout, port: 8080}}]}}]
+"""
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: checkout, namespace: shop}
+spec: {ports: [{port: 8080}]}
+"""
+NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+
+
+def tree(root: Path, files: dict[str, str]) -> Workspace:
+    for path, text in files.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return open_workspace([str(root)])
+
+
+def names(workspace: Workspace) -> list[str]:
+    return [simulation.world.name for simulation in workspace.simulations]
+
+
+def loud(workspace: Workspace) -> list[Finding]:
+    return [finding for finding in workspace.findings() if finding.severity != "note"]
+
+
+def test_directories_with_one_object_are_environments(tmp_path: Path) -> None:
+    files = {f"k8s/{stage}/gateway.yaml": GATEWAY.format(listener="http") for stage in ("dev", "test", "prod")}
+    files |= {f"k8s/{stage}/route.yaml": ROUTE.format(section="") for stage in ("dev", "test", "prod")}
+    workspace = tree(tmp_path, {**files, "k8s/common/service.yaml": SERVICE})
+    assert names(workspace) == ["dev", "prod", "test"]
+    assert loud(workspace) == []
+    assert all(len(simulation.topology.routes) == 1 for simulation in workspace.simulations)
+
+
+def test_what_lies_outside_of_the_variants_belongs_to_all(tmp_path: Path) -> None:
+    files = {f"{lab}/route.yaml": ROUTE.format(section="") for lab in ("one", "two")}
+    workspace = tree(tmp_path, {**files, "gateway.yaml": GATEWAY.format(listener="http"), "service.yaml": SERVICE})
+    assert names(workspace) == ["one", "two"]
+    assert loud(workspace) == []
+
+
+def test_a_file_that_rivals_a_directory_is_left_out_there_alone(tmp_path: Path) -> None:
+    basic = GATEWAY.format(listener="http") + "---\n" + ROUTE.format(section=", sectionName: http")
+    files = {"basic.yaml": basic, "service.yaml": SERVICE, "tls/gateway.yaml": GATEWAY.format(listener="https")}
+    workspace = tree(tmp_path, files)
+    assert names(workspace) == ["default", "tls"]
+    assert loud(workspace) == []  # GWP402 where the one Gateway replaces the other
+    default, tls = workspace.simulations
+    assert [len(simulation.topology.routes) for simulation in (default, tls)] == [1, 0]
+
+
+def test_a_namespace_that_every_directory_repeats_separates_nothing(tmp_path: Path) -> None:
+    workspace = tree(tmp_path, {"apps/a/namespace.yaml": NAMESPACE, "apps/b/namespace.yaml": NAMESPACE})
+    assert names(workspace) == ["default"]
+
+
+def test_what_only_another_alternative_has_is_unknown_not_missing(tmp_path: Path) -> None:
+    # The Gateway of lab one is not in lab two, whose route names it: a step of a tutorial may build on the last.
+    files = {
+        "labs/one/gateway.yaml": GATEWAY.format(listener="http"),
+        "labs/one/route.yaml": ROUTE.format(section=""),
+        "labs/two/route.yaml": ROUTE.format(section=""),
+        "labs/service.yaml": SERVICE,
+    }
+    workspace = tree(tmp_path, files)
+    assert names(workspace) == ["one", "two"]
+    missing = [finding for finding in workspace.findings() if finding.rule == "GWP401"]
+    assert [(finding.confidence, finding.environments) for finding in missing] == [("unknown", ("two",))]
+
+
+def test_a_shared_file_is_judged_where_all_that_share_it_agree(tmp_path: Path) -> None:
+    files = {
+        "a/gateway.yaml": GATEWAY.format(listener="http"),
+        "b/gateway.yaml": GATEWAY.format(listener="web"),
+        "route.yaml": ROUTE.format(section=", sectionName: http"),
+        "service.yaml": SERVICE,
+    }
+    of_section = [finding for finding in tree(tmp_path, files).findings() if finding.rule == "GWP402"]
+    assert {(finding.severity, finding.confidence) for finding in of_section} == {("note", "unknown")}
+    files["a/gateway.yaml"] = GATEWAY.format(listener="grpc")
+    of_section = [finding for finding in tree(tmp_path, files).findings() if finding.rule == "GWP402"]
+    assert {(finding.severity, finding.confidence) for finding in of_section} == {("error", "certain")}
+
+
+def test_one_file_that_says_a_thing_twice_is_wrong(tmp_path: Path) -> None:
+    twice = tree(tmp_path, {"service.yaml": f"{SERVICE}---\n{SERVICE.replace('8080', '8081')}"})
+    assert [(finding.rule, finding.severity) for finding in loud(twice)] == [("GWP503", "error")]
+
+
+def test_two_files_of_one_directory_are_a_note(tmp_path: Path) -> None:
+    split = {"80-20.yaml": ROUTE.format(section=""), "90-10.yaml": ROUTE.format(section=", sectionName: http")}
+    gateway = {"gateway.yaml": GATEWAY.format(listener="http"), "service.yaml": SERVICE}
+    found = [finding for finding in tree(tmp_path, {**gateway, **split}).findings() if finding.rule == "GWP503"]
+    assert [(finding.severity, finding.confidence) for finding in found] == [("note", "assumed")]
+
+
+@pytest.mark.parametrize("path", ["shop/staging", "shop/eu/staging"])
+def test_a_diff_that_adds_an_alternative_reports_no_loss(
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*arguments: str) -> None:
+        name = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+        subprocess.run(["git", *name, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    files = {"gateway.yaml": GATEWAY.format(listener="http"), "shop/prod/route.yaml": ROUTE.format(section="")}
+    git("init", "-q", "-b", "main")
+    tree(tmp_path, {**files, "service.yaml": SERVICE})
+    git("add", ".")
+    git("commit", "-qm", "one")
+    tree(tmp_path, {f"{path}/route.yaml": ROUTE.format(section=", sectionName: http")})
+    git("add", ".")
+    git("commit", "-qm", "two")
+    monkeypatch.chdir(tmp_path)
+    comparison = policylint.diff("HEAD~1..HEAD").comparison
+    assert [environment.name for environment in comparison.environments] == ["default"]
+    assert [change.change for change in comparison.routes] == []

@@ -137,6 +137,12 @@ class Catalog:
         """Return whether the catalog or the configuration describes a kind of this group."""
         return bool(self._shipped(group)) or any(configured_group == group for configured_group, _ in self._configured)
 
+    def ships(self, group: str) -> bool:
+        """Return whether a group, or the domain that it lies in, is one of the shipped files'."""
+        steps = group.split(".")
+        domains = (".".join(steps[number:]) for number in range(len(steps) - 1))
+        return any(self._shipped(domain) for domain in domains)
+
     def concerns(self, group: str, kind: str) -> bool:
         """Return whether policylint's answers rest on objects of a kind: Gateway API's, Services, and all kinds of the
         groups of policies, those that the tree's own CRDs define among them."""

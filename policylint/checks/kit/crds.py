@@ -10,6 +10,9 @@ from policylint.model import Location, PolicyKind, Resource, mapping, sequence, 
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 
+_CRD = "CustomResourceDefinition"
+_CLUSTERS = (("kustomize.toolkit.fluxcd.io", "Kustomization"), ("argoproj.io", "Application"))
+"""Kinds that repositories of clusters hold."""
 _WRAPPERS = ("default", "defaults", "override", "overrides")
 
 
@@ -63,11 +66,26 @@ class PolicyCrd(NamedTuple):
 
 
 def policy_crds(simulation: Simulation) -> Iterator[PolicyCrd]:
-    """Yield the CRDs of the input that declare a policy kind: by their label, or by the catalog."""
-    for crd in simulation.world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition"):
-        names = mapping(crd.spec.get("names"))
-        kind = simulation.catalog.get(text(crd.spec.get("group")), text(names.get("kind")))
+    """Yield the CRDs of the input that declare a policy kind and whose authors may read this.
+
+    A CRD of a project that the catalog knows, in a bundle with other objects, or in the repository of a cluster comes
+    from elsewhere.
+    """
+    world = simulation.world
+    if any(world.of_kind(*kind) for kind in _CLUSTERS):
+        return
+    crds = world.of_kind("apiextensions.k8s.io", _CRD)
+    bundles = (
+        {resource.document.file for resource in world.resources.values() if resource.key.kind != _CRD}
+        if crds
+        else set()
+    )
+    for crd in crds:
+        names, group = mapping(crd.spec.get("names")), text(crd.spec.get("group"))
+        kind = simulation.catalog.get(group, text(names.get("kind")))
         if kind is None or kind.policy_class == "Other":
+            continue
+        if crd.document.file in bundles or simulation.catalog.ships(group):
             continue
         label = next((str(value) for name, value in crd.labels.items() if name.lower() == POLICY_LABEL), None)
         version, schema = _stored(crd)

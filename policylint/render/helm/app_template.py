@@ -66,21 +66,32 @@ def _items(release: Release, field: str) -> list[_Item]:
         for key, values in mapping(mapping(release.values).get(field)).items()
         if isinstance(values, dict) and values.get("enabled") is not False
     ]
-    full = _full_name(release)
     items = []
     for key, values in enabled:
-        suffix = values.get("suffix", values.get("nameOverride"))
-        forced = text(values.get("forceRename"))
-        if forced:
-            name = filled_in(forced, release)
-        elif isinstance(suffix, str):
-            name = f"{full}-{filled_in(suffix, release)}" if suffix else full
-        else:
-            name = f"{full}-{key}" if len(enabled) > 1 and values.get("primary") is not True else full
-        if text(values.get("prefix")):
-            name = f"{filled_in(values['prefix'], release)}-{name}"
+        name = _name(release, key, values, only=len(enabled) == 1)
         items.append(_Item(key, values, release.origin.at(field, key), name))
     return items
+
+
+def _name(release: Release, key: str, values: Any, *, only: bool) -> str:
+    """Return the name of an entry's object.
+
+    Versions up to 3 have `nameOverride` and `primary`, later ones `prefix` and `suffix`, which stand around the key.
+    """
+    if text(values.get("forceRename")):
+        return str(filled_in(values["forceRename"], release))
+    full = _full_name(release)
+    prefix, suffix = (str(filled_in(text(values.get(field)), release)) for field in ("prefix", "suffix"))
+    name = f"{prefix}-{full}" if prefix and prefix != full else full
+    override = values.get("nameOverride")
+    always = mapping(mapping(release.values).get("global")).get("alwaysAppendIdentifierToResourceName") is True
+    if isinstance(override, str):
+        name += f"-{filled_in(override, release)}" if override else ""
+    elif (always or not only) and values.get("primary") is not True and not name.endswith(f"-{key}"):
+        name += f"-{key}"
+    if suffix and not name.endswith(f"-{suffix}"):
+        name += f"-{suffix}"
+    return name.lower()
 
 
 def _full_name(release: Release) -> str:
@@ -177,16 +188,30 @@ def _rule(release: Release, rule: Any, services: list[_Item], kind: str) -> dict
 def _backend(release: Release, reference: Any, services: list[_Item]) -> dict[str, Any]:
     body = {name: filled_in(value, release) for name, value in reference.items() if name != "identifier"}
     identifier = text(reference.get("identifier"))
+    if not identifier and not reference.get("name") and len(services) == 1:
+        identifier = services[0].key
     service = next((item for item in services if item.key == identifier), None)
     if identifier:
         body["name"] = service.name if service is not None else f"{_full_name(release)}-{identifier}"
     if service is not None:
         ports = {key: mapping(port).get("port") for key, port in mapping(service.values.get("ports")).items()}
-        if "port" not in body and ports:
-            body["port"] = next(iter(ports.values()))
+        if not body.get("port") and ports:
+            body["port"] = _primary(service.values, ports)
         elif isinstance(body.get("port"), str) and body["port"] in ports:
             body["port"] = ports[body["port"]]
+    for field in ("port", "weight"):
+        if isinstance(body.get(field), str) and body[field].isdecimal() and body[field].isascii():
+            body[field] = int(body[field])  # printed into a template, a text of digits is a number
     return body
+
+
+def _primary(values: Any, ports: dict[str, Any]) -> Any:
+    """Return the number of a service's primary port: the one that says so, else the first by name."""
+    enabled = {
+        key: number for key, number in ports.items() if mapping(values["ports"][key]).get("enabled") is not False
+    }
+    primary = [key for key in enabled if mapping(values["ports"][key]).get("primary") is True]
+    return enabled[(primary or sorted(enabled))[0]] if enabled else None
 
 
 def _raw(release: Release, item: _Item) -> Manifest | None:

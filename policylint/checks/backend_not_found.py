@@ -22,6 +22,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.topology.routes:
         folded: dict[object, list[BackendState]] = {}
         for backend in state.backends:
+            if not backend.wanted.name:
+                continue  # GWP501 says what it lacks
             if backend.reason == "InvalidKind" or not backend.resolution.found or backend.port_found is False:
                 folded.setdefault((backend.wanted, backend.port), []).append(backend)
         for backends in folded.values():

@@ -133,3 +133,20 @@ TARGETS = (
 )
 def test_policy_crds(tmp_path: Path, kind: str, labels: str, spec: str, expected: list[str]) -> None:
     assert rules(lint(tmp_path, CRD.format(kind=kind, labels=labels, spec=spec))) == expected
+
+
+LOUD_CRD = {"kind": "ThingPolicy", "labels": f"{{{GATEWAY_API}/policy: 'true'}}", "spec": ANYTHING}
+
+
+@pytest.mark.parametrize(
+    ("change", "more"),
+    [
+        (("", ""), ("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: controller, namespace: x}\n",)),
+        (("example.com", "extensions.kuadrant.io"), ()),
+    ],
+    ids=["a bundle with the controller", "a project that the catalog knows"],
+)
+def test_crds_that_others_wrote_are_not_judged(tmp_path: Path, change: tuple[str, str], more: tuple[str, ...]) -> None:
+    crd = CRD.format(**LOUD_CRD)
+    assert rules(lint(tmp_path, crd)) == ["GWP510"]
+    assert rules(lint(tmp_path, crd.replace(*change), *more)) == []

@@ -105,3 +105,23 @@ def test_a_class_of_a_tree_without_classes_comes_from_elsewhere(tmp_path: Path) 
 def test_a_class_that_its_controller_makes_is_there(tmp_path: Path) -> None:
     gateway = GATEWAY.replace("gatewayClassName: envoy", "gatewayClassName: istio-waypoint")
     assert [each for each in lint(tmp_path, gateway, route(), SERVICE) if each.rule == "GWP409"] == []
+
+
+def test_a_class_like_no_other_comes_with_its_controller_and_a_misspelt_one_is_missing(tmp_path: Path) -> None:
+    known = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: %s}\n"
+    known += "spec: {controllerName: a.example/b}\n"
+    assert only(lint(tmp_path, known % "internal", *WORLD), "GWP409").confidence == "unknown"
+    misspelt = only(lint(tmp_path, known % "envoi", *WORLD), "GWP409")
+    assert (misspelt.severity, misspelt.confidence) == ("warning", "certain")
+
+
+def test_a_backend_of_a_kind_that_nobody_knows_is_up_to_the_controller(tmp_path: Path) -> None:
+    foreign = route(backend="group: acme.io, kind: Bucket")
+    assert only(lint(tmp_path, GATEWAY, foreign, SERVICE), "GWP406").confidence == "unknown"
+    config_map = route(backend="kind: ConfigMap")
+    assert only(lint(tmp_path, GATEWAY, config_map, SERVICE), "GWP406").confidence == "certain"
+
+
+def test_a_backend_without_a_name_breaks_the_schema_and_is_not_missing(tmp_path: Path) -> None:
+    nameless = route().replace("{name: checkout, port: 8080}", "{port: 8080}")
+    assert set(rules(lint(tmp_path, GATEWAY, nameless, SERVICE))) == {"GWP501"}

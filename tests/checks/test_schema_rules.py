@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.workspace import open_workspace
-from tests.checks.linting import WORLD, lint, only, rules
+from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, route, rules
 
 HEAD = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: x, namespace: shop}\n"
 CRD = """
@@ -156,3 +156,11 @@ def test_a_crd_that_keeps_everything_takes_everything(tmp_path: Path) -> None:
     crd = f"{CRD[:begin]}          x-kubernetes-preserve-unknown-fields: true\n"
     assert only(lint(tmp_path, *WORLD, CRD, KNOB + "  unheard: of\n"), "GWP501").label.startswith("no such field")
     assert "GWP501" not in rules(lint(tmp_path, *WORLD, crd, KNOB + "  unheard: of\n"))
+
+
+def test_the_api_server_fills_in_defaults_before_it_judges(tmp_path: Path) -> None:
+    """`type` of an address defaults to IPAddress, which the two branches of its rule tell apart."""
+    addresses = GATEWAY + "  addresses: [{value: %s}]\n"
+    assert rules(lint(tmp_path, addresses % "192.0.2.7", route(), SERVICE)) == []
+    named = GATEWAY + "  addresses: [{type: Hostname, value: edge.example.com}]\n"
+    assert rules(lint(tmp_path, named, route(), SERVICE)) == []

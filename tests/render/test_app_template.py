@@ -30,6 +30,16 @@ NAMES = {
     "forceRename": ("route: {app: {forceRename: '{{ .Release.Name }}-x'}}", ["plex-x"]),
     "fullnameOverride": ("global: {fullnameOverride: tv}\nroute: {app: {}}", ["tv"]),
     "nameOverride of the chart": ("global: {nameOverride: tv}\nroute: {app: {}}", ["plex-tv"]),
+    "a suffix stands after the key": ("route: {app: {suffix: web}, admin: {}}", ["plex-app-web", "plex-admin"]),
+    "names that end so already": (
+        "global: {fullnameOverride: my-app}\nroute: {app: {}, b: {}}",
+        ["my-app", "my-app-b"],
+    ),
+    "a key that always shows": (
+        "global: {alwaysAppendIdentifierToResourceName: true}\nroute: {app: {}}",
+        ["plex-app"],
+    ),
+    "upper case": ("route: {app: {suffix: Web}}", ["plex-web"]),
     "nonsense": ("route: {app: 5, admin: []}", []),
 }
 
@@ -56,6 +66,30 @@ BACKENDS = {
 def test_backends(references: str, expected: list[dict[str, Any]]) -> None:
     found = made(SERVICES + f"route: {{app: {{rules: [{{backendRefs: {references}}}]}}}}")
     assert spec(found, "HTTPRoute")["rules"][0]["backendRefs"] == expected
+
+
+ONE = "service: {app: {ports: {web: {port: 80, enabled: true}, admin: {port: 90}, main: {port: 70, primary: true}}}}\n"
+FILLED_IN = {
+    "nothing but a place": ("[{}]", [{"name": "plex", "port": 70}]),
+    "a port alone": ("[{port: 90}]", [{"name": "plex", "port": 90}]),
+    "a text of digits is printed as a number": (
+        "[{port: '8787', weight: '2'}]",
+        [{"name": "plex", "port": 8787, "weight": 2}],
+    ),
+    "a name stands for itself": ("[{name: else, port: 90}]", [{"name": "else", "port": 90}]),
+}
+
+
+@pytest.mark.parametrize(("references", "expected"), FILLED_IN.values(), ids=FILLED_IN)
+def test_the_only_service_is_found(references: str, expected: list[dict[str, Any]]) -> None:
+    found = made(ONE + f"route: {{app: {{rules: [{{backendRefs: {references}}}]}}}}")
+    references_made = spec(found, "HTTPRoute")["rules"][0]["backendRefs"]
+    assert [{**each} for each in references_made] == expected
+
+
+def test_one_of_several_services_is_not_guessed() -> None:
+    found = made(SERVICES + "route: {app: {rules: [{backendRefs: [{}]}]}}")
+    assert spec(found, "HTTPRoute")["rules"][0]["backendRefs"] == [{}]
 
 
 def test_a_route_without_rules_leads_to_the_only_service() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.catalog.crd_kind import POLICY_LABEL
@@ -75,21 +75,21 @@ def policy_crds(simulation: Simulation) -> Iterator[PolicyCrd]:
     if any(world.of_kind(*kind) for kind in _CLUSTERS):
         return
     crds = world.of_kind("apiextensions.k8s.io", _CRD)
-    bundles = (
-        {resource.document.file for resource in world.resources.values() if resource.key.kind != _CRD}
-        if crds
-        else set()
-    )
     for crd in crds:
         names, group = mapping(crd.spec.get("names")), text(crd.spec.get("group"))
         kind = simulation.catalog.get(group, text(names.get("kind")))
         if kind is None or kind.policy_class == "Other":
             continue
-        if crd.document.file in bundles or simulation.catalog.ships(group):
+        if simulation.catalog.ships(group) or _in_bundle(world.lines(crd.document.file)):
             continue
         label = next((str(value) for name, value in crd.labels.items() if name.lower() == POLICY_LABEL), None)
         version, schema = _stored(crd)
         yield PolicyCrd(crd, kind, label, version, schema)
+
+
+def _in_bundle(lines: Iterable[str]) -> bool:
+    """Return whether a file holds other objects than CRDs, as what a project releases does."""
+    return any(line.startswith("kind:") and _CRD not in line for line in lines)
 
 
 def _stored(crd: Resource) -> tuple[int, Mapping[str, Any]]:

@@ -101,6 +101,8 @@ def _variants(files: Iterable[str], depth: int, rivals: Mapping[str, set[Resourc
         if inner:
             beside = below.difference(*inner.values()) if directory in contested else set()
             variants |= {name: own | beside for name, own in inner.items()}
+            if beside:
+                variants[directory] = beside  # it may be meant to stand by itself
         elif directory in contested:
             variants[directory] = below
     return variants

@@ -27,12 +27,16 @@ _SUBJECT = {
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     for problem in simulation.world.problems:
-        if problem.code != "duplicate-key":
-            yield Finding(
-                RULE,
-                "warning",
-                _SUBJECT.get(problem.code, "document is not valid YAML, so it was not checked"),
-                Location(Spot(problem.file, problem.line, problem.column)),
-                label=problem.message,
-                field=problem.code,
-            )
+        if problem.code == "duplicate-key":
+            continue
+        stops = problem.file in simulation.world.stopping
+        says = "deployed and not valid YAML" if stops else "not valid YAML, so it was not checked"
+        yield Finding(
+            RULE,
+            "error" if stops else "warning",
+            _SUBJECT.get(problem.code, f"document is {says}"),
+            Location(Spot(problem.file, problem.line, problem.column)),
+            label=problem.message,
+            help=("note: the build that takes it in fails, and nothing of it is applied",) if stops else (),
+            field=problem.code,
+        )

@@ -25,7 +25,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if violation.code == "type" and "string" in violation.wanted and len(violation.wanted) == 1:
                 text = written_text(simulation, broken.resource.location(*violation.pointer))
                 if is_surprising(text, violation.value):
-                    yield _value(broken.resource, violation.pointer, text, violation.value)
+                    finding = _value(broken.resource, violation.pointer, text, violation.value)
+                    yield finding._replace(severity="error")  # the schema refuses it; clients mend some metadata
     for resource in simulation.world.resources.values():
         for pointer, values in resource.once(_suspicious_maps):
             yield from _texts(simulation, resource, pointer, values)

@@ -102,6 +102,7 @@ class World:
         notes: what rendering reported: GWP911, GWP912.
         partial: whether this comes from a tree, which leaves out what nobody commits (docs/design/field-notes.md §1,
             need 1).
+        stopping: files, as shown, that cannot be read and without which a deployment fails.
         plain: whether the objects stand in plain files, and nothing says that these are deployed together.
     """
 
@@ -119,10 +120,12 @@ class World:
         orphans: Mapping[ResourceKey, Resource] | None = None,
         notes: Iterable[Note] = (),
         partial: bool = False,
+        stopping: frozenset[str] = frozenset(),
         plain: bool = False,
     ) -> None:
         self.name = name
         self.plain = plain
+        self.stopping = stopping
         self.partial = partial
         self.orphans: Mapping[ResourceKey, Resource] = orphans or {}
         self.notes = tuple(notes)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policylint.documents import Pointer, Problem
+from policylint.documents.problem import YAML_SYNTAX
 from policylint.load.facts import is_kustomization_path
 from policylint.load.objects import is_kustomization_file, patch_files
 from policylint.load.reading import Loaded
@@ -44,6 +45,7 @@ class Environment(NamedTuple):
         not_rendered: sentences for the coverage line.
         orphans: objects of Gateway API and of policies in files that nothing deploys in any environment.
         problems: what is wrong with files that something deploys.
+        stopping: files, as shown, that this environment deploys and that are no YAML: the whole build fails.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Environment(NamedTuple):
     not_rendered: tuple[str, ...]
     orphans: dict[ResourceKey, Resource]
     problems: list[Problem]
+    stopping: frozenset[str]
 
 
 def environments(
@@ -187,7 +190,16 @@ def _environment(
         sentences.append(f"{count(unreadable_orphans, 'file')} that nothing deploys and that cannot be read")
     resources = list(_placed([*deployed.manifests, *made], tree.cluster_scoped))
     notes += _unresolved(resources, groups)
-    return Environment(name, resources, deployed.journal.gaps, notes, tuple(sentences), orphans, problems)
+    stopping = frozenset(
+        problem.file
+        for problem in problems
+        if problem.code == YAML_SYNTAX and _is_reached(tree.path_of(problem.file), deployed.reached)
+    )
+    return Environment(name, resources, deployed.journal.gaps, notes, tuple(sentences), orphans, problems, stopping)
+
+
+def _is_reached(path: str, reached: set[str]) -> bool:
+    return path in reached or (is_kustomization_path(path) and path.rpartition("/")[0] in reached)
 
 
 def without_repeats(resources: Iterable[Resource]) -> Iterator[Resource]:

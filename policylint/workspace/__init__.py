@@ -234,6 +234,7 @@ class _Tree(NamedTuple):
                 objects,
                 unseen=made_elsewhere,
                 problems=environment.problems,
+                stopping=environment.stopping,
                 not_rendered=environment.not_rendered,
                 orphans=environment.orphans,
                 notes=environment.notes,

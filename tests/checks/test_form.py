@@ -150,3 +150,22 @@ def test_crds_that_others_wrote_are_not_judged(tmp_path: Path, change: tuple[str
     crd = CRD.format(**LOUD_CRD)
     assert rules(lint(tmp_path, crd)) == ["GWP510"]
     assert rules(lint(tmp_path, crd.replace(*change), *more)) == []
+
+
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\n"
+
+
+@pytest.mark.parametrize("broken", ["app/route.yaml", "app/kustomization.yaml"])
+def test_a_deployed_file_that_is_no_yaml_stops_the_build(tmp_path: Path, broken: str) -> None:
+    """`kustomize build` of what takes it in fails; a file that nothing deploys stops nothing."""
+    files = {
+        "kustomization.yaml": KUSTOMIZATION % "app",
+        "app/kustomization.yaml": KUSTOMIZATION % "route.yaml",
+        "app/route.yaml": WORLD[1],
+        "other/values.yaml": "a: [1\nkind: Service\n",
+    }
+    for path, text in {**files, broken: "kind: Service\n  a: [1\napiVersion: v1\n"}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP910"]
+    assert [(each.severity, each.location.file.endswith(broken)) for each in found] == [("error", True)]

@@ -33,7 +33,7 @@ BAR = 1.2
 FIRST = 125
 """The size that doubling starts from."""
 LARGEST = 16_000
-LONG = 3.0
+LONG = 2.0
 """Seconds of CPU time after which a shape is not doubled again."""
 SHORT = 0.15
 """Seconds beyond the start-up below which a run says nothing of growth."""

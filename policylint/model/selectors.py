@@ -2,10 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 from policylint.model.resource import mapping, sequence, text
+
+_T = TypeVar("_T")
+
+
+class Labelled(Generic[_T]):
+    """Things with labels, for many selectors: each looks only at those that have the rarest label it asks for.
+
+    Equal selectors share one answer.
+
+    Args:
+        things: in the order in which they are to be found.
+        labels: returns the labels of one of them.
+    """
+
+    __slots__ = ("_answers", "_keys", "_labels", "_pairs", "_things")
+
+    def __init__(self, things: Iterable[_T], labels: Callable[[_T], Mapping[str, Any]]) -> None:
+        self._things = tuple(things)
+        self._labels = labels
+        self._answers: dict[str, tuple[_T, ...]] = {}
+        self._keys: dict[str, list[_T]] = {}
+        self._pairs: dict[tuple[str, Hashable], list[_T]] = {}
+        for thing in self._things:
+            for name, value in labels(thing).items():
+                self._keys.setdefault(name, []).append(thing)
+                if isinstance(value, Hashable):
+                    self._pairs.setdefault((name, value), []).append(thing)
+
+    def matching(self, selector: Mapping[str, Any]) -> tuple[_T, ...]:
+        """Return the things whose labels satisfy a LabelSelector."""
+        asked = repr(selector)
+        found = self._answers.get(asked)
+        if found is None:
+            candidates = min(self._candidates(selector), key=len, default=self._things)
+            found = tuple(thing for thing in candidates if matches(selector, self._labels(thing)))
+            self._answers[asked] = found
+        return found
+
+    def _candidates(self, selector: Mapping[str, Any]) -> Iterable[Sequence[_T]]:
+        """Yield, for each requirement that only labelled things meet, those that can meet it."""
+        for name, value in mapping(selector.get("matchLabels")).items():
+            yield self._pairs.get((name, value), ()) if isinstance(value, Hashable) else self._keys.get(name, ())
+        for expression in map(mapping, sequence(selector.get("matchExpressions"))):
+            if expression.get("operator") in ("In", "Exists"):
+                name, values = text(expression.get("key")), sequence(expression.get("values"))
+                one = len(values) == 1 and expression.get("operator") == "In" and isinstance(values[0], Hashable)
+                yield self._pairs.get((name, values[0]), ()) if one else self._keys.get(name, ())
 
 
 def matches(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:

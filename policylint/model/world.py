@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
@@ -13,6 +14,7 @@ from policylint.documents import Document, Problem
 from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, UNKNOWN_NAMESPACE, ResourceKey, is_symbolic
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource
+from policylint.model.selectors import Labelled
 from policylint.namedtuple import NamedTuple
 
 
@@ -80,6 +82,7 @@ class Unseen:
 
 
 _KEY = attrgetter("key")
+_LABELS: Callable[[Resource], Mapping[str, Any]] = attrgetter("labels")
 UNCOMMITTED = frozenset({("", "Secret"), ("", "ConfigMap"), ("certificates.k8s.io", "ClusterTrustBundle")})
 """Kinds that trees leave out without saying so: secrets, and what controllers fill in (CA bundles)."""
 LEFT_OUT = "nothing in the tree deploys it, and few trees hold such objects"
@@ -149,6 +152,7 @@ class World:
             self.resources[resource.key] = resource
         self._names = {(key.group, key.kind, key.name): key for key in self.resources} if movable else {}
         self._kinds = _by_kind(self.resources.values())
+        self._labelled: dict[tuple[str, str, str | None], Labelled[Resource]] = {}
 
     def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
         """Return the same world with other states of some of its objects."""
@@ -160,7 +164,7 @@ class World:
 
     def _holding(self, resources: dict[ResourceKey, Resource]) -> World:
         world = copy(self)
-        world.resources, world._kinds = resources, _by_kind(resources.values())
+        world.resources, world._kinds, world._labelled = resources, _by_kind(resources.values()), {}
         return world
 
     @cached_property
@@ -182,7 +186,20 @@ class World:
 
     def in_namespace(self, group: str, kind: str, namespace: str) -> list[Resource]:
         """Return all objects of a kind in a namespace, sorted by name."""
-        return [resource for resource in self.of_kind(group, kind) if resource.key.namespace == namespace]
+        resources = self.of_kind(group, kind)
+        first = bisect_left(resources, (group, kind, namespace), key=_KEY)
+        return resources[first : bisect_left(resources, (group, kind, f"{namespace}\0"), first, key=_KEY)]
+
+    def selected(
+        self, group: str, kind: str, selector: Mapping[str, Any], namespace: str | None = None
+    ) -> tuple[Resource, ...]:
+        """Return the objects of a kind that a LabelSelector selects, sorted; without a namespace those of all."""
+        place = (group, kind, namespace)
+        labelled = self._labelled.get(place)
+        if labelled is None:
+            resources = self.of_kind(group, kind) if namespace is None else self.in_namespace(group, kind, namespace)
+            labelled = self._labelled[place] = Labelled(resources, _LABELS)
+        return labelled.matching(selector)
 
     def namespace_labels(self, namespace: str) -> Mapping[str, Any] | None:
         """Return the labels of a Namespace, None (unknown) when no Namespace object is there.

@@ -10,7 +10,6 @@ from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED, is_symbolic
 from policylint.model.policy_kind import Reference, TargetKind
-from policylint.model.selectors import matches
 from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology, whole
 from policylint.topology.grants import Grants
@@ -211,9 +210,7 @@ def _by_selector(
     if allowed is None:
         detail = f"{kind.kind} cannot target {name_of_kind or 'an unnamed kind'}"
         return target._replace(resolution=Resolution("missing", detail), problem="kind-not-allowed", detail=detail)
-    candidates = world.of_kind(group, name_of_kind)
-    chosen = [each for each in candidates if matches(selector, each.labels)]
-    inside = [each for each in chosen if each.key.namespace == namespace]
+    inside = world.selected(group, name_of_kind, selector, namespace)
     section = text(body.get("sectionName"))
     if inside and section:
         nodes = [topology.node_for(each.key, section) for each in inside]
@@ -230,7 +227,7 @@ def _by_selector(
         return target._replace(section=section, resolution=missing, problem=problem, detail=detail)
     if inside:
         return target._replace(nodes=tuple(whole(each.key) for each in inside))
-    if chosen and (world.movable or policy.key.unplaced):
+    if (world.movable or policy.key.unplaced) and world.selected(group, name_of_kind, selector):
         reason = "what it selects is there, but a kustomization may set the namespaces"
         return target._replace(resolution=Resolution("unknown", reason))
     unseen = world.unseen.reason(key)

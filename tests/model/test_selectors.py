@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.model.selectors import is_empty, matches, unmet
+from policylint.model.selectors import Labelled, is_empty, matches, unmet
 
 NAMES = st.sampled_from("abc")
 VALUES = st.sampled_from(["", "x", "y"])
@@ -46,6 +46,19 @@ def test_selectors_agree_with_a_requirement_by_requirement_reading(
 ) -> None:
     assert matches(selector, labels) == naive(selector, labels)
     assert matches(selector, labels) == (unmet(selector, labels) == [])
+
+
+ANY_VALUE = st.one_of(VALUES, st.just(1), st.just(True), st.just(["x"]), st.none())
+
+
+@given(st.lists(st.dictionaries(NAMES, ANY_VALUE)), SELECTORS, st.dictionaries(NAMES, ANY_VALUE, max_size=2))
+def test_an_index_finds_what_a_scan_finds(
+    things: list[dict[str, Any]], selector: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    labelled = Labelled(enumerate(things), lambda thing: thing[1])
+    for asked in (selector, {"matchLabels": wanted}, {**selector, "matchLabels": wanted}, selector):
+        scanned = tuple(thing for thing in enumerate(things) if matches(asked, thing[1]))
+        assert labelled.matching(asked) == scanned
 
 
 def test_an_empty_selector_selects_everything() -> None:

@@ -14,7 +14,6 @@ from policylint.implementations.agentgateway.expressions import invalid_expressi
 from policylint.implementations.agentgateway.merging import BLOCKS
 from policylint.implementations.generic import walk
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
-from policylint.model.selectors import matches
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target
 from policylint.topology.secret_data import contents
@@ -109,6 +108,5 @@ class _References:
 
     def _selected(self, kind: str, selector: Mapping[str, Any]) -> Iterator[str]:
         """Check API keys by label; that none is there is no fault."""
-        for holder in self.world.in_namespace("", kind, self.namespace):
-            if matches(selector, holder.labels):
-                yield from api_key_faults(holder, contents(holder, self.world) or {})
+        for holder in self.world.selected("", kind, selector, self.namespace):
+            yield from api_key_faults(holder, contents(holder, self.world) or {})

@@ -81,9 +81,7 @@ def _select(
     chosen: list[Resource] = []
     refused: list[Resource] = []
     unknown = ""
-    for resource in world.of_kind(group, name):
-        if not matches(entry, resource.labels):
-            continue
+    for resource in world.selected(group, name, entry):
         inside = _in_namespaces(policy, rule, world, resource.key.namespace)
         if inside is None:
             unknown = f"no Namespace {resource.key.namespace} is in the tree, so its labels are not known"

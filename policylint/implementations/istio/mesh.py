@@ -6,13 +6,15 @@ makes them is read instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 from policylint.documents import Pointer, read
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.waypoints import Waypoints
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model.selectors import Labelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Declared, Target
 from policylint.topology import whole
@@ -71,6 +73,9 @@ class Proxy(NamedTuple):
         return whole(ResourceKey(*labels.GATEWAY, self.namespace, self.gateway))
 
 
+_LABELS: Callable[[Proxy], Mapping[str, Any]] = attrgetter("labels")
+
+
 class Mesh:
     """The proxies of a world.
 
@@ -81,7 +86,7 @@ class Mesh:
         ambient: whether anything in the world says that ambient mode is in use.
     """
 
-    __slots__ = ("ambient", "by_namespace", "inhabited", "proxies", "waypoints")
+    __slots__ = ("_labelled", "ambient", "by_namespace", "inhabited", "proxies", "waypoints")
 
     def __init__(self, world: World) -> None:
         classes = world.of_kind(*labels.GATEWAY_CLASS)
@@ -97,8 +102,17 @@ class Mesh:
         self.by_namespace: dict[str, list[Proxy]] = {}
         for proxy in self.proxies:
             self.by_namespace.setdefault(proxy.namespace, []).append(proxy)
+        self._labelled: dict[str | None, Labelled[Proxy]] = {}
         modes = (namespace.labels.get(labels.DATAPLANE_MODE) for namespace in world.of_kind("", "Namespace"))
         self.ambient = bool(self.waypoints.bound) or "ambient" in map(text, modes)
+
+    def selected(self, selector: Mapping[str, Any], namespace: str | None = None) -> tuple[Proxy, ...]:
+        """Return the proxies with the labels asked for, waypoints and assumed ones too; without a namespace of all."""
+        labelled = self._labelled.get(namespace)
+        if labelled is None:
+            proxies = self.proxies if namespace is None else self.by_namespace.get(namespace, ())
+            labelled = self._labelled[namespace] = Labelled(proxies, _LABELS)
+        return labelled.matching(selector)
 
 
 def _controller(gateway: Resource, classes: Mapping[str, str]) -> str:

@@ -11,7 +11,6 @@ from policylint.implementations.generic import resolved_to, unresolved
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic
-from policylint.model.selectors import matches
 from policylint.policy.results import Target
 from policylint.topology import whole
 
@@ -62,7 +61,8 @@ def _selected(
     target = Target(("spec", field), ResourceKey("", "Pod", namespace, ""), selector=selector)
     everywhere = namespace == root and policy.key.kind not in _OWN_NAMESPACE_ONLY
     candidates = mesh.proxies if everywhere else mesh.by_namespace.get(namespace, [])
-    chosen = [proxy for proxy in candidates if _selects(selector, proxy) and (open_gateways or not proxy.gateway)]
+    labelled = mesh.selected(selector, None if everywhere else namespace)
+    chosen = [proxy for proxy in labelled if _takes_selectors(proxy) and (open_gateways or not proxy.gateway)]
     if chosen:
         return target._replace(nodes=tuple(proxy.node for proxy in chosen))
     if policy.key.kind == labels.PEER_AUTHENTICATION and namespace == root:
@@ -71,13 +71,13 @@ def _selected(
     if reason:
         return target._replace(resolution=Resolution("unknown", reason))
     detail = f"no workload{'' if everywhere else f' in namespace {namespace}'} has these labels"
-    if any(matches(selector, proxy.labels) for proxy in candidates if proxy.waypoint):
+    if any(proxy.waypoint for proxy in labelled):
         detail = "only a waypoint has these labels, and waypoints take no selectors: name it in targetRefs"
     return unresolved(target, "no-match", detail)
 
 
-def _selects(selector: dict[str, dict[str, object]], proxy: Proxy) -> bool:
-    return not proxy.waypoint and not proxy.assumed and matches(selector, proxy.labels)
+def _takes_selectors(proxy: Proxy) -> bool:
+    return not proxy.waypoint and not proxy.assumed
 
 
 def _unseen(
@@ -95,7 +95,7 @@ def _unseen(
     if world.unseen.reason(pods):
         return world.unseen.reason(pods)
     selector = {"matchLabels": wanted_labels}
-    elsewhere = any(_selects(selector, proxy) for proxy in mesh.proxies)
+    elsewhere = any(map(_takes_selectors, mesh.selected(selector)))
     if elsewhere and (world.movable or policy.key.unplaced):
         return "what it selects is there, but a kustomization may set the namespaces"
     if not mesh.proxies:

@@ -19,7 +19,6 @@ from policylint.implementations.kgateway.merging import Level, fold, priority, r
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.validation import broken_template, refused_value
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
-from policylint.model.selectors import matches
 from policylint.policy import verdict
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
@@ -163,7 +162,7 @@ def _everywhere(target: Target, topology: Topology) -> Target:
     if target.selector is None or target.problem not in ("", "no-match") or target.section:
         return target
     kind = target.key.group, target.key.kind
-    chosen = tuple(whole(each.key) for each in topology.world.of_kind(*kind) if matches(target.selector, each.labels))
+    chosen = tuple(whole(each.key) for each in topology.world.selected(*kind, target.selector))
     if not chosen:
         return target
     return resolved_to(target, *chosen)

@@ -15,7 +15,6 @@ from policylint.implementations.generic import walk
 from policylint.implementations.kgateway.credentials import api_keys, header_fault, users
 from policylint.implementations.kgateway.extensions import TYPES, Fault, own_faults
 from policylint.model import Resource, ResourceKey, mapping, text
-from policylint.model.selectors import matches
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
 from policylint.topology.backends import ports
@@ -102,7 +101,7 @@ class _References:
         selector = block.get("secretSelector")
         if isinstance(selector, dict):
             pointer = ("spec", "apiKeyAuth", "secretSelector")
-            labelled = [secret for secret in self.world.of_kind("", "Secret") if matches(selector, secret.labels)]
+            labelled = self.world.selected("", "Secret", selector)
             permits = [(secret, self._allows(self.policy.key, secret.key)) for secret in labelled]
             if any(permitted is None for _, permitted in permits):
                 return

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import set_value
 from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.sections import FIELD, NOUN, section_names
-from policylint.checks.kit.wording import did_you_mean, near
+from policylint.checks.kit.sections import FIELD, NOUN
+from policylint.checks.kit.suggestions import Nearby
+from policylint.checks.kit.wording import near
 from policylint.model import Finding, Related, Resource, mapping, sequence
 from policylint.model.words import listing, quoted
 from policylint.simulation import Simulation
@@ -17,20 +18,23 @@ RULE = "GWP402"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    nearby = Nearby(simulation.world)
     for state in simulation.topology.routes:
         for parent in state.parents:
             if parent.section_found is False and parent.resolution.found:
                 holder = simulation.world.get(parent.wanted)
                 if holder is not None:
-                    yield _finding(state.route, parent, holder)
+                    yield _finding(state.route, parent, holder, nearby)
 
 
-def _finding(route: Resource, parent: ParentState, holder: Resource) -> Finding:
+def _finding(route: Resource, parent: ParentState, holder: Resource, nearby: Nearby) -> Finding:
     noun = NOUN.get(holder.key.kind, "section")
-    names = section_names(holder)
+    names, spellings = nearby.sections(holder)
+    guess = ""
     field = FIELD.get(noun, noun)
     if parent.section and (parent.section not in names or parent.port is None):
-        label = f'no {noun} "{parent.section}"{did_you_mean(parent.section, names)}'
+        guess = near(parent.section, spellings)
+        label = f'no {noun} "{parent.section}"' + (f' (did you mean "{guess}"?)' if guess else "")
         wrong_field = "sectionName"
     else:
         of = f' "{parent.section}"' if parent.section else ""
@@ -39,7 +43,6 @@ def _finding(route: Resource, parent: ParentState, holder: Resource) -> Finding:
     ports = [mapping(section).get("port") for section in sequence(holder.spec.get(field))]
     present = _describe(noun, quoted(names)) if wrong_field == "sectionName" else _describe("port", listing(ports))
     location = at(route, parent.pointer, wrong_field, "name")
-    wrong = parent.section if wrong_field == "sectionName" else ""
     return Finding(
         RULE,
         "error",
@@ -51,7 +54,7 @@ def _finding(route: Resource, parent: ParentState, holder: Resource) -> Finding:
             Related(present if names else f"its {noun}s have no names", holder.location("spec", field, key=True)),
         ),
         field=path(parent.pointer),
-        fixes=set_value(location, wrong, near(wrong, names), names),
+        fixes=set_value(location, parent.section, guess, spellings),
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import set_value
 from policylint.checks.kit.locations import at, entry, path, targets, unknown_target
-from policylint.checks.kit.sections import NOUN, section_names
+from policylint.checks.kit.sections import NOUN
+from policylint.checks.kit.suggestions import Nearby
 from policylint.checks.kit.wording import near
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.model.words import quoted
@@ -18,18 +19,19 @@ RULE = "GWP103"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    nearby = Nearby(simulation.world)
     for state, target in targets(simulation):
         if target.problem == "section-not-found" and target.key.kind not in NOUN:
             yield _unknown(state, target, f"what the sections of {target.key.kind} are is not known")
         elif target.problem in ("section-not-found", "section-not-allowed"):
-            yield _finding(state, target, simulation.world.get(target.key), target.section)
+            yield _finding(state, target, simulation.world.get(target.key), target.section, nearby)
         elif target.section and target.resolution.unknown and not target.problem:
             yield _unknown(state, target, target.resolution.reason)
         elif isinstance(number := entry(state.policy, target).get("sectionName"), int):
-            yield _finding(state, target, simulation.world.get(target.key), str(number))
+            yield _finding(state, target, simulation.world.get(target.key), str(number), nearby)
 
 
-def _finding(state: PolicyState, target: Target, resource: Resource | None, section: str) -> Finding:
+def _finding(state: PolicyState, target: Target, resource: Resource | None, section: str, nearby: Nearby) -> Finding:
     noun = NOUN.get(target.key.kind, "section")
     if target.problem == "section-not-allowed":
         message = f"{state.key} targets a section of {target.key}, which {state.kind.kind} cannot do"
@@ -37,9 +39,13 @@ def _finding(state: PolicyState, target: Target, resource: Resource | None, sect
         help_: tuple[str, ...] = ("fix: remove sectionName",)
     else:
         message = f'{state.key} points at missing {noun} "{section}" of {target.key}'
-        label, help_ = _explain(resource, section, noun) if resource is not None else (f'no {noun} "{section}"', ())
+        label, help_ = f'no {noun} "{section}"', ()
+    guess = ""
+    if resource is not None and target.problem != "section-not-allowed":
+        names, spellings = nearby.sections(resource)
+        guess = near(section, spellings)
+        label, help_ = _explain(resource, section, noun, names, guess)
     location = at(state.policy, target.pointer, "sectionName", "name")
-    names = section_names(resource) if resource is not None and target.problem != "section-not-allowed" else []
     return Finding(
         RULE,
         "error",
@@ -49,18 +55,14 @@ def _finding(state: PolicyState, target: Target, resource: Resource | None, sect
         label=label,
         help=help_,
         field=path(target.pointer),
-        fixes=set_value(location, section, near(section, names), names)
-        if location.pointer[-1:] == ("sectionName",)
-        else (),
+        fixes=set_value(location, section, guess, spellings) if guess and location.pointer[-1] == "sectionName" else (),
     )
 
 
-def _explain(resource: Resource, section: str, noun: str) -> tuple[str, tuple[str, ...]]:
+def _explain(resource: Resource, section: str, noun: str, names: list[str], guess: str) -> tuple[str, tuple[str, ...]]:
     """Return label and help: for the near miss, else for the names that are often mistaken for sections."""
-    names = section_names(resource)
     present = f"note: its {noun}s are {quoted(names)}" if len(names) > 1 else f"note: its {noun} is {quoted(names)}"
     help_ = (present,) if names else (f"note: none of its {noun}s has a name",)
-    guess = near(section, names)
     if guess:
         return f'no {noun} "{section}" (did you mean "{guess}"?)', help_
     if section.isdigit() and noun == "port":

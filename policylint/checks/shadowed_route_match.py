@@ -54,11 +54,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         slots[match] = [(*place, conditions) for place in places]
         for slot in slots[match]:
             held[slot].append(match)
+    first = {slot: _first(matches) for slot, matches in held.items()}
     reported: set[tuple[object, int]] = set()
     for match, own_slots in slots.items():
         if (match.route.key, match.rule) in reported or not own_slots:
             continue
-        winners = [_first(held[slot]) for slot in own_slots]
+        winners = [first[slot] for slot in own_slots]
         if match not in winners:
             reported.add((match.route.key, match.rule))
             yield _finding(match, winners[0], own_slots[0])

@@ -23,19 +23,20 @@ def series(things: Iterable[object], word: str = "and") -> str:
 
 def listing(things: Iterable[object], *, word: str = "and", most: int = 6) -> str:
     """Return `a, b and c`; of more than `most` things the last entry counts the rest: `a, b and 4 more`."""
-    names = [str(thing) for thing in things]
-    if len(names) > most:
-        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return series(names, word)
+    known = things if isinstance(things, (list, tuple)) else list(things)
+    if len(known) > most:
+        return series([*known[: most - 1], f"{len(known) - most + 1} more"], word)
+    return series(known, word)
 
 
 def quoted(names: Sequence[str], *, most: int = 6) -> str:
     """Return `"a", "b" and "c"`."""
-    return listing([f'"{name}"' for name in names], most=most)
+    shown = [f'"{name}"' for name in names[:most]]
+    return listing([*shown, *names[most:]], most=most)
 
 
 def leading(things: Iterable[object], most: int) -> str:
     """Return the first of some things, and how many more there are: `a, b, c`, or `a, b, c and 4 more`."""
-    names = [str(thing) for thing in things]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    known = things if isinstance(things, (list, tuple)) else list(things)
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(map(str, known[:most])) + more

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policylint.checks.kit.wording import near_misses
+from policylint.checks.kit.wording import Spellings
 from policylint.model import Location, Resource, ResourceKey, is_symbolic
 from policylint.model.fix import Change, Fix
 
 
-def only_near(name: str, known: Iterable[str]) -> str:
+def only_near(name: str, known: Iterable[str] | Spellings) -> str:
     """Return the one other name that is near, "" where none or several are."""
-    misses = near_misses(name, (other for other in known if other != name), 2)
+    spellings = known if isinstance(known, Spellings) else Spellings(known)
+    misses = spellings.near(name, 2)
     return misses[0] if len(misses) == 1 else ""
 
 
-def set_value(location: Location, old: str, new: str, known: Iterable[str] | None = None) -> tuple[Fix, ...]:
+def set_value(
+    location: Location, old: str, new: str, known: Iterable[str] | Spellings | None = None
+) -> tuple[Fix, ...]:
     """Write another scalar; with `known`, only if `new` is the one of them that is near."""
     if not old or not new or (known is not None and only_near(old, known) != new):
         return ()

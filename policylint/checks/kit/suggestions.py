@@ -4,38 +4,47 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from policylint.checks.kit.wording import near
+from policylint.checks.kit.sections import section_names
+from policylint.checks.kit.wording import Effort, Spellings, near
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, World
 from policylint.model.words import listing
-
-_MOST_GUESSES = 200
-"""The most names to look for: where more are wrong, no spelling mistake is behind it."""
 
 
 class Nearby:
     """The names of one world, indexed when first asked for."""
 
-    __slots__ = ("_guesses", "_homes", "_names", "_world")
+    __slots__ = ("_effort", "_guesses", "_homes", "_names", "_orphans", "_sections", "_spellings", "_world")
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._effort = Effort()
         self._guesses: dict[ResourceKey, str] = {}
+        self._spellings: dict[tuple[str, str, str], Spellings] = {}
+        self._sections: dict[ResourceKey, tuple[list[str], Spellings]] = {}
+        self._orphans: dict[tuple[str, str, str], ResourceKey] | None = None
         self._names: dict[tuple[str, str], dict[str, list[str]]] = {}
         self._homes: dict[tuple[str, str], dict[str, list[str]]] = {}
 
     def name(self, key: ResourceKey) -> str:
         """Return the name of an object of that kind in that namespace that is nearly the same, "" without one."""
         if key not in self._guesses:
-            if len(self._guesses) >= _MOST_GUESSES:
-                return ""
-            self._index(key)
-            self._guesses[key] = near(key.name, self._names[key.group, key.kind].get(key.namespace, ()))
+            self._guesses[key] = near(key.name, self.names(key))
         return self._guesses[key]
 
-    def names(self, key: ResourceKey) -> list[str]:
+    def names(self, key: ResourceKey) -> Spellings:
         """Return the names of all objects of that kind in that namespace."""
-        self._index(key)
-        return self._names[key.group, key.kind].get(key.namespace, [])
+        place = (key.group, key.kind, key.namespace)
+        if place not in self._spellings:
+            self._index(key)
+            self._spellings[place] = Spellings(self._names[place[:2]].get(key.namespace, ()), self._effort)
+        return self._spellings[place]
+
+    def sections(self, resource: Resource) -> tuple[list[str], Spellings]:
+        """Return the names of an object's sections as they are written, and for comparing."""
+        if resource.key not in self._sections:
+            names = section_names(resource)
+            self._sections[resource.key] = names, Spellings(names, self._effort)
+        return self._sections[resource.key]
 
     def namespaces(self, key: ResourceKey) -> list[str]:
         """Return the other namespaces that have an object of that kind and name."""
@@ -48,8 +57,10 @@ class Nearby:
         orphans = self._world.orphans
         if key in orphans:
             return orphans[key]
-        alike = (other for other in orphans if other[:2] == key[:2] and other.name == key.name and other.unplaced)
-        meant = min(alike, default=None)
+        if self._orphans is None:
+            unplaced = sorted((other for other in orphans if other.unplaced), reverse=True)
+            self._orphans = {(*other[:2], other.name): other for other in unplaced}
+        meant = self._orphans.get((*key[:2], key.name))
         return None if meant is None else orphans[meant]
 
     def elsewhere(self, key: ResourceKey) -> str:

@@ -2,30 +2,82 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
-_MOST_COMPARED = 5_000
+_MOST_COMPARED = 64
+"""The most names that one is compared with letter by letter: those that share the most pairs of letters with it."""
+_MOST_COUNTED = 4_000
+"""The most names among which pairs of letters are counted for one name, the rarest pair first."""
 
 
-def near_misses(name: str, known: Iterable[str], most: int) -> list[str]:
-    """Return the known names that are nearly the same, the nearest first, up to `most`."""
-    candidates = sorted({other for other in known if abs(len(other) - len(name)) <= max(3, len(name) // 2)})
-    if not candidates or len(candidates) > _MOST_COMPARED:
-        return []
-    from difflib import get_close_matches
+class Effort:
+    """What may be spent on guesses, in pairs of letters compared, over all names that share it: about two seconds.
 
-    return get_close_matches(name, candidates, n=most, cutoff=0.7)
+    Where more is wrong, no spelling mistake is behind it, and no guess is made.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = 10_000_000) -> None:
+        self.left = left
 
 
-def near(name: str, known: Iterable[str]) -> str:
+class Spellings:
+    """Known names, for the question which of them a wrong one was meant for; not all are looked at for each.
+
+    Args:
+        names: each once is enough.
+        effort: shared by several of these.
+    """
+
+    __slots__ = ("_effort", "_names", "_pairs")
+
+    def __init__(self, names: Iterable[str], effort: Effort | None = None) -> None:
+        self._names = sorted(set(names))
+        self._effort = effort or Effort()
+        self._pairs: dict[str, list[str]] | None = None
+
+    def near(self, name: str, most: int) -> list[str]:
+        """Return the names, but for this one, that are nearly the same, the nearest first, up to `most`."""
+        allowed = max(3, len(name) // 2)
+        candidates = [other for other in self._alike(name) if abs(len(other) - len(name)) <= allowed and other != name]
+        self._effort.left -= len(name) * sum(map(len, candidates))
+        if not candidates or self._effort.left < 0:
+            return []
+        from difflib import get_close_matches
+
+        return get_close_matches(name, candidates, n=most, cutoff=0.7)
+
+    def _alike(self, name: str) -> list[str]:
+        """Return the names that share the most pairs of letters with this one; all where there are few."""
+        if len(self._names) <= _MOST_COMPARED:
+            return self._names
+        if self._pairs is None:
+            self._pairs = {}
+            for other in self._names:
+                for pair in _pairs(other):
+                    self._pairs.setdefault(pair, []).append(other)
+        shared: Counter[str] = Counter()
+        counted = 0
+        for holders in sorted((self._pairs.get(pair, []) for pair in _pairs(name)), key=len):
+            counted += len(holders)
+            if counted > _MOST_COUNTED and shared:
+                break
+            shared.update(holders[:_MOST_COUNTED])
+        return [other for other, _ in sorted(shared.items(), key=lambda item: (-item[1], item[0]))[:_MOST_COMPARED]]
+
+
+def _pairs(name: str) -> list[str]:
+    """Return the pairs of letters of a name, its beginning and end included, each once."""
+    ended = f"^{name}$"
+    return sorted({ended[start : start + 2] for start in range(len(ended) - 1)})
+
+
+def near(name: str, known: Iterable[str] | Spellings) -> str:
     """Return the name that was probably meant, "" when none is near."""
-    return next(iter(near_misses(name, known, 1)), "")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ` (did you mean "checkout"?)`, "" when no name is near."""
-    guess = near(name, known)
-    return f' (did you mean "{guess}"?)' if guess else ""
+    spellings = known if isinstance(known, Spellings) else Spellings(known)
+    return next(iter(spellings.near(name, 1)), "")
 
 
 def and_more(things: Sequence[object]) -> str:

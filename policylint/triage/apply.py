@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.suppression import Suppression
 from policylint.namedtuple import NamedTuple
-from policylint.triage.config_entries import is_meant
+from policylint.triage.covering import Covering, Place
 
 
 class Suppressed(NamedTuple):
@@ -77,17 +77,23 @@ def apply_suppressions(
                 active.setdefault(rule, []).append((suppression, name))
     remaining: list[Finding] = []
     suppressed: list[Suppressed] = []
-    used: set[tuple[Suppression, str]] = set()
-    for finding in findings:
-        candidates = active.get(finding.rule, [])
-        lines = _lines(finding, context) if candidates else set()
-        matching = [candidate for candidate in candidates if _covers(candidate[0], finding, lines, context)]
-        used.update(matching)
-        if matching:
-            suppressed.append(Suppressed(finding, matching[0][0]))
-        else:
+    located = [(finding, _places(finding, context) if finding.rule in active else set()) for finding in findings]
+    places: dict[str, set[Place]] = {rule: set() for rule in active}
+    for finding, own in located:
+        if own:
+            places[finding.rule] |= own
+    covering = {
+        rule: Covering([suppression for suppression, _ in entries], places[rule], context.below)
+        for rule, entries in active.items()
+    }
+    for finding, own in located:
+        number = covering[finding.rule].first(finding, own) if finding.rule in covering else None
+        if number is None:
             remaining.append(finding)
+        else:
+            suppressed.append(Suppressed(finding, active[finding.rule][number][0]))
     for rule, entries in active.items():
+        used = {entries[number] for number in covering[rule].used}
         problems += [
             SuppressionProblem("GWP901", *entry) for entry in entries if entry not in used and rule in context.ran
         ]
@@ -120,24 +126,8 @@ def _expired(suppression: Suppression, context: TriageContext) -> bool:
     return bool(suppression.expires) and suppression.expires < context.today
 
 
-def _lines(finding: Finding, context: TriageContext) -> set[tuple[str, int]]:
+def _places(finding: Finding, context: TriageContext) -> set[Place]:
     """Return the places at which a finding can be suppressed, as file and line."""
     places = [finding.location, *(related.location for related in finding.related)]
     places += [resource.name_location for key in finding.resources for resource in context.resource(key)]
     return {(place.file, place.at()[0]) for place in places}
-
-
-def _covers(suppression: Suppression, finding: Finding, lines: set[tuple[str, int]], context: TriageContext) -> bool:
-    """Return whether a suppression covers a finding; `lines` are the finding's places."""
-    if suppression.form == "comment":
-        return any(file == suppression.file and suppression.first <= line <= suppression.last for file, line in lines)
-    if suppression.form == "annotation":
-        return not suppression.keys.isdisjoint(finding.resources)
-    if suppression.resource and not is_meant(suppression.resource, finding.resources):
-        return False
-    if suppression.path:
-        from policylint.config.globs import matcher
-
-        matches = matcher([suppression.path])
-        return any(matches(context.below(file)) for file in {file for file, _ in lines})
-    return True

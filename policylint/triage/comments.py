@@ -8,6 +8,7 @@ yamllint#343), so both places mean the same.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from policylint.triage.expiry import expiry
 
 MARK = re.compile(r"#[ \t]*policylint:[ \t]*ignore\b(?:\[([^\]]*)\])?")
 _BORDER = re.compile(r"(?:---|\.\.\.)(?:[ \t]|$)")
+_COMMENT = re.compile(r"(?:^|[ \t])#")
 
 
 class Span(NamedTuple):
@@ -30,19 +32,22 @@ class Span(NamedTuple):
 def suppressions(file: str, lines: Sequence[str]) -> list[Suppression]:
     """Return the suppressions in the comments of a file; text inside a scalar that looks like one does not count."""
     in_comments: list[Suppression] = []
-    scalars: list[tuple[tuple[int, int], tuple[int, int]]] | None = None
+    scalars: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    layout: Layout | None = None
     for number, line in enumerate(lines, 1):
         marks = list(MARK.finditer(line)) if "policylint" in line else []
         ends = [*(later.start() for later in marks[1:]), len(line)]
         for mark, end in zip(marks, ends, strict=False):
-            if scalars is None:
-                scalars = list(texts(lines))
-            position = (number, mark.start())
-            if any(start < position < stop for start, stop in scalars) or not _begins_comment(line, mark.start()):
+            if layout is None:
+                scalars = sorted((start, stop) for start, stop in texts(lines) if start < stop)
+                layout = Layout(lines)
+            before = bisect_left(scalars, ((number, mark.start()),)) - 1
+            inside_scalar = before >= 0 and (number, mark.start()) < scalars[before][1]
+            if inside_scalar or not _begins_comment(line, mark.start()):
                 continue
             rules = tuple(name.strip() for name in (mark[1] or "").split(",") if name.strip())
             reason, expires = expiry(line[mark.end() : end].strip(" \t:-–—"))
-            span = _covered(lines, number, line[: mark.start()])
+            span = layout.covered(number, line[: mark.start()])
             place = Location(Spot(file, number, mark.start() + 1))
             in_comments.append(Suppression("comment", rules, reason, place, expires, "", file, span.first, span.last))
     return in_comments
@@ -50,7 +55,7 @@ def suppressions(file: str, lines: Sequence[str]) -> list[Suppression]:
 
 def _begins_comment(line: str, column: int) -> bool:
     """Return whether a `#` begins a comment: behind white space only, or inside a comment."""
-    return column == 0 or line[column - 1] in " \t" or bool(re.search(r"(?:^|[ \t])#", line[:column]))
+    return column == 0 or line[column - 1] in " \t" or bool(_COMMENT.search(line, 0, column))
 
 
 def texts(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
@@ -82,51 +87,64 @@ def texts(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, in
             continue
 
 
-def _covered(lines: Sequence[str], number: int, before: str) -> Span:
-    """Return the lines that a comment on a line covers; `before` is the text before it."""
-    stripped = before.strip()
-    if _BORDER.match(before):
-        return _document(lines, number)
-    if stripped and not stripped.startswith("#"):
-        return Span(number, _end_of_node(lines, number)) if set(stripped) <= {"-", " "} else Span(number, number)
-    node = next((line for line in range(number + 1, len(lines) + 1) if _is_content(lines[line - 1])), None)
-    if node is None:
-        return Span(number, number)
-    if _BORDER.match(lines[node - 1]):
-        return _document(lines, node)
-    previous = next((line for line in range(number - 1, 0, -1) if _is_content(lines[line - 1])), None)
-    if previous is None or _BORDER.match(lines[previous - 1]) or lines[previous - 1].startswith("%"):
-        return Span(number, _document(lines, node).last)
-    return Span(number, _end_of_node(lines, node))
+class Layout:
+    """The lines of a file: which hold content, where its documents begin, and where its nodes end."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._content = [number for number, line in enumerate(lines, 1) if _is_content(line)]
+        self._borders = [number for number in self._content if _BORDER.match(lines[number - 1])]
+        self._ends: dict[int, int] = {}
+
+    def covered(self, number: int, before: str) -> Span:
+        """Return the lines that a comment on a line covers; `before` is the text before it."""
+        stripped = before.strip()
+        if _BORDER.match(before):
+            return self._document(number)
+        if stripped and not stripped.startswith("#"):
+            entry = set(stripped) <= {"-", " "}
+            return Span(number, self._end_of_node(number)) if entry else Span(number, number)
+        position = bisect_right(self._content, number)
+        if position == len(self._content):
+            return Span(number, number)
+        node = self._content[position]
+        if _BORDER.match(self._lines[node - 1]):
+            return self._document(node)
+        previous = bisect_left(self._content, number) - 1
+        line = self._lines[self._content[previous] - 1] if previous >= 0 else "---"
+        if _BORDER.match(line) or line.startswith("%"):
+            return Span(number, self._document(node).last)
+        return Span(number, self._end_of_node(node))
+
+    def _document(self, number: int) -> Span:
+        """Return the lines from one line to the end of its document."""
+        position = bisect_right(self._borders, number)
+        return Span(number, (self._borders[position] if position < len(self._borders) else len(self._lines) + 1) - 1)
+
+    def _end_of_node(self, number: int) -> int:
+        """Return the last line of the key or list entry that begins on a line, by its indentation."""
+        if number not in self._ends:
+            self._ends[number] = self._search_end(number)
+        return self._ends[number]
+
+    def _search_end(self, number: int) -> int:
+        first = self._lines[number - 1]
+        indent = len(first) - len(first.lstrip(" "))
+        is_entry = first[indent : indent + 2] in ("- ", "-")
+        last = number
+        for position in range(bisect_right(self._content, number), len(self._content)):
+            line = self._lines[self._content[position] - 1]
+            deep = len(line) - len(line.lstrip(" "))
+            beside = deep == indent and not _BORDER.match(line)
+            closing = beside and line[indent] in "]}"
+            items = beside and not is_entry and (line[indent : indent + 2] in ("- ", "-"))
+            if not (deep > indent or closing or items):
+                break
+            last = self._content[position]
+        return last
 
 
 def _is_content(line: str) -> bool:
     """Return whether a line holds more than white space and a comment."""
     bare = line.lstrip()
     return bool(bare) and bare[0] != "#"
-
-
-def _document(lines: Sequence[str], number: int) -> Span:
-    """Return the lines from one line to the end of its document."""
-    after = (candidate for candidate in range(number + 1, len(lines) + 1) if _BORDER.match(lines[candidate - 1]))
-    return Span(number, next(after, len(lines) + 1) - 1)
-
-
-def _end_of_node(lines: Sequence[str], number: int) -> int:
-    """Return the last line of the key or list entry that begins on a line, by its indentation."""
-    first = lines[number - 1]
-    indent = len(first) - len(first.lstrip(" "))
-    is_entry = first[indent : indent + 2] in ("- ", "-")
-    last = number
-    for line_number in range(number + 1, len(lines) + 1):
-        line = lines[line_number - 1]
-        if not _is_content(line):
-            continue
-        deep = len(line) - len(line.lstrip(" "))
-        beside = deep == indent and not _BORDER.match(line)
-        closing = beside and line[indent] in "]}"
-        items = beside and not is_entry and (line[indent : indent + 2] in ("- ", "-"))
-        if not (deep > indent or closing or items):
-            break
-        last = line_number
-    return last

@@ -97,10 +97,15 @@ class ReportingRun(Run):
         looks = report.options._replace(color=wants_color(self.color), width=page_width(), **more)
         return report._replace(options=looks)
 
-    def incomplete(self, empty: bool, findings: Sequence[Finding]) -> bool:
-        """Tell whether --strict makes a run one that was not done whole: nothing, or not everything, could be read."""
+    def incomplete(self, empty: bool, findings: Sequence[Finding], workspace: Workspace) -> bool:
+        """Tell whether a run was not done whole: a limit cut something off.
+
+        With --strict also where nothing, or not everything, could be read.
+        """
         from policylint.session.lint import UNREAD
 
+        if any(simulation.cut for simulation in workspace.simulations):
+            return True
         return self.strict and (empty or any(finding.rule == UNREAD for finding in findings))
 
     def verdict(self, setup: Setup, findings: Sequence[Finding], changes: bool = False) -> int:

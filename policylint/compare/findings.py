@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from policylint.compare.change import FindingChange
 from policylint.model import SEVERITIES, Finding, Location, Related, ResourceKey
 
+_SHORT = 250_000
+"""The product of the lengths up to which texts are compared line by line."""
 _Identity = tuple[str, tuple[ResourceKey, ...], str]
 
 
@@ -73,8 +76,6 @@ def _touches(location: Location, lines: Callable[[str], Collection[int]]) -> boo
 
 def changed_lines(before: list[str], after: list[str]) -> frozenset[int]:
     """Return the lines of `after`, from 1, that are not in `before`."""
-    from difflib import SequenceMatcher
-
     start, most = 0, min(len(before), len(after))
     while start < most and before[start] == after[start]:
         start += 1
@@ -84,6 +85,48 @@ def changed_lines(before: list[str], after: list[str]) -> frozenset[int]:
     old, new = before[start : len(before) - same], after[start : len(after) - same]
     if not old or not new:
         return frozenset(range(start + 1, start + 1 + len(new)))
-    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    inserted = (range(first, last) for code, _, _, first, last in codes if code in ("replace", "insert"))
-    return frozenset(start + line + 1 for lines in inserted for line in lines)
+    return frozenset(start + line + 1 for line in _inserted(old, new))
+
+
+def _inserted(old: list[str], new: list[str]) -> Iterator[int]:
+    """Yield the lines of `new`, from 0, that a comparison finds inserted.
+
+    Long texts are cut at the lines that both have once, where those stand in one order (patience diff): comparing line
+    by line takes the product of the lengths. Of what cannot be cut and is still long, every line counts as changed.
+    """
+    if not old or not new:
+        yield from range(len(new))
+    elif len(old) * len(new) <= _SHORT:
+        from difflib import SequenceMatcher
+
+        for code, _, _, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if code in ("replace", "insert"):
+                yield from range(first, last)
+    else:
+        after_old = after_new = 0
+        for in_old, in_new in (*_anchors(old, new), (len(old), len(new))):
+            piece_old, piece_new = old[after_old:in_old], new[after_new:in_new]
+            whole = len(piece_old) * len(piece_new) > _SHORT
+            lines = range(len(piece_new)) if whole else _inserted(piece_old, piece_new)
+            yield from (after_new + line for line in lines)
+            after_old, after_new = in_old + 1, in_new + 1
+
+
+def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    """Return the longest series of lines that stand once in both texts, in one order in both, by their numbers."""
+    count_old, count_new = Counter(old), Counter(new)
+    number_in_new = {line: number for number, line in enumerate(new) if count_new[line] == 1 == count_old[line]}
+    ends: list[int] = []  # of the best series of each length, the number in `new` of its last line
+    best: list[int] = []  # and its position in `pairs`
+    pairs = [(number, number_in_new[line]) for number, line in enumerate(old) if line in number_in_new]
+    before: list[int] = []
+    for position, (_, in_new) in enumerate(pairs):
+        length = bisect_left(ends, in_new)
+        ends[length : length + 1], best[length : length + 1] = [in_new], [position]
+        before.append(best[length - 1] if length else -1)
+    series = []
+    position = best[-1] if best else -1
+    while position >= 0:
+        series.append(pairs[position])
+        position = before[position]
+    return series[::-1]

@@ -14,6 +14,8 @@ from typing import Any, Final, NamedTuple
 
 Pointer = tuple[str | int, ...]
 _END: Final = object()
+_MANY: Final = 32
+"""Items or keys of a container beyond which the indexes of all of them are kept."""
 
 
 class Position(NamedTuple):
@@ -41,7 +43,10 @@ class Document:
     `value` must be treated as read-only: data that aliases refer to is shared, not copied.
     """
 
-    __slots__ = ("_columns", "_lines", "_reread", "_root", "_spans", "base", "file", "line", "number", "value")
+    __slots__ = (
+        *("_children", "_columns", "_lines", "_reread", "_root", "_spans"),
+        *("base", "file", "line", "number", "value"),
+    )
 
     def __init__(
         self,
@@ -71,6 +76,7 @@ class Document:
         self._reread = reread
         self._root: NodePosition | None = None
         self._spans: array[int] | None = None
+        self._children: dict[int, dict[str | int, int]] | None = None
         self.line = base + 1 + (first_line if lines is None else lines[0])
 
     def __repr__(self) -> str:
@@ -107,7 +113,7 @@ class Document:
             assert self._spans is not None
             descendants = slice(first + 1, first + self._spans[first])
             del lines[descendants], columns[descendants]
-            self._spans = None
+            self._spans = self._children = None
         holder[last] = type(holder[last])()
 
     def _index(self, pointer: Pointer, key: bool) -> int:
@@ -125,23 +131,46 @@ class Document:
             if isinstance(node, dict):
                 if step not in node:
                     return index
-                for name in node:
-                    if name == step:
-                        break
-                    child += 1 + spans[child + 1]
+                child = self._child(index, node, step) if len(node) > _MANY else _key(node, step, child, spans)
                 if key and depth == len(pointer) - 1:
                     return child
                 child += 1
             elif isinstance(node, list):
                 if not isinstance(step, int) or not 0 <= step < len(node):
                     return index
-                for _ in range(step):
-                    child += spans[child]
+                if step > _MANY:
+                    child = self._child(index, node, step)
+                else:
+                    for _ in range(step):
+                        child += spans[child]
             else:
                 return index
             node = node[step]
             index = child
         return index
+
+    def _child(self, index: int, node: dict[Any, Any] | list[Any], step: str | int) -> int:
+        """Return the index of an item of a long list, or of a key of a long mapping; all of them are kept."""
+        if self._children is None:
+            self._children = {}
+        children = self._children.get(index)
+        if children is None:
+            assert self._spans is not None
+            children = self._children[index] = {}
+            child = index + 1
+            for name in node if isinstance(node, dict) else range(len(node)):
+                children[name] = child
+                child += self._spans[child] if isinstance(node, list) else 1 + self._spans[child + 1]
+        return children[step]
+
+
+def _key(node: dict[Any, Any], step: str | int, child: int, spans: array[int]) -> int:
+    """Return the index of a key of a mapping whose first key is at `child`."""
+    for name in node:
+        if name == step:
+            break
+        child += 1 + spans[child + 1]
+    return child
 
 
 def _spans(value: Any, count: int) -> array[int]:

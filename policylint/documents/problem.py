@@ -40,7 +40,8 @@ class Problem(NamedTuple):
 class Unread(NamedTuple):
     """A document skipped unparsed because its kind was not asked for; `read_unread` parses it after all.
 
-    `start` and `end` are offsets into the file's bytes as UTF-8 without byte order mark.
+    `start` and `end` are offsets into the file's bytes as UTF-8 without byte order mark; `above` is the number of line
+    breaks before `start`.
     """
 
     file: str
@@ -50,6 +51,7 @@ class Unread(NamedTuple):
     start: int
     end: int
     number: int
+    above: int
 
 
 class FileReading:

@@ -70,7 +70,7 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
             kind = identity(data, chunk)
             if kind is not None and not wanted(*kind):
                 line = chunk.line + data.count(b"\n", chunk.start, content) + 1
-                reading.unread.append(Unread(file, line, *kind, chunk.start, chunk.end, number))
+                reading.unread.append(Unread(file, line, *kind, chunk.start, chunk.end, number, chunk.line))
                 continue
         form = _read_chunk(data, chunk, file, number, reading)
         if form is not None:
@@ -96,7 +96,7 @@ def read_unread(data: bytes, unread: Unread) -> FileReading:
     """Return the documents of one that `read` skipped; `data` is the whole file again."""
     reading = FileReading()
     data = _as_utf8(data)
-    chunk = Chunk(unread.start, unread.end, data.count(b"\n", 0, unread.start))
+    chunk = Chunk(unread.start, unread.end, unread.above)
     form = _read_chunk(data, chunk, unread.file, unread.number, reading)
     return reading if form is None else FileReading(form=form)
 

@@ -70,9 +70,7 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
             numbers_by_path[path].append(number)
     uncovered = {path for path in numbers_by_path if path not in covered}
     # Contexts that are no path of the topology: of those that begin alike, the longest stands for all.
-    base |= {
-        path for path in uncovered if not any(longer != path and longer[: len(path)] == path for longer in uncovered)
-    }
+    base |= uncovered - {path[:length] for path in uncovered for length in range(len(path))}
     paths_by_numbers: dict[tuple[int, ...], list[Path]] = defaultdict(list)
     for path in sorted(base):
         acting = {number for length in range(1, len(path) + 1) for number in numbers_by_path.get(path[:length], ())}

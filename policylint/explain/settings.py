@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from policylint.documents import Pointer
@@ -13,6 +13,8 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Effective, Group, Lost, holds
 
 State = Literal["applies", "overridden", "dropped"]
+_OfPolicy = dict[ResourceKey, list[Attachment]]
+"""The attachments of a stack, by policy."""
 
 
 class Setting(NamedTuple):
@@ -51,6 +53,7 @@ def settings(group: Group, field: str = "") -> list[Setting]:
 
 def _applied(effective: Effective) -> list[Setting]:
     """Return one entry per top-level field, or per owner's part where several policies share the field."""
+    of_policy = _by_policy(effective.stack)
     by_field: dict[str | int, dict[Pointer, ResourceKey]] = defaultdict(dict)
     for pointer, owner in effective.owners.items():
         by_field[pointer[0] if pointer else ""][pointer] = owner
@@ -60,29 +63,40 @@ def _applied(effective: Effective) -> list[Setting]:
         owners = set(owned.values())
         if len(owners) == 1:
             whole: Pointer = (name,) if name != "" else ()
-            entries.append(_setting(effective, whole, next(iter(owners)), next(iter(owned))))
+            entries.append(_setting(effective, whole, next(iter(owners)), next(iter(owned)), of_policy))
         else:
-            for pointer, owner in sorted(_parts(owned).items(), key=lambda part: [str(step) for step in part[0]]):
-                leaf = next(candidate for candidate in owned if candidate[: len(pointer)] == pointer)
-                entries.append(_setting(effective, pointer, owner, leaf))
+            for pointer, leaf in sorted(_parts(owned).items(), key=lambda part: [str(step) for step in part[0]]):
+                entries.append(_setting(effective, pointer, owned[leaf], leaf, of_policy))
     return entries
 
 
-def _parts(owned: Mapping[Pointer, ResourceKey]) -> dict[Pointer, ResourceKey]:
-    """Return the shortest pointers below which every leaf has the same owner."""
-    parts: dict[Pointer, ResourceKey] = {}
-    for pointer, owner in owned.items():
-        for length in range(1, len(pointer) + 1):
-            part = pointer[:length]
-            if all(key == owner for leaf, key in owned.items() if leaf[:length] == part):
-                parts[part] = owner
+def _parts(owned: Mapping[Pointer, ResourceKey]) -> dict[Pointer, Pointer]:
+    """Return the shortest pointers below which every leaf has the same owner, each with its first leaf."""
+    owners_below: dict[Pointer, set[ResourceKey]] = defaultdict(set)
+    for leaf, owner in owned.items():
+        for length in range(1, len(leaf) + 1):
+            owners_below[leaf[:length]].add(owner)
+    parts: dict[Pointer, Pointer] = {}
+    for leaf in owned:
+        for length in range(1, len(leaf) + 1):
+            if len(owners_below[leaf[:length]]) == 1:
+                parts.setdefault(leaf[:length], leaf)
                 break
     return parts
 
 
-def _setting(effective: Effective, pointer: Pointer, owner: ResourceKey, leaf: Pointer) -> Setting:
+def _by_policy(stack: Iterable[Attachment]) -> _OfPolicy:
+    of_policy: _OfPolicy = defaultdict(list)
+    for attachment in stack:
+        of_policy[attachment.key].append(attachment)
+    return of_policy
+
+
+def _setting(
+    effective: Effective, pointer: Pointer, owner: ResourceKey, leaf: Pointer, of_policy: _OfPolicy
+) -> Setting:
     """Return the setting at a pointer of an effective spec; `leaf` is any leaf below it."""
-    attachment, prefix = _writer(effective.stack, owner, leaf)
+    attachment, prefix = _writer(of_policy.get(owner, []), leaf)
     location = None
     if attachment is not None:
         is_declared = _value(attachment, prefix, pointer) is not None
@@ -94,14 +108,16 @@ def _setting(effective: Effective, pointer: Pointer, owner: ResourceKey, leaf: P
 
 def _lost_settings(effective: Effective) -> list[Setting]:
     """Return the lost leaves, folded into a whole field where all leaves of a policy's field were lost alike."""
+    of_policy = _by_policy(effective.stack)
+    keeping = {(owner, pointer[:1]) for pointer, owner in effective.owners.items()}
     by_field: dict[tuple[ResourceKey, str | int], list[Lost]] = defaultdict(list)
     for lost in effective.lost:
         by_field[lost.policy, lost.pointer[0] if lost.pointer else ""].append(lost)
     entries = []
     for (policy, name), leaves in sorted(by_field.items(), key=lambda entry: (str(entry[0][1]), entry[0][0])):
-        attachment, prefix = _writer(effective.stack, policy, leaves[0].pointer)
+        attachment, prefix = _writer(of_policy.get(policy, []), leaves[0].pointer)
         node = None if attachment is None else attachment.node
-        kept = any(owner == policy and pointer[:1] == (name,) for pointer, owner in effective.owners.items())
+        kept = (policy, (name,)) in keeping
         ends = {(leaf.by, leaf.replaced) for leaf in leaves}
         by, replaced = next(iter(ends))
         if len(ends) == 1 and not kept and name != "" and (replaced or name not in effective.spec):
@@ -129,9 +145,8 @@ def _lost_with(spec: Mapping[str, Any], lost: Lost) -> Pointer:
     return lost.pointer
 
 
-def _writer(stack: Iterable[Attachment], owner: ResourceKey, leaf: Pointer) -> tuple[Attachment | None, Pointer]:
-    """Return the attachment of a policy that declares a leaf, and the pointer at which its declaration begins."""
-    of_owner = [attached for attached in stack if attached.key == owner]
+def _writer(of_owner: Sequence[Attachment], leaf: Pointer) -> tuple[Attachment | None, Pointer]:
+    """Return which attachment of a policy declares a leaf, and the pointer at which its declaration begins."""
     for attachment in of_owner:
         for declared in attachment.declared:
             if holds(declared.proper, leaf):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from policylint.explain.contexts import ContextAnswer, Path, leads_down
-from policylint.model import Node, PolicyKind
+from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.model.words import leading
 from policylint.policy.level import level
 
@@ -44,21 +44,33 @@ def level_of(node: Node | None) -> str:
     return node.key.kind.lower() if name == "workload" else _LEVELS.get(name, name)
 
 
-def where(answer: ContextAnswer, every: Sequence[Path], subject: Node) -> str:
+class Crowd:
+    """The nodes on the paths of all answers, by what they are."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.routes = _distinct(paths, _is_route)
+        self.listeners = _distinct(paths, _is_listener)
+        self.backends = _distinct(paths, _is_backend)
+        self.rules: dict[ResourceKey, list[Node]] = {}
+        for rule in _distinct(paths, _is_rule):
+            self.rules.setdefault(rule.key, []).append(rule)
+
+
+def where(answer: ContextAnswer, every: Crowd, subject: Node) -> str:
     """Return what tells an answer's contexts from the others: `rules 1, 3 via listener https`; "" for all of them."""
     parts = []
     routes = _distinct(answer.paths, _is_route)
-    if subject not in routes and routes != _distinct(every, _is_route):
+    if subject not in routes and routes != every.routes:
         parts.append(leading([str(route.key) for route in routes], 3) if routes else "without a route")
     rules = _distinct(answer.paths, _is_rule)
-    of_routes = [rule for rule in _distinct(every, _is_rule) if any(rule.key == route.key for route in routes)]
+    of_routes = [rule for route in routes for rule in every.rules.get(route.key, ())]
     if rules and rules != of_routes and subject not in rules and len(routes) < 2:
         parts.append(rule_names(rules))
     listeners = _distinct(answer.paths, _is_listener)
-    if listeners != _distinct(every, _is_listener) and subject not in listeners and listeners:
+    if listeners != every.listeners and subject not in listeners and listeners:
         parts.append("via " + leading([f"{listener.key.path}#{listener.section}" for listener in listeners], 3))
     backends = _distinct(answer.paths, _is_backend)
-    if backends != _distinct(every, _is_backend) and subject not in backends and not parts and backends:
+    if backends != every.backends and subject not in backends and not parts and backends:
         parts.append("to " + leading([str(backend) for backend in backends], 3))
     return " ".join(parts)
 

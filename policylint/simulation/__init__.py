@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, ResourceKey, World
+from policylint.model.world import Note
 from policylint.policy.declared import declared
 from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.validity import edition, structural
 from policylint.simulation.dispatch import Dispatch, Evaluation
+from policylint.simulation.selected import Selected
 from policylint.topology import RouteState, Topology, build
 from policylint.topology.grants import Grants
 
@@ -28,9 +31,10 @@ class Simulation:
         groups: the effective policies: contexts with one stack share one result.
         order_dependent: results that hang on an order that is not stated.
         target_conditions: conditions that controllers write on what policies target.
+        cut: what was left out because there is too much of it; where anything was, the run was not done whole.
     """
 
-    __slots__ = ("catalog", "groups", "order_dependent", "policies", "target_conditions", "topology", "world")
+    __slots__ = ("catalog", "cut", "groups", "order_dependent", "policies", "target_conditions", "topology", "world")
 
     def __init__(
         self,
@@ -41,6 +45,7 @@ class Simulation:
         groups: list[Group],
         order_dependent: list[OrderDependence],
         target_conditions: list[TargetCondition],
+        cut: Sequence[Note] = (),
     ) -> None:
         self.world = world
         self.catalog = catalog
@@ -49,6 +54,7 @@ class Simulation:
         self.groups = groups
         self.order_dependent = order_dependent
         self.target_conditions = target_conditions
+        self.cut = tuple(cut)
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
         """Return, for each node at or below a target, the policies that own a setting in a context through it."""
@@ -77,13 +83,14 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
     groups: list[Group] = []
     dependent: list[OrderDependence] = []
     target_conditions: list[TargetCondition] = []
+    cut: list[Note] = []
     for group, name in world.kinds():
         kind = catalog.get(group, name)
         if kind is None or (kind.policy_class == "Other" and not kind.extension_ref):
             continue
         evaluations = []
         for evaluator in dispatch.evaluators(kind):
-            evaluation, conditions = _evaluate(kind, evaluator, topology, grants, catalog)
+            evaluation, conditions = _evaluate(kind, evaluator, topology, grants, catalog, cut)
             evaluations.append(evaluation)
             target_conditions += conditions
         joined = dispatch.join(evaluations)
@@ -91,17 +98,23 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
         groups += joined.groups
         dependent += joined.dependent
     topology.revise(_routes_with_conditions(topology, catalog, dispatch))
-    return Simulation(world, catalog, topology, dict(sorted(states.items())), groups, dependent, target_conditions)
+    return Simulation(world, catalog, topology, dict(sorted(states.items())), groups, dependent, target_conditions, cut)
 
 
 def _evaluate(
-    kind: PolicyKind, evaluator: str, topology: Topology, grants: Grants, catalog: Catalog
+    kind: PolicyKind, evaluator: str, topology: Topology, grants: Grants, catalog: Catalog, cut: list[Note]
 ) -> tuple[Evaluation, list[TargetCondition]]:
-    """Return one implementation's evaluation of all policies of a kind, and the conditions on their targets."""
+    """Return one implementation's evaluation of all policies of a kind, and the conditions on their targets.
+
+    What is left out is added to `cut`.
+    """
     behaviour = implementation(evaluator, catalog.settings(evaluator))
     behaviour.begin(kind, topology, catalog)
     policies = topology.world.of_kind(kind.group, kind.kind)
-    states = [_resolve(PolicyState(policy, kind), topology, grants, behaviour) for policy in policies]
+    selected = Selected()
+    states = [_resolve(PolicyState(policy, kind), topology, grants, behaviour, selected) for policy in policies]
+    if selected.left_out:
+        cut.append(selected.note())
     groups, dependent = _combine(kind, states, topology, behaviour)
     behaviour.judge(states, topology)
     for state in states:
@@ -132,10 +145,12 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
     return routes
 
 
-def _resolve(state: PolicyState, topology: Topology, grants: Grants, behaviour: Implementation) -> PolicyState:
+def _resolve(
+    state: PolicyState, topology: Topology, grants: Grants, behaviour: Implementation, selected: Selected
+) -> PolicyState:
     """Fill in targets, declared settings and validity of one policy; the first thing that is wrong with it counts."""
     policy, kind = state.policy, state.kind
-    state.targets = behaviour.targets(policy, kind, topology, grants)
+    state.targets = selected.within(state, behaviour.targets(policy, kind, topology, grants))
     reading = policy.once(declared, kind)
     state.declared = reading.declared
     fault = structural(policy, kind, state.targets)

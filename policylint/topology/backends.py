@@ -95,7 +95,7 @@ class Backends:
     def __init__(self, world: World, grants: Grants) -> None:
         self._world = world
         self._grants = grants
-        self._ports: dict[ResourceKey, list[Port]] = {}
+        self._ports: dict[ResourceKey, dict[int | None, list[Port]]] = {}
 
     def of_route(self, route: Resource, mesh_parents: Collection[ResourceKey] = ()) -> tuple[BackendState, ...]:
         """Return the state of every backendRef of a route, those of its filters included.
@@ -166,13 +166,15 @@ class Backends:
         if service is None or number is None:
             return None, None
         if service.key not in self._ports:
-            self._ports[service.key] = ports(service)
+            by_number = self._ports[service.key] = {}
+            for port in ports(service):
+                by_number.setdefault(port.number, []).append(port)
         known = self._ports[service.key]
         if not known:
             return None, None
-        matching = [candidate for candidate in known if candidate.number == number]
+        matching = known.get(number, [])
         if not matching:
-            return (None if any(candidate.number is None for candidate in known) else False), None
+            return (None if None in known else False), None
         protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
         best = next((candidate for candidate in matching if candidate.protocol == protocol), matching[0])
         return True, port_node(service.key, best.name) if best.name else None

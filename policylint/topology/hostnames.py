@@ -46,7 +46,16 @@ def meet(first: str, second: str) -> str | None:
 
 def narrowed(pattern: str, others: Iterable[str]) -> tuple[str, ...]:
     """Return the intersections of a pattern with others, all in normal form, in the order of the others."""
-    return tuple(common for candidate in others if (common := meet(pattern, candidate)) is not None)
+    if not pattern:
+        return tuple(others)
+    suffix, length = (pattern[1:] if pattern.startswith("*.") else ""), len(pattern)
+    common = []
+    for other in others:  # `meet`, spelled out: this is done for every listener and hostname of every route
+        if other == pattern or (suffix and len(other) >= length and other.endswith(suffix)):
+            common.append(other)
+        elif not other or (other.startswith("*.") and length >= len(other) and pattern.endswith(other[1:])):
+            common.append(pattern)
+    return tuple(common)
 
 
 def specificity(pattern: str) -> tuple[int, int]:
@@ -109,6 +118,8 @@ def _normal(hostname: str) -> str:
     """Return a hostname in lower case, except the names of variables, which have a case: `echo.${SECRET_DOMAIN}`."""
     if hostname == "*":
         return EVERY
+    if "${" not in hostname:
+        return hostname.lower()
     head, *variables = hostname.split("${")
     normalized = head.lower()
     for variable in variables:

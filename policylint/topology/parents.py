@@ -17,6 +17,9 @@ from policylint.topology.references import ReferenceTarget, is_listener_set, par
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.state import Candidate
 
+MOST_LISTENERS = 64
+"""Listeners of one parent that a route is tried on: the API server takes no Gateway or ListenerSet with more."""
+
 
 class ParentClaim:
     """A parentRef before it becomes a ParentState: the parent it names and the listeners it selects.
@@ -82,15 +85,33 @@ class Parents:
         if port is not None:
             selected = [listener for listener in selected if listener.port in (port, None)]
         claim.section_found = bool(selected)
-        claim.candidates = [self._candidate(listener, holder, route, names) for listener in selected]
+        selected, left_out = selected[:MOST_LISTENERS], selected[MOST_LISTENERS:]
+        open_names = tuple(filter(is_symbolic, names))
+        claim.candidates = [self._candidate(listener, holder, route, names, open_names) for listener in selected]
         if port is not None:
             for number, listener in enumerate(selected):
                 if listener.port is None and not claim.candidates[number].failure:
                     unknown = f"the port of {listener.node} is not known"
                     claim.candidates[number] = claim.candidates[number]._replace(unknown=unknown)
+        if left_out:
+            first = left_out[0]
+            unknown = f"{claim.target.key} has more than {MOST_LISTENERS} listeners, and the rest are not looked at"
+            others = Candidate(first.node, first.holder, first.pointer, hostnames=names, unknown=unknown)
+            claim.candidates.append(others)
 
-    def _candidate(self, listener: Listener, holder: Holder, route: Resource, names: tuple[str, ...]) -> Candidate:
-        """Return the candidate for one listener, tested in order: served, kind, namespace, hostname."""
+    def _candidate(
+        self,
+        listener: Listener,
+        holder: Holder,
+        route: Resource,
+        names: tuple[str, ...],
+        open_names: tuple[str, ...],
+    ) -> Candidate:
+        """Return the candidate for one listener, tested in order: served, kind, namespace, hostname.
+
+        Args:
+            names, open_names: the hostnames of the route, and those of them that hold a variable.
+        """
         pointer = listener.pointer
         if holder.refused:
             return Candidate(
@@ -113,10 +134,10 @@ class Parents:
         common = narrowed(listener.hostname, names)
         if common:
             return Candidate(listener.node, listener.holder, pointer, hostnames=common, unknown=unknown)
-        if is_symbolic(listener.hostname) or any(map(is_symbolic, names)):
+        if open_names or is_symbolic(listener.hostname):
             unknown = unknown or "a hostname holds a variable that nothing in the tree fills in"
-            open_names = names if is_symbolic(listener.hostname) else tuple(filter(is_symbolic, names))
-            return Candidate(listener.node, listener.holder, pointer, hostnames=open_names, unknown=unknown)
+            possible = names if is_symbolic(listener.hostname) else open_names
+            return Candidate(listener.node, listener.holder, pointer, hostnames=possible, unknown=unknown)
         message = f"{listener.node} serves {listener.hostname}"
         return Candidate(listener.node, listener.holder, (*pointer, "hostname"), "NoMatchingListenerHostname", message)
 

@@ -12,7 +12,7 @@ import pytest
 
 from policylint.catalog.kinds import load_catalog
 from policylint.checks import RULES, expand, name_of, run
-from policylint.checks.kit.wording import did_you_mean, near
+from policylint.checks.kit.wording import Effort, Spellings, near
 from policylint.checks.registry import RuleEntry, anything
 from policylint.model import Finding, Location, Spot, World
 from policylint.simulation import simulate
@@ -129,4 +129,16 @@ def test_findings_do_not_hang_on_the_hash_seed(tmp_path: Path) -> None:
 def test_near_misses() -> None:
     assert near("chekout", ["checkout", "cart"]) == "checkout"
     assert near("zzz", ["checkout", "cart"]) == ""
-    assert did_you_mean("edgee", ["edge"]) == ' (did you mean "edge"?)'
+    assert Spellings(["edge", "edges", "shop"]).near("edge", 3) == ["edges"]
+
+
+def test_near_misses_among_many_names_cost_little_and_end() -> None:
+    names = [f"checkout-{number:04}" for number in range(3_000)]
+    effort = Effort()
+    spellings = Spellings(names, effort)
+    before = effort.left
+    assert spellings.near("chekout-1234", 1) == ["checkout-1234"]
+    assert before - effort.left <= 64 * len("chekout-1234") * len("checkout-1234")
+    while effort.left > 0:
+        spellings.near("chekout-1234", 1)
+    assert spellings.near("chekout-1234", 1) == []

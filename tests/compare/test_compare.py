@@ -287,3 +287,9 @@ def test_a_new_finding_stands_where_the_change_is() -> None:
     assert (placed.location.at()[0], placed.label) == (4, "there")
     assert [(each.message, each.location.at()[0]) for each in placed.related] == [("cause", 1), ("here", 9)]
     assert on_changed_lines(said, lambda _: frozenset()) == said
+
+
+def test_lines_of_a_long_file_are_compared_between_those_that_it_has_once() -> None:
+    before = [line for number in range(400) for line in (f"name: app-{number}", "kind: Service", "---")]
+    after = [*before[:600], "kind: Service", "new: 1", *before[600:900], *before[903:], "name: last"]
+    assert changed_lines(["other", *before, "end"], ["another", *after]) == {1, 602, 603, len(after) + 1}

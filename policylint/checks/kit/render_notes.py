@@ -1,4 +1,4 @@
-"""Findings from the notes that rendering takes on its input (GWP911 and GWP912)."""
+"""Findings from the notes that rendering and simulation take on their input (GWP911 and GWP912)."""
 
 from __future__ import annotations
 
@@ -13,3 +13,6 @@ def render_findings(rule: str, simulation: Simulation) -> Iterator[Finding]:
     for note in simulation.world.notes:
         if note.rule == rule:
             yield Finding(rule, "note", note.message, note.location, field=note.code)
+    for note in simulation.cut:
+        if note.rule == rule:
+            yield Finding(rule, "warning", note.message, note.location, field=note.code)

@@ -12,14 +12,14 @@ _MOST_COUNTED = 4_000
 
 
 class Effort:
-    """What may be spent on guesses, in pairs of letters compared, over all names that share it: about two seconds.
+    """What may be spent on guesses, in pairs of letters compared, over all names that share it: about a second.
 
     Where more is wrong, no spelling mistake is behind it, and no guess is made.
     """
 
     __slots__ = ("left",)
 
-    def __init__(self, left: int = 10_000_000) -> None:
+    def __init__(self, left: int = 5_000_000) -> None:
         self.left = left
 
 

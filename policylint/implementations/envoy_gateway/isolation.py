@@ -7,10 +7,10 @@ It decides whether a parentRef is accepted, and through which listeners a route 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
-from policylint.model import Node
+from policylint.model import Node, ResourceKey
 from policylint.topology import Candidate, ListenerState, Topology, whole
 from policylint.topology.hostnames import EVERY
 
@@ -24,39 +24,41 @@ class Isolation:
     def __init__(self, topology: Topology) -> None:
         self.world = topology.world
         self._topology = topology
+        admitted: dict[ResourceKey, list[ListenerState]] = defaultdict(list)
+        for listener_set in topology.listener_sets:
+            if listener_set.allowed is not False:
+                admitted[listener_set.parent] += listener_set.listeners
         sharing: dict[tuple[object, int | None], list[ListenerState]] = defaultdict(list)
         for gateway in topology.gateways:
-            admitted = (
-                listener
-                for listener_set in (topology.listener_sets if gateway.attached_listener_sets else ())
-                if listener_set.parent == gateway.gateway.key and listener_set.allowed is not False
-                for listener in listener_set.listeners
-            )
-            for listener in (*gateway.listeners, *admitted):
+            of_sets = admitted[gateway.gateway.key] if gateway.attached_listener_sets else ()
+            for listener in (*gateway.listeners, *of_sets):
                 sharing[listener.gateway, listener.port].append(listener)
-        self._others: dict[Node, frozenset[str]] = {}
-        """Per listener the hostnames of the others on its port."""
+        self._sharing: dict[Node, tuple[str, Counter[str]]] = {}
+        """Per listener its hostname, and how many listeners on its port have which hostname, itself included."""
+        self._contested = False
+        """Whether a listener has a hostname and shares its port."""
         for (gateway_key, _), listeners in sharing.items():
-            for listener in listeners if gateway_key is not None else ():
-                others = (each.hostname for each in listeners if each.node != listener.node)
-                self._others[listener.node] = frozenset(filter(None, others))
+            if gateway_key is not None:
+                hostnames = Counter(listener.hostname for listener in listeners if listener.hostname)
+                self._contested = self._contested or (len(listeners) > 1 and bool(hostnames))
+                self._sharing.update((listener.node, (listener.hostname, hostnames)) for listener in listeners)
 
     def leaves(self, candidate: Candidate) -> bool:
         """Tell whether a listener has a hostname of the route that is not another listener's own."""
-        if candidate.unknown or candidate.node not in self._others:
+        if candidate.unknown or candidate.node not in self._sharing:
             return True
-        return not self._others[candidate.node].issuperset(candidate.hostnames)
+        own, hostnames = self._sharing[candidate.node]
+        return any(hostnames[hostname] <= (hostname == own) for hostname in candidate.hostnames)
 
     def idle(self) -> Carriers:
         """Return pairs of a listener and an attached route between which no request passes.
 
         All hostnames that they have in common are another listener's, or the route's Namespace is known to be missing.
         """
-        contested = any(self._others.values())
         carriers: set[tuple[Node, Node]] = set()
         for route in self._topology.routes:
             shut_out = lacks_namespace(self.world, route.route.key.namespace)
-            if not shut_out and (not contested or EVERY in route.hostnames):
+            if not shut_out and (not self._contested or EVERY in route.hostnames):
                 continue
             for parent in route.parents:
                 carriers.update(

@@ -9,7 +9,7 @@ from policylint.explain.explanation import Explanation
 from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings
 from policylint.explain.unattached import target_place
-from policylint.explain.wording import chains, level_of, strategy, where
+from policylint.explain.wording import Crowd, chains, level_of, strategy, where
 from policylint.policy.results import PolicyState, Target
 from policylint.report.explain.radius import Radius
 from policylint.report.kit.identity import Names, json_place, json_pointer
@@ -28,10 +28,11 @@ def entry(explanation: Explanation, names: Names, field: str, radius: Radius | N
     content["facts"] = [{"name": fact.name, "value": fact.words} for fact in explanation.facts]
     if explanation.state is None:
         paths = explanation.answers.paths
+        every = Crowd(paths)
         content["chains"] = chains(paths, subject.node)
         content["contexts"] = [
             {
-                "where": where(answer, paths, subject.node),
+                "where": where(answer, every, subject.node),
                 "paths": [names.path(path) for path in answer.paths],
                 "policies": _policies(answer, names, field),
             }

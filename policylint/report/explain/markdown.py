@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.explain.explanation import Explanation
 from policylint.explain.settings import Setting, settings, summary
-from policylint.explain.wording import all_rules, chains, level_of, where
+from policylint.explain.wording import Crowd, all_rules, chains, level_of, where
 from policylint.report.explain.radius import Radius
 from policylint.report.explain.text import how
 from policylint.report.kit.display import place, short_place
@@ -25,9 +25,10 @@ def page(explanation: Explanation, radius: Radius | None, names: Names, field: s
     if explanation.state is not None:
         yield from _policy(explanation, names)
     paths = explanation.answers.paths
+    every = Crowd(paths)
     for answer in explanation.answers.listed:
         rows = [(group, setting) for group in answer.groups for setting in settings(group, field)]
-        context = where(answer, paths, subject.node) or all_rules(answer.paths, subject.node)
+        context = where(answer, every, subject.node) or all_rules(answer.paths, subject.node)
         yield f"\n**Effective policy{f': {escape(context)}' if context else ''}**\n\n"
         if not rows:
             yield "No policy acts here.\n"

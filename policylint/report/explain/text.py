@@ -13,7 +13,7 @@ from policylint.explain.explanation import Explanation
 from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.unattached import target_place
-from policylint.explain.wording import all_rules, chains, implementation_of, level_of, strategy, where
+from policylint.explain.wording import Crowd, all_rules, chains, implementation_of, level_of, strategy, where
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading
 from policylint.report.explain.radius import Radius
@@ -81,8 +81,10 @@ class ExplanationText:
         answers = explanation.answers
         subject = explanation.subject.node
         shown = False
+        every = Crowd(answers.paths)
+        causes = Causes(explanation.findings)
         for answer in answers.listed:
-            rows = self._rows(answer, explanation.findings)
+            rows = self._rows(answer, causes)
             if answer is answers.listed[-1]:
                 rows += self._unattached(explanation)
             if not rows and (self.field or len(answers.listed) == 1):
@@ -92,7 +94,7 @@ class ExplanationText:
                 same = all_rules(answer.paths, subject)
                 heading = "Effective policy" + (f" ({same})" if same else "")
             else:
-                context = where(answer, answers.paths, subject) or count(len(answer.paths), "context")
+                context = where(answer, every, subject) or count(len(answer.paths), "context")
                 heading = f"Effective policy: {context}"
             yield "\n" + self.paint("strong", one_line(heading)) + "\n"
             yield from self._table(rows) if rows else ["  no policy acts here\n"]
@@ -120,7 +122,7 @@ class ExplanationText:
         for number, line in enumerate(lines):
             yield f"{' ' * len(head) if number else self.paint('faint', head)}   {line}\n"
 
-    def _rows(self, answer: ContextAnswer, findings: Sequence[Finding]) -> list[Row]:
+    def _rows(self, answer: ContextAnswer, causes: Causes) -> list[Row]:
         rows: list[Row] = []
         for group in answer.groups:
             listed = settings(group, self.field)
@@ -138,7 +140,7 @@ class ExplanationText:
                     rows.append((f"  {setting.field}", value, _from(setting, named=named), how(setting)))
                     rows += _leaves(setting) if self.field else []
             for setting in lost[:_MOST_LOST]:
-                fate = f"{how(setting)} {_rule(setting, findings)}".rstrip()
+                fate = f"{how(setting)} {causes.rule(setting)}".rstrip()
                 rows.append((f"  {setting.field}", "-", _from(setting, named=named), fate))
             if len(lost) > _MOST_LOST:
                 rows.append((f"  and {len(lost) - _MOST_LOST} more lost", "", "", ""))
@@ -275,12 +277,24 @@ def _spot(location: Location, policy: ResourceKey) -> str:
     return f":{line}" if file.rpartition(".")[0] == policy.name else f"{file}:{line}"
 
 
-def _rule(setting: Setting, findings: Sequence[Finding]) -> str:
-    """Return the rule that reports a loss, if lint does."""
-    for finding in findings:
-        if setting.policy in finding.resources and any(key in finding.resources for key in setting.by):
-            return finding.rule
-    return ""
+class Causes:
+    """Findings by the objects that they are about."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self._findings = findings
+        self._about: dict[ResourceKey, dict[int, None]] = {}
+        for number, finding in enumerate(findings):
+            for key in finding.resources:
+                self._about.setdefault(key, {})[number] = None
+
+    def rule(self, setting: Setting) -> str:
+        """Return the rule that reports a loss, if lint does: of the first finding on the policy and one that won."""
+        numbers = []
+        for key in setting.by:
+            few, many = sorted((self._about.get(setting.policy, {}), self._about.get(key, {})), key=len)
+            numbers += [next((number for number in few if number in many), len(self._findings))]
+        first = min(numbers, default=len(self._findings))
+        return self._findings[first].rule if first < len(self._findings) else ""
 
 
 def _nowhere(explanation: Explanation) -> str:

@@ -1,0 +1,85 @@
+"""What a pull request brings may be large: the work grows with its size, and what would not is cut off and said."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from cProfile import Profile
+from importlib import import_module
+from pathlib import Path
+from pstats import Stats
+
+import pytest
+from click.testing import CliRunner
+
+from policylint.cli import main
+from policylint.simulation import selected
+
+BENCH = Path(__file__).parents[2] / "bench"
+SMALL, LARGE = 40, 160
+Shape = Callable[[Path, int], list[str]]
+
+
+@pytest.fixture
+def shapes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Shape]:
+    """The shapes of the benchmark."""
+    monkeypatch.syspath_prepend(str(BENCH))
+    found: dict[str, Shape] = import_module("growth").shapes()
+    return found
+
+
+def calls(shape: Shape, folder: Path, size: int) -> int:
+    """Return how many functions a run calls: what a busy machine does not change."""
+    arguments = shape(folder / str(size), size)
+    profile = Profile()
+    profile.enable()
+    result = CliRunner().invoke(main, arguments)
+    profile.disable()
+    assert result.exit_code in (0, 1, 3), result.output
+    total: int = Stats(profile).total_calls  # type: ignore[attr-defined]
+    return total
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("label-selectors", "target-selectors", "listener-sets", "hostnames-and-listeners", "one-path"),
+        *("missing-targets", "missing-sections", "ports-of-one-service", "reference-grants"),
+        *("suppression-comments", "unused-comments", "configured-ignores", "configured-patterns"),
+        *("explain-gateway", "diff-findings"),
+    ],
+)
+def test_the_work_grows_with_the_input(name: str, shapes: dict[str, Shape], tmp_path: Path) -> None:
+    calls(shapes[name], tmp_path, 1)  # imports
+    start = calls(shapes[name], tmp_path, 2)
+    small, large = (calls(shapes[name], tmp_path, size) - start for size in (SMALL, LARGE))
+    assert math.log(large / small) / math.log(LARGE / SMALL) <= 1.2
+
+
+def test_what_selectors_select_is_cut_off_and_said(
+    shapes: dict[str, Shape], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selected, "MOST_SELECTED", 35)
+    arguments = shapes["target-selectors-all"](tmp_path, 10)
+    result = CliRunner().invoke(main, [*arguments, "-o", "concise", "--select", "GWP911"])
+    assert result.exit_code == 3
+    assert "what SecurityPolicy shop/cors-00003 and 6 more select is not looked at" in result.output
+    found = CliRunner().invoke(main, ["explain", "SecurityPolicy/shop/cors-00003", str(tmp_path)]).output
+    assert "not looked at" in found
+
+
+def test_only_as_many_listeners_are_tried_as_a_gateway_may_have(shapes: dict[str, Shape], tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, [*shapes["policies-on-listeners"](tmp_path, 70), "--show-unknown"])
+    assert result.exit_code == 1
+    assert "has 70 items" in result.output
+    explained = CliRunner().invoke(main, ["explain", "HTTPRoute/shop/site-00069", str(tmp_path)]).output
+    assert "Gateway shop/edge has more than 64 listeners, and the rest are not looked at" in " ".join(explained.split())
+    assert not [line for line in result.output.splitlines() if "site-00069" in line and line.startswith("error")]
+
+
+def test_the_benchmark_says_what_grows(tmp_path: Path) -> None:
+    command = [sys.executable, str(BENCH / "growth.py"), "--shape", "one-path", "--sizes", "3,6"]
+    table = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert "| one-path | 6 | 10 |" in table

@@ -11,6 +11,12 @@ import yaml
 Object = dict[str, Any]
 GATEWAY_API = "gateway.networking.k8s.io"
 HOST = "shop.example.com"
+ENVOY = "gateway.envoyproxy.io/v1alpha1"
+KGATEWAY = "gateway.kgateway.dev/v1alpha1"
+ISTIO = "security.istio.io/v1"
+NETWORKING = "networking.istio.io/v1"
+CORS = {"cors": {"allowOrigins": ["https://shop.example.com"]}}
+RETRY = {"retry": {"numRetries": 2}}
 
 
 class _Dumper(yaml.CSafeDumper):
@@ -71,3 +77,47 @@ def service(name: str = "app", namespace: str = "shop", /, labels: Object | None
 def target(name: str, kind: str = "HTTPRoute", /, **rest: Any) -> Object:
     """Return a reference to an object of Gateway API, as policies name their targets."""
     return {"group": GATEWAY_API, "kind": kind, "name": name, **rest}
+
+
+def linted(root: Path, objects: Iterable[Object]) -> list[str]:
+    """Write the objects into one file, and return the arguments of its lint."""
+    write(root / "all.yaml", objects)
+    return ["lint", str(root)]
+
+
+def numbered(stem: str, size: int) -> list[str]:
+    """Return as many names, of equal length."""
+    return [f"{stem}-{number:05}" for number in range(size)]
+
+
+def routes_of(size: int) -> list[Object]:
+    """Return as many routes with a label and a hostname of their own, and what they need."""
+    return [*gateway(), service(), *(route(name, labels={"app": name}) for name in numbered("app", size))]
+
+
+def workloads(names: Iterable[str]) -> Iterable[Object]:
+    """Yield Deployments with a label of their own and one that all have."""
+    for name in names:
+        labels = {"app": name, "mesh": "yes"}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "app"}]}}
+        spec = {"selector": {"matchLabels": {"app": name}}, "template": template}
+        yield made("apps/v1", "Deployment", name, labels=labels, spec=spec)
+
+
+def allowing(name: str, labels: Object) -> Object:
+    """Return an AuthorizationPolicy for the workloads with some labels."""
+    rules = [{"from": [{"source": {"namespaces": ["shop"]}}]}]
+    spec = {"selector": {"matchLabels": labels}, "action": "ALLOW", "rules": rules}
+    return made(ISTIO, "AuthorizationPolicy", name, spec=spec)
+
+
+def cors_policy(name: str, *targets: Object) -> Object:
+    """Return a SecurityPolicy of Envoy Gateway on some targets."""
+    return made(ENVOY, "SecurityPolicy", name, spec={"targetRefs": list(targets), **CORS})
+
+
+def rules_for(path: str) -> list[Object]:
+    """Return one rule for a path prefix."""
+    return [
+        {"matches": [{"path": {"type": "PathPrefix", "value": path}}], "backendRefs": [{"name": "app", "port": 80}]}
+    ]

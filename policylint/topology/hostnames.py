@@ -24,8 +24,13 @@ def patterns(hostnames: Iterable[object]) -> tuple[str, ...]:
 
 def matches(host: str, pattern: str) -> bool:
     """Return whether the host of a request falls under a pattern; a port is ignored."""
+    return covers(_normal(pattern), without_port(host))
+
+
+def without_port(host: str) -> str:
+    """Return the host of a request in normal form."""
     name, colon, port = host.rpartition(":")
-    return covers(_normal(pattern), _normal(name if colon and port.isdigit() else host))
+    return _normal(name if colon and port.isdigit() else host)
 
 
 def covers(wide: str, narrow: str) -> bool:

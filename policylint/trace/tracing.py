@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic
 from policylint.model.words import leading
 from policylint.simulation import Simulation
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
-from policylint.topology.hostnames import specificity
+from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.state import rejection
 from policylint.topology.status import client_validation
 from policylint.trace import layer4, mesh
@@ -46,6 +46,7 @@ class Tracer:
             for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
                 if not candidate.failure:
                     self._attached[candidate.node].append((state, candidate))
+        self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
 
     def trace(self, request: Request) -> Trace:
         """Return the trace of one request.
@@ -65,6 +66,20 @@ class Tracer:
     def attached(self, listener: ListenerState, *kinds: str) -> list[tuple[RouteState, Candidate]]:
         """Return the routes of some kinds that a listener serves, with their candidates."""
         return [pair for pair in self._attached.get(listener.node, []) if pair[0].route.key.kind in kinds]
+
+    def serving(self, listener: ListenerState, kind: str, host: str) -> list[tuple[RouteState, Candidate]]:
+        """Return those of the routes of a kind at a listener that may serve a host; most name other hosts outright."""
+        attached = self.attached(listener, kind)
+        place = (listener.node, kind)
+        if place not in self._exact:
+            self._exact[place] = defaultdict(list)
+            for number, (_, candidate) in enumerate(attached):
+                for hostname in candidate.hostnames or (EVERY,):
+                    exact = bool(hostname) and not hostname.startswith("*.") and not is_symbolic(hostname)
+                    self._exact[place][hostname if exact else EVERY].append(number)
+        by_host = self._exact[place]
+        numbers = {*by_host.get(EVERY, ()), *by_host.get(without_port(host), ())}
+        return [attached[number] for number in sorted(numbers)]
 
     def path(self, listener: ListenerState) -> tuple[Node, ...]:
         """Return the nodes above a route: class, Gateway, ListenerSet, listener."""
@@ -129,12 +144,12 @@ class Tracer:
     def _route(self, start: Trace, listener: ListenerState, gateway: GatewayState) -> Trace:
         """Return the trace by the rule of an attached route that takes the request."""
         request = start.request
-        plain = attached = self.attached(listener, "HTTPRoute")
+        plain = attached = self.serving(listener, "HTTPRoute", request.host)
         grpc = False
         if request.grpc:
-            calls = self.attached(listener, "GRPCRoute")
+            calls = self.serving(listener, "GRPCRoute", request.host)
             serving = [call for call in calls if any(serves(request.host, name) for name in call[1].hostnames)]
-            grpc = bool(serving) or not attached
+            grpc = bool(serving) or not self.attached(listener, "HTTPRoute")
             attached = calls if grpc else attached
         served = [(state.route, candidate.hostnames) for state, candidate in attached]
         controller = self.simulation.catalog.implementation_of_controller(gateway.controller)
@@ -153,7 +168,9 @@ class Tracer:
             status = Outcome(status=404, reason=reason, grpc_status="Unimplemented" if request.grpc else "")
             nearest = nearest_rules(self._unattached(start), filter(can_match, evaluated), request)
             if not nearest and not evaluated:
-                nearest = nearest_hosts(served, request)
+                of_kind = self.attached(listener, "GRPCRoute" if grpc else "HTTPRoute")
+                named = [(state.route, candidate.hostnames) for state, candidate in of_kind]
+                nearest = nearest_hosts(named, request)
             return start._replace(outcome=status, nearest=nearest)
         winner = fitting[0]
         trace = self.finish(start, winner, fitting, self.path(listener), request.port or listener.port)

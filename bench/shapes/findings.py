@@ -5,7 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from shapes._written import HOST, cors_policy, gateway, linted, numbered, route, rules_for, service, target, write
+from shapes._written import (
+    HOST,
+    cors_policy,
+    gateway,
+    linted,
+    numbered,
+    route,
+    routes_of,
+    rules_for,
+    service,
+    target,
+    write,
+)
 
 
 def missing_targets(root: Path, size: int) -> list[str]:
@@ -45,7 +57,11 @@ def unknown_fields(root: Path, size: int) -> list[str]:
 
 
 def _dangling(root: Path, size: int, before: str = "", behind: str = "") -> None:
-    """Write policies whose target is nowhere, with a comment before each or behind its name."""
+    """Write policies whose target is nowhere, with a comment before each or behind its name.
+
+    There is a route of another name: in a tree without any they would come from elsewhere.
+    """
+    write(root / "routes.yaml", routes_of(1))
     policy = (
         "{before}apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\n"
         "metadata:\n  name: {name}\n  namespace: shop\nspec:\n  targetRefs:\n    - group: gateway.networking.k8s.io\n"
@@ -75,6 +91,7 @@ def comments_of_one_document(root: Path, size: int) -> list[str]:
         "    - {{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {}}}\n"
     )
     text = f"{head}spec:\n  targetRefs:\n{''.join(map(ref.format, numbered('gone', size)))}  cors: {{}}\n"
+    write(root / "routes.yaml", routes_of(1))
     (root / "policy.yaml").write_text(text, encoding="utf-8", newline="\n")
     return ["lint", str(root)]
 
@@ -116,12 +133,14 @@ def one_long_line(root: Path, size: int) -> list[str]:
     """A List of findings as JSON, in one line."""
     items = [cors_policy(name, target(name)) for name in numbered("gone", size)]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    write(root / "routes.yaml", routes_of(1))
     (root / "all.yaml").write_text(text, encoding="utf-8")
     return ["lint", str(root)]
 
 
 def files(root: Path, size: int) -> list[str]:
     """Findings in a file and a folder each."""
+    write(root / "routes.yaml", routes_of(1))
     for name in numbered("gone", size):
         write(root / name / "policy.yaml", [cors_policy(name, target(name))])
     return ["lint", str(root)]

@@ -37,8 +37,8 @@ def _loses_protection(state: PolicyState) -> bool:
     for group in state.groups:
         outranked = group.effective.stack[-1].key == state.key  # the most specific of its stack, and lost all the same
         protecting = settings.security if outranked else {*settings.authentication, *settings.authorization}
-        for lost in group.effective.lost:
-            field = str(lost.pointer[0]) if lost.policy == state.key and lost.pointer else ""
+        for lost in group.effective.lost_by(state.key):
+            field = str(lost.pointer[0]) if lost.pointer else ""
             own = next((declared.proper[field] for declared in state.declared if field in declared.proper), None)
             if field in protecting and group.effective.spec.get(field) != own:
                 return True

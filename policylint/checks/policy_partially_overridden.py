@@ -33,6 +33,6 @@ def _count_routes(state: PolicyState) -> tuple[int, int]:
     for group in state.groups:
         routes = {node for node in group.nodes if node.key.kind.endswith("Route") and node.role == node.key.kind}
         acting |= routes
-        if any(lost.policy == state.key for lost in group.effective.lost):
+        if group.effective.lost_by(state.key):
             losing |= routes
     return len(losing), len(acting)

@@ -14,7 +14,7 @@ from policylint.implementations.generic import Implementation, resolved_to
 from policylint.model import PolicyKind, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
-from policylint.policy.results import Declared, Effective, PolicyState, Target
+from policylint.policy.results import Declared, Effective, Losses, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import same_namespace
@@ -63,7 +63,7 @@ class Linkerd(Implementation):
         owners: dict[Pointer, ResourceKey] = {
             (_REFERENCES, index): attachment.key for index, attachment in enumerate(stack.attachments)
         }
-        return Effective({_REFERENCES: alternatives}, owners, (), stack.attachments)
+        return Effective({_REFERENCES: alternatives}, owners, Losses(), stack.attachments)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return the condition that is written on a rate limit (policy-controller/k8s/status/src/index.rs)."""

@@ -15,7 +15,7 @@ from policylint.documents import Pointer
 from policylint.model import PolicyKind, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.patching import JOIN, RFC_7386, Move, Patch, Rules, moved
-from policylint.policy.results import Attachment, Effective, Lost, holds
+from policylint.policy.results import Attachment, Effective, Losses, Lost, holds
 from policylint.policy.units import Leaf, Source, Unit, conflicts, leaves, places_of
 
 Merger = Callable[["Stack"], Effective]
@@ -57,7 +57,7 @@ class Folding:
         emptied: by place who took away what stood there, and put nothing in its place.
     """
 
-    __slots__ = ("_losses", "emptied", "fields", "spec", "standing")
+    __slots__ = ("_beaters", "_losses", "emptied", "fields", "spec", "standing")
 
     def __init__(self) -> None:
         self.spec: Mapping[str, Any] = {}
@@ -65,6 +65,7 @@ class Folding:
         self.fields: list[Pointer] = []
         self.emptied: dict[Pointer, ResourceKey] = {}
         self._losses: dict[tuple[ResourceKey, Pointer], _Loss] = {}
+        self._beaters: dict[ResourceKey, set[ResourceKey]] = {}
 
     def holders(self, field: Pointer = ()) -> set[ResourceKey]:
         """Return the owners of what stands in a field, or above it."""
@@ -72,7 +73,7 @@ class Folding:
 
     def beaters(self, policy: ResourceKey) -> frozenset[ResourceKey]:
         """Return the policies to which a policy has lost something on the way."""
-        return frozenset(key for loss in self._losses.values() if loss.leaf.owner == policy for key in loss.by)
+        return frozenset(self._beaters.get(policy, ()))
 
     def offer(self, source: Source, field: Pointer, value: Any, written: Pointer | None = None) -> None:
         """Take a whole field of a weaker source if nothing stands in its way; otherwise the source loses it.
@@ -116,8 +117,10 @@ class Folding:
     def beat(self, leaf: Leaf, place: Pointer, by: Iterable[ResourceKey]) -> None:
         """Record that one leaf has no effect at a place. Nobody loses to itself, as a policy on two levels might."""
         others = tuple(sorted({key for key in by if key != leaf.owner}))
-        if others:
-            self._losses.setdefault((leaf.owner, leaf.written), _Loss(leaf, place, others))
+        key = (leaf.owner, leaf.written)
+        if others and key not in self._losses:
+            self._losses[key] = _Loss(leaf, place, others)
+            self._beaters.setdefault(leaf.owner, set()).update(others)
 
     def clear(self, field: Pointer, by: ResourceKey) -> None:
         """Take away what stands in a field, or above it, and put nothing there."""
@@ -158,14 +161,14 @@ class Folding:
         self.standing = {**beside, **patch.standing}
         self.emptied.update(patch.emptied)
 
-    def lost(self) -> tuple[Lost, ...]:
+    def lost(self) -> Losses:
         """Return what was set and has no effect, sorted.
 
         Who has beaten a leaf may have been beaten since: it is lost to whoever stands at its place in the end, or has
         emptied it. A leaf that lost at one place and stands at another is not lost.
         """
         if not self._losses:
-            return ()
+            return Losses()
         standing = {(leaf.owner, leaf.pointer) for leaf in self.standing.values()}
         above = {place[:length] for place in self.standing for length in range(len(place) + 1)}
         lost: list[Lost] = []
@@ -180,7 +183,7 @@ class Folding:
             location = leaf.source.policy.location(*leaf.written)
             lost.append(Lost(leaf.pointer, leaf.owner, by, location, replaced))
         lost.sort(key=lambda loss: (loss.policy, [str(step) for step in loss.pointer]))
-        return tuple(lost)
+        return Losses(lost)
 
     def effective(self, stack: tuple[Attachment, ...]) -> Effective:
         """Return the effective policy of a stack."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from policylint.documents import Pointer
@@ -119,6 +120,18 @@ class Lost(NamedTuple):
     replaced: bool = False
 
 
+class Losses(tuple[Lost, ...]):
+    """Lost leaves, found by policy without looking at all of them."""
+
+    @cached_property
+    def by_policy(self) -> dict[ResourceKey, list[Lost]]:
+        """Return the leaves that each policy lost, in their order."""
+        by_policy: dict[ResourceKey, list[Lost]] = {}
+        for lost in self:
+            by_policy.setdefault(lost.policy, []).append(lost)
+        return by_policy
+
+
 class Effective(NamedTuple):
     """The effective policy of one stack of policies of one kind (GEP-713 «Effective policies»).
 
@@ -131,7 +144,7 @@ class Effective(NamedTuple):
 
     spec: Mapping[str, Any]
     owners: Mapping[Pointer, ResourceKey]
-    lost: tuple[Lost, ...]
+    lost: Losses
     stack: tuple[Attachment, ...]
 
     @property
@@ -141,7 +154,7 @@ class Effective(NamedTuple):
 
     def lost_by(self, policy: ResourceKey) -> list[Lost]:
         """Return what one policy of the stack has lost."""
-        return [loss for loss in self.lost if loss.policy == policy]
+        return self.lost.by_policy.get(policy, [])
 
     def survives(self, policy: ResourceKey) -> bool:
         """Return whether anything of a policy of the stack takes effect; what sets nothing loses nothing."""

@@ -20,7 +20,10 @@ from policylint.topology.references import same_namespace
 KINDS = ("ReferenceGrant", "ReferencePolicy")
 """ReferencePolicy is what v1alpha2 called it before v0.5."""
 
-_From = tuple[str, str, str]
+MOST_ENTRIES = 64
+"""Entries of `from` and of `to` that are read; the API server takes 16 of each."""
+_Place = tuple[str, ...]
+"""Namespace of the grant, group and kind of the referrer, group and kind of what it names."""
 
 
 def _place(namespace: str) -> str:
@@ -28,27 +31,57 @@ def _place(namespace: str) -> str:
     return UNKNOWN_NAMESPACE if namespace[:1] == UNKNOWN_NAMESPACE else namespace
 
 
+def _has(names: set[str] | None, name: str) -> bool:
+    return names is not None and ("" in names or name in names)
+
+
+class _Trust:
+    """What grants of one namespace let one kind name of another: by trusted namespace the names, "" for every one.
+
+    Attributes:
+        certain: by namespace that is known.
+        possible: of a grant that may apply: its namespace or the name holds a variable. "" in place of the former.
+    """
+
+    __slots__ = ("certain", "possible")
+
+    def __init__(self) -> None:
+        self.certain: dict[str, set[str]] = {}
+        self.possible: dict[str, set[str]] = {}
+
+    def add(self, trusted: str, name: str) -> None:
+        known = not is_symbolic(trusted) and trusted[:1] != UNKNOWN_NAMESPACE
+        if known and not is_symbolic(name):
+            self.certain.setdefault(trusted, set()).add(name)
+        else:
+            self.possible.setdefault(trusted if known else "", set()).add("" if is_symbolic(name) else name)
+
+    def covers(self, namespace: str, name: str) -> bool | None:
+        """Return whether an object of a known namespace may name this one; None where that is possible."""
+        if _has(self.certain.get(namespace), name):
+            return True
+        return None if _has(self.possible.get(namespace), name) or _has(self.possible.get(""), name) else False
+
+
 class Grants:
-    """All ReferenceGrants of a world, by the namespace they are in and the kind that they trust."""
+    """All ReferenceGrants of a world, by their namespace, the kind that they trust and the kind that it may name."""
 
     __slots__ = ("_by_place", "_world")
 
     def __init__(self, world: World) -> None:
         self._world = world
-        # (namespace of the grant, group and kind of the referrer) -> (trusted namespace, what it may name)
-        self._by_place: dict[_From, list[tuple[str, list[_From]]]] = defaultdict(list)
+        self._by_place: dict[_Place, _Trust] = defaultdict(_Trust)
         for kind in KINDS:
             for grant in world.of_kind(GATEWAY_GROUP, kind):
                 self._add(grant)
 
     def _add(self, grant: Resource) -> None:
-        targets = [
-            (text(reference.get("group")), text(reference.get("kind")), text(reference.get("name")))
-            for reference in map(mapping, sequence(grant.spec.get("to")))
-        ]
-        for trusted in map(mapping, sequence(grant.spec.get("from"))):
-            place = (_place(grant.key.namespace), text(trusted.get("group")), text(trusted.get("kind")))
-            self._by_place[place].append((text(trusted.get("namespace")), targets))
+        place = _place(grant.key.namespace)
+        for trusted in map(mapping, sequence(grant.spec.get("from"))[:MOST_ENTRIES]):
+            namespace = text(trusted.get("namespace"))
+            for reference in map(mapping, sequence(grant.spec.get("to"))[:MOST_ENTRIES]) if namespace else ():
+                kinds = (text(entry.get(field)) for entry in (trusted, reference) for field in ("group", "kind"))
+                self._by_place[(place, *kinds)].add(namespace, text(reference.get("name")))
 
     def allows(self, referrer: ResourceKey, target: ResourceKey) -> bool | None:
         """Return whether `referrer` may name `target`: always in its own namespace, else if a grant there says so.
@@ -62,19 +95,12 @@ class Grants:
             return same
         uncertain = self._world.movable
         for namespace in (target.namespace, UNKNOWN_NAMESPACE):
-            for trusted, targets in self._by_place.get((namespace, referrer.group, referrer.kind), ()):
-                trusts = same_namespace(trusted, referrer.namespace)
-                if trusts is False or not trusted:
-                    continue
-                for group, kind, name in targets:
-                    if (group, kind) != (target.group, target.kind) or (
-                        name and name != target.name and not is_symbolic(name)
-                    ):
-                        continue
-                    # A grant whose namespace or name is unknown may apply, or may not.
-                    if trusts and namespace != UNKNOWN_NAMESPACE and not is_symbolic(name):
-                        return True
-                    uncertain = True
+            trust = self._by_place.get((namespace, *referrer[:2], *target[:2]))
+            covered = False if trust is None else trust.covers(referrer.namespace, target.name)
+            # A grant whose namespace is unknown may apply, or may not.
+            if covered and namespace != UNKNOWN_NAMESPACE:
+                return True
+            uncertain = uncertain or covered is not False
         if uncertain:
             return None
         unseen = self._world.unseen.reason(ResourceKey(GATEWAY_GROUP, "ReferenceGrant", target.namespace, ""))

@@ -118,13 +118,18 @@ def superseders(simulation: Simulation, state: PolicyState) -> tuple[ResourceKey
     refusing = {refusal.by for refusal in state.refused}
     reported = drops(simulation)
     rest = [key for key in state.by if key not in refusing and (key, state.key) not in reported]
-    unordered = {
-        key
-        for dependence in (simulation.order_dependent if rest else ())
-        if state.key in dependence.policies
-        for key in dependence.policies
-    }
+    unordered = _unordered(simulation).get(state.key, set()) if rest else set()
     return tuple(key for key in rest if key == state.key or key not in unordered)
+
+
+@lru_cache(maxsize=1)
+def _unordered(simulation: Simulation) -> dict[ResourceKey, set[ResourceKey]]:
+    """Return for each policy those whose order with it decides and is not stated; cached as `drops`."""
+    by_policy: dict[ResourceKey, set[ResourceKey]] = defaultdict(set)
+    for dependence in simulation.order_dependent:
+        for key in dependence.policies:
+            by_policy[key].update(dependence.policies)
+    return by_policy
 
 
 def names(state: PolicyState, by: tuple[ResourceKey, ...]) -> str:
@@ -162,10 +167,5 @@ def overridden(
 def lost_fields(state: PolicyState) -> list[str]:
     """Return the top-level settings of a policy that are lost somewhere, sorted."""
     return sorted(
-        {
-            str(lost.pointer[0])
-            for group in state.groups
-            for lost in group.effective.lost
-            if lost.policy == state.key and lost.pointer
-        }
+        {str(lost.pointer[0]) for group in state.groups for lost in group.effective.lost_by(state.key) if lost.pointer}
     )

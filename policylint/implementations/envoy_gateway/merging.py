@@ -12,7 +12,7 @@ from policylint.documents import Pointer
 from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.patching import RFC_7386
-from policylint.policy.results import Attachment, Effective, Lost
+from policylint.policy.results import Attachment, Effective, Losses
 from policylint.policy.strategies import strategic
 from policylint.policy.units import Layer
 from policylint.topology import Topology
@@ -42,7 +42,7 @@ def merge(stack: Stack, topology: Topology) -> Effective:
 
 def _merged(
     _: Resource, kind: PolicyKind, fills: bool, *layers: Any
-) -> tuple[Mapping[str, Any], Mapping[Pointer, ResourceKey], tuple[Lost, ...]]:
+) -> tuple[Mapping[str, Any], Mapping[Pointer, ResourceKey], Losses]:
     """Return spec, owners and what was lost.
 
     `layers` holds, from the least to the most specific policy, one after the other: the policy, what it declares, and

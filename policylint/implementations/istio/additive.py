@@ -7,7 +7,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.istio.provenance import listing
 from policylint.model import ResourceKey, mapping, sequence, text
-from policylint.policy.results import Attachment, Effective
+from policylint.policy.results import Attachment, Effective, Losses
 
 _ACTIONS = ("CUSTOM", "DENY", "ALLOW", "AUDIT")
 """In the order in which a request meets them; AUDIT only marks (docs/design/implementations/istio.md §1)."""
@@ -38,7 +38,7 @@ def request_authentication(stack: Stack) -> Effective:
     rules.sort(key=lambda pair: text(pair[0].get("issuer")))
     owners: dict[Pointer, ResourceKey] = {("jwtRules", index): key for index, (_, key) in enumerate(rules)}
     spec: dict[str, Any] = {"jwtRules": [rule for rule, _ in rules]} if rules else {}
-    return Effective(spec, owners, (), stack)
+    return Effective(spec, owners, Losses(), stack)
 
 
 def extensions(stack: Stack) -> Effective:

@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.implementations.istio.labels import is_wide
 from policylint.model import ResourceKey
 from policylint.policy import units
-from policylint.policy.results import Attachment, Effective, Lost
+from policylint.policy.results import Attachment, Effective, Losses, Lost
 
 Slot = tuple[str, ...]
 """A place in the effective spec; the policies write the same thing at places of their own."""
@@ -68,7 +68,7 @@ class ProvenanceLedger:
         size = len(prefix)
         return {slot[size:]: owner.key for slot, (_, owner, _) in self._standing.items() if slot[:size] == prefix}
 
-    def lost(self) -> tuple[Lost, ...]:
+    def lost(self) -> Losses:
         """Return every setting that stands nowhere any more; what a policy replaces of its own is not lost."""
         survivors = {(owner.key, pointer) for _, owner, pointer in self._standing.values()}
         losses: dict[tuple[ResourceKey, Pointer], Lost] = {}
@@ -83,9 +83,9 @@ class ProvenanceLedger:
         return sorted_lost((*self._dropped, *losses.values()))
 
 
-def sorted_lost(lost: Iterable[Lost]) -> tuple[Lost, ...]:
+def sorted_lost(lost: Iterable[Lost]) -> Losses:
     """Sort as reports print them."""
-    return tuple(sorted(lost, key=lambda leaf: (leaf.policy, [str(step) for step in leaf.pointer])))
+    return Losses(sorted(lost, key=lambda leaf: (leaf.policy, [str(step) for step in leaf.pointer])))
 
 
 def nested(slots: dict[Slot, Any]) -> dict[str, Any]:
@@ -122,4 +122,4 @@ def listing(fields: dict[str, list[Attachment]], stack: tuple[Attachment, ...]) 
     owners: dict[Pointer, ResourceKey] = {
         (name, index): each.key for name, inside in fields.items() for index, each in enumerate(inside)
     }
-    return Effective(spec, owners, (), stack)
+    return Effective(spec, owners, Losses(), stack)

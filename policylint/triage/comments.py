@@ -22,6 +22,10 @@ _BORDER = re.compile(r"(?:---|\.\.\.)(?:[ \t]|$)")
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 
 
+Range = tuple[tuple[int, int], tuple[int, int]]
+"""Line and column of a scalar's first character, and of the one behind its last."""
+
+
 class Span(NamedTuple):
     """A range of lines, first and last included, 1-based."""
 
@@ -32,18 +36,16 @@ class Span(NamedTuple):
 def suppressions(file: str, lines: Sequence[str]) -> list[Suppression]:
     """Return the suppressions in the comments of a file; text inside a scalar that looks like one does not count."""
     in_comments: list[Suppression] = []
-    scalars: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    scalars: list[Range] = []
     layout: Layout | None = None
     for number, line in enumerate(lines, 1):
         marks = list(MARK.finditer(line)) if "policylint" in line else []
         ends = [*(later.start() for later in marks[1:]), len(line)]
         for mark, end in zip(marks, ends, strict=False):
             if layout is None:
-                scalars = sorted((start, stop) for start, stop in texts(lines) if start < stop)
+                scalars = texts(lines)
                 layout = Layout(lines)
-            before = bisect_left(scalars, ((number, mark.start()),)) - 1
-            inside_scalar = before >= 0 and (number, mark.start()) < scalars[before][1]
-            if inside_scalar or not _begins_comment(line, mark.start()):
+            if is_inside(scalars, (number, mark.start())) or not _begins_comment(line, mark.start()):
                 continue
             rules = tuple(name.strip() for name in (mark[1] or "").split(",") if name.strip())
             reason, expires = expiry(line[mark.end() : end].strip(" \t:-–—"))
@@ -58,7 +60,18 @@ def _begins_comment(line: str, column: int) -> bool:
     return column == 0 or line[column - 1] in " \t" or bool(_COMMENT.search(line, 0, column))
 
 
-def texts(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def is_inside(scalars: Sequence[Range], place: tuple[int, int]) -> bool:
+    """Return whether a place lies inside one of the scalars of a file, as `texts` returns them."""
+    before = bisect_left(scalars, (place,)) - 1
+    return before >= 0 and place < scalars[before][1]
+
+
+def texts(lines: Sequence[str]) -> list[Range]:
+    """Return the ranges of the scalars of a file, sorted; those without a character are left out."""
+    return sorted((start, stop) for start, stop in _texts(lines) if start < stop)
+
+
+def _texts(lines: Sequence[str]) -> Iterator[Range]:
     """Yield the range of each scalar of a file: line and column of its first character, and of the one behind its last.
 
     Of a block scalar that is the text below its header, since a comment may stand behind the header. Scalars after a

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from policylint.model.suppression import Suppression
 from policylint.namedtuple import NamedTuple
-from policylint.triage.comments import suppressions, texts
+from policylint.triage.comments import is_inside, suppressions, texts
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _BOM = b"\xef\xbb\xbf"
@@ -55,7 +56,8 @@ def add(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason: str
         problem = NOT_UTF8
     if problem:
         return Insertion(data, 0, dict.fromkeys(wanted, problem))
-    missing = {line: rules for line in sorted(wanted) if (rules := _missing(data, file, line, wanted[line]))}
+    existing = [suppression for suppression in _existing(data, file) if suppression.reason]
+    missing = {line: rules for line in sorted(wanted) if (rules := _missing(existing, line, wanted[line]))}
     all_edits = _insert(data, file, missing, reason)
     if all_edits.refused or _is_same(data, all_edits.data, file):
         return all_edits
@@ -71,14 +73,14 @@ def add(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason: str
     return Insertion(result, number, refused)
 
 
-def _missing(data: bytes, file: str, line: int, rules: Sequence[str]) -> list[str]:
+def _existing(data: bytes, file: str) -> list[Suppression]:
+    return suppressions(file, _lines(data)) if b"policylint" in data else []
+
+
+def _missing(existing: Sequence[Suppression], line: int, rules: Sequence[str]) -> list[str]:
     """Return the rules that no suppression covers yet on a line."""
-    existing = suppressions(file, _lines(data)) if b"policylint" in data else []
     covered = {
-        name
-        for suppression in existing
-        if suppression.reason and suppression.first <= line <= suppression.last
-        for name in suppression.rules
+        name for suppression in existing if suppression.first <= line <= suppression.last for name in suppression.rules
     }
     return sorted({rule for rule in rules if rule not in covered})
 
@@ -87,7 +89,7 @@ def _insert(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason:
     """Insert the comments, from the bottom up; lines where there is no place are refused."""
     raw = [match for match in _LINE.findall(data) if match]
     lines = _lines(data)
-    scalars = list(texts(lines))
+    scalars = texts(lines)
     refused: dict[int, str] = {}
     number = 0
     for line in sorted(wanted, reverse=True):
@@ -97,9 +99,9 @@ def _insert(data: bytes, file: str, wanted: Mapping[int, Sequence[str]], reason:
             continue
         body = raw[line - 1].rstrip(b"\r\n")
         end = raw[line - 1][len(body) :]
-        if not _is_inside(scalars, (line, len(lines[line - 1]))):
+        if not is_inside(scalars, (line, len(lines[line - 1]))):
             raw[line - 1] = body + b"  " + comment + end
-        elif not _is_inside(scalars, (line, 0)):
+        elif not is_inside(scalars, (line, 0)):
             plain = body.removeprefix(_BOM)
             indent = plain[: len(plain) - len(plain.lstrip(b" "))]
             raw[line - 1] = body[: len(body) - len(plain)] + indent + comment + (end or b"\n") + plain + end
@@ -114,11 +116,6 @@ def _lines(data: bytes) -> list[str]:
     from policylint.sources.source import lines_of
 
     return lines_of(data)
-
-
-def _is_inside(scalars: Sequence[tuple[tuple[int, int], tuple[int, int]]], place: tuple[int, int]) -> bool:
-    """Return whether a place lies inside a scalar."""
-    return any(start < place < end for start, end in scalars)
 
 
 def _is_same(before: bytes, after: bytes, file: str) -> bool:

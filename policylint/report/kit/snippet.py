@@ -39,6 +39,10 @@ class Frame(NamedTuple):
         return f"{self.ruler()} {line}"
 
 
+_MOST_NARROW = 4_096
+"""Characters beyond which what stands before a token is not measured: it has no room, however narrow it is."""
+
+
 def excerpt(
     frame: Frame, lines: list[str], line: int, column: int, mark: str, style: str, label: str, *, context: bool
 ) -> list[str]:
@@ -82,7 +86,7 @@ def _entry(lines: list[str], line: int) -> int:
 
 def _offset(text: str, column: int, frame: Frame) -> int:
     """Return how many characters to leave out on the left so that a token far to the right can be seen."""
-    if width(spread(printable(text[: column - 1]))) + 20 <= frame.room:
+    if column <= _MOST_NARROW and width(spread(printable(text[: column - 1]))) + 20 <= frame.room:
         return 0
     return max(0, column - 1 - frame.room // 3)
 

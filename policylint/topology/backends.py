@@ -7,6 +7,7 @@ HTTPBackendRef.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from policylint.documents import Pointer
@@ -77,6 +78,15 @@ def _ports(resource: Resource) -> list[Port]:
     ]
 
 
+@lru_cache(maxsize=64)
+def ports_by_number(resource: Resource) -> dict[int | None, list[Port]]:
+    """Return the same by number; kept for the latest objects, as many backends may name one."""
+    by_number: dict[int | None, list[Port]] = {}
+    for port in ports(resource):
+        by_number.setdefault(port.number, []).append(port)
+    return by_number
+
+
 def port_node(key: ResourceKey, name: str) -> Node:
     """Return the node of a named port: `ServicePort shop/checkout#http`."""
     return Node(key, name, "ServicePort")
@@ -90,12 +100,11 @@ def is_delegation(key: ResourceKey) -> bool:
 class Backends:
     """Works out the state of every backendRef of one world."""
 
-    __slots__ = ("_grants", "_ports", "_world")
+    __slots__ = ("_grants", "_world")
 
     def __init__(self, world: World, grants: Grants) -> None:
         self._world = world
         self._grants = grants
-        self._ports: dict[ResourceKey, dict[int | None, list[Port]]] = {}
 
     def of_route(self, route: Resource, mesh_parents: Collection[ResourceKey] = ()) -> tuple[BackendState, ...]:
         """Return the state of every backendRef of a route, those of its filters included.
@@ -165,11 +174,7 @@ class Backends:
         """Return whether a Service has a port, and its node if it is named; UDP wins over TCP only for UDPRoutes."""
         if service is None or number is None:
             return None, None
-        if service.key not in self._ports:
-            by_number = self._ports[service.key] = {}
-            for port in ports(service):
-                by_number.setdefault(port.number, []).append(port)
-        known = self._ports[service.key]
+        known = ports_by_number(service)
         if not known:
             return None, None
         matching = known.get(number, [])

@@ -15,7 +15,7 @@ from policylint.implementations.generic import walk
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState
-from policylint.topology.backends import ports
+from policylint.topology.backends import ports_by_number
 from policylint.topology.references import backend_target
 
 KINDS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend")}
@@ -73,8 +73,8 @@ def _port(fleet: Fleet, key: ResourceKey, number: int | None) -> str:
     if (key.group, key.kind) == (GROUP, "Backend"):
         return str(number)
     service = fleet.world.get(key)
-    of_service = ports(service) if service is not None else []
-    return next((port.name for port in of_service if port.number == number), "")
+    of_number = ports_by_number(service).get(number) if service is not None else None
+    return of_number[0].name if of_number else ""
 
 
 def _of_policies(fleet: Fleet) -> Iterator[Use]:

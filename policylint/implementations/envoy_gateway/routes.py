@@ -17,7 +17,7 @@ from policylint.implementations.envoy_gateway.feature_flags import backend_off
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.model import Resource, sequence
 from policylint.topology import BackendState, Condition, ParentState, RouteState
-from policylint.topology.backends import ports
+from policylint.topology.backends import ports_by_number
 from policylint.topology.hostnames import EVERY
 
 WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
@@ -96,5 +96,5 @@ def _of_backend(backend: BackendState, protocol: str, settings: Mapping[str, Any
 def _speaks(backend: BackendState, protocol: str) -> bool:
     """Tell whether the port of a backend takes the protocol of the route: UDPRoutes need UDP, all others TCP."""
     service = backend.resolution.resource
-    of_number = [port for port in ports(service) if port.number == backend.port] if service is not None else []
+    of_number = ports_by_number(service).get(backend.port, []) if service is not None else []
     return not of_number or any(port.protocol == protocol for port in of_number)

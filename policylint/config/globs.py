@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+
+from policylint.regex import expression
 
 
 def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     """Return a function that tells whether patterns match a posix path, relative to where the patterns start."""
-    compiled = [(pattern.startswith("!"), expression(pattern.removeprefix("!"))) for pattern in patterns]
+    compiled = [(pattern.startswith("!"), expression(_translated(pattern.removeprefix("!")))) for pattern in patterns]
 
     def matches(path: str) -> bool:
         for negated, pattern_expression in reversed(compiled):
-            if pattern_expression.fullmatch(path):
+            if pattern_expression.is_whole(path):
                 return not negated
         return False
 
     return matches
 
 
-@cache
-def expression(pattern: str) -> re.Pattern[str]:
+def _translated(pattern: str) -> str:
     """Return one pattern as a regular expression over whole paths of files."""
     body = pattern.rstrip("/")
     only_below = pattern.endswith("/")
@@ -36,7 +36,7 @@ def expression(pattern: str) -> re.Pattern[str]:
     text = re.sub(r"^\0/", "(?:.*/)?", text)
     text = text.replace("/\0/", "/(?:.*/)?")
     text = re.sub(r"/\0$", "/.*", text).replace("\0", ".*")
-    return re.compile(("" if anchored else "(?:.*/)?") + text + ("/.*" if only_below else "(?:/.*)?"), re.DOTALL)
+    return "(?s)" + ("" if anchored else "(?:.*/)?") + text + ("/.*" if only_below else "(?:/.*)?")
 
 
 def _segment(part: str) -> str:
@@ -57,10 +57,23 @@ def _segment(part: str) -> str:
         elif char == "\\" and position < len(part):
             text += re.escape(part[position])
             position += 1
-        elif char == "[" and (end := part.find("]", position + 1)) > 0:
-            inside = part[position:end].replace("\\", "\\\\")
-            text += "[^" + inside[1:] + "]" if inside[0] in "!^" else f"[{inside}]"
+        elif char == "[" and (end := part.find("]", position + 1 + (part[position : position + 1] in ("!", "^")))) > 0:
+            text += _character_class(part[position:end])
             position = end + 1
         else:
             text += re.escape(char)
     return text
+
+
+def _character_class(inside: str) -> str:
+    """Return the characters that `[…]` stands for, a range that runs backwards for none, as a regular expression."""
+    negated = inside[0] in "!^"
+    members = ""
+    for range_or_character in re.findall(r"(?s).-.|.", inside[negated:]):
+        first, last = range_or_character[0], range_or_character[-1]
+        if first <= last:
+            members += f"\\x{{{ord(first):x}}}-\\x{{{ord(last):x}}}"
+    everything = r"\x{0}-\x{10ffff}"
+    if not members:
+        return f"[{'' if negated else '^'}{everything}]"
+    return f"[{'^' if negated else ''}{members}]"

@@ -28,37 +28,51 @@ class TomlPositions(NamedTuple):
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:  # noqa: ARG002 - one place for both
         """Return the line of the innermost key of the pointer that can be found, else that of the table's head."""
-        line, column = self._head(r"tool\.policylint\b")
+        line, column = self._head("")
         for step in pointer:
             if not isinstance(step, str):
                 continue
-            name = rf"[\"']?{re.escape(step)}[\"']?"
-            head = self._head(rf"tool\.policylint\.(?:.*\.)?{name}\s*\]")
-            key_place = self._below(line, rf"\s*({name})\s*[.=]") or (head if head[0] >= line else None)
-            key_place = key_place or self._within(line, step)
+            head = self._head(step)
+            key_place = self._below(line, step) or (head if head[0] >= line else None) or self._within(line, step)
             if key_place is None:
                 break
             line, column = key_place
         return Position(line, column)
 
-    def _head(self, pattern: str) -> tuple[int, int]:
-        """Return the place of the first table header that matches a pattern, else the first line."""
+    def _head(self, step: str) -> tuple[int, int]:
+        """Return the place of the first header of our tables, or of those whose name ends in a key; else the first
+        line."""
         for number, text in enumerate(self.lines, 1):
-            if match := re.match(rf"\s*\[\[?\s*({pattern})", text):
-                return number, match.start(1) + 1
+            match = _HEAD.match(text)
+            if match and (not step or match["below"].rstrip().endswith(tuple(f".{key}" for key in _spellings(step)))):
+                return number, match.start("name") + 1
         return 1, 1
 
-    def _below(self, line: int, pattern: str) -> tuple[int, int] | None:
+    def _below(self, line: int, step: str) -> tuple[int, int] | None:
         """Return the place of a key in the table that is open on a line."""
         for number in range(line, len(self.lines) + 1):
             text = self.lines[number - 1]
-            if number > line and re.match(r"\s*\[\[?\s*[\w\"'.-]+\s*\]", text):
+            if number > line and _ANY_HEAD.match(text):
                 return None
-            if match := re.match(pattern, text):
-                return number, match.start(1) + 1
+            written = text.lstrip()
+            for key in _spellings(step):
+                if written.startswith(key) and written[len(key) :].lstrip().startswith((".", "=")):
+                    return number, len(text) - len(written) + 1
         return None
 
     def _within(self, line: int, step: str) -> tuple[int, int] | None:
         """Return the place of a key of an inline table on the line."""
-        match = re.search(rf"[\"']?\b{re.escape(step)}[\"']?\s*=", self.lines[line - 1])
-        return (line, match.start() + 1) if match else None
+        text = self.lines[line - 1]
+        for match in _KEY.finditer(text):
+            if match["key"].strip("\"'") == step:
+                return line, match.start("key") + 1
+        return None
+
+
+_HEAD = re.compile(r"\s*\[\[?\s*(?P<name>tool\.policylint\b)(?P<below>[^\]]*)")
+_ANY_HEAD = re.compile(r"\s*\[\[?\s*[\w\"'.-]+\s*\]")
+_KEY = re.compile(r"(?P<key>\"[^\"]*\"|'[^']*'|[\w-]+)\s*=")
+
+
+def _spellings(key: str) -> tuple[str, ...]:
+    return key, f'"{key}"', f"'{key}'"

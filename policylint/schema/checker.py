@@ -34,7 +34,6 @@ class Checker:
         "_classes",
         "_extra",
         "_items",
-        "_matches",
         "_numeric",
         "_properties",
         "_required",
@@ -56,7 +55,6 @@ class Checker:
         self._required: tuple[str, ...] = tuple(schema.get("required", ()))
         self._numeric = any(name in schema for name in _VALUES)
         self._whole = not schema.keys().isdisjoint(_WHOLE)
-        self._matches: Any = None
         self._accepted: set[str] = set()
 
     def is_valid(self, value: Any) -> bool:
@@ -136,11 +134,7 @@ class Checker:
         schema = self._schema
         if len(value) < schema.get("minLength", 0) or len(value) > schema.get("maxLength", len(value)):
             return False
-        if "pattern" not in schema:
-            return True
-        if self._matches is None:
-            self._matches = search_of(schema["pattern"])
-        return self._matches(value) is not None
+        return "pattern" not in schema or has_form(value, schema["pattern"])
 
     def _number(self, value: float) -> bool:
         schema = self._schema
@@ -188,14 +182,11 @@ def _takes_null(schema: Mapping[str, Any]) -> bool:
     return "type" not in schema or "null" in schema["type"]
 
 
-def search_of(pattern: str) -> Any:
-    """Return the pattern's search; for a pattern that Python cannot read, one that accepts everything."""
-    import re
+def has_form(value: str, pattern: str) -> bool:
+    """Return whether a pattern matches anywhere in a text, or is none: a CRD with such a pattern is refused itself."""
+    from policylint.regex import expression
 
-    try:
-        return re.compile(pattern).search
-    except re.error:
-        return str
+    return expression(pattern).is_within(value) is not False
 
 
 def _same(first: Any, second: Any) -> bool:

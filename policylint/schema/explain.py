@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import is_symbolic
 from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
-from policylint.schema.checker import search_of, without_nulls
+from policylint.schema.checker import has_form, without_nulls
 from policylint.schema.plain import NotPlainError, errors
 
 MOST = 20
@@ -62,34 +63,20 @@ def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:
     try:
         return list(errors(schema, value))
     except NotPlainError:
-        import jsonschema
-
-        return list(jsonschema.Draft202012Validator(_prepared(schema)).iter_errors(value))
+        return list(_validator()(schema).iter_errors(value))
 
 
-_PREPARED: dict[int, tuple[Mapping[str, Any], Any]] = {}
+@lru_cache(maxsize=1)
+def _validator() -> Any:
+    """Return jsonschema's class of validators, with patterns matched in linear time."""
+    import jsonschema
 
+    def pattern(_validator: Any, wanted: str, value: Any, _schema: Any) -> Iterator[jsonschema.ValidationError]:
+        if isinstance(value, str) and not has_form(value, wanted):
+            yield jsonschema.ValidationError("does not match")
 
-def _prepared(schema: Mapping[str, Any]) -> Any:
-    """Return `readable` of a schema, computed once; the schema is kept beside it, so that its id is not reused."""
-    known = _PREPARED.get(id(schema))
-    if known is None:
-        known = _PREPARED[id(schema)] = (schema, readable(schema))
-    return known[1]
-
-
-def readable(schema: Any) -> Any:
-    """Return the schema without the patterns that Python cannot read."""
-    if isinstance(schema, list):
-        return [readable(inner) for inner in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {name: readable(inner) for name, inner in schema.items() if name != "pattern" or not _is_foreign(inner)}
-
-
-def _is_foreign(pattern: Any) -> bool:
-    """Return whether Python cannot read a pattern; anything but a text is a field of that name."""
-    return isinstance(pattern, str) and search_of(pattern) is str
+    validators: Any = jsonschema.validators
+    return validators.extend(jsonschema.Draft202012Validator, {"pattern": pattern})
 
 
 def _violations(error: Any) -> Iterator[Violation]:

@@ -31,8 +31,6 @@ KEPT = (
 """Keywords that mean the same in JSON Schema."""
 _JUNCTIONS = ("allOf", "anyOf", "oneOf")
 _OPEN = "x-kubernetes-preserve-unknown-fields"
-_FOREIGN = ("\\p", "\\P", "\\z", "\\Q", "[[:", "(?s", "(?U")
-"""Syntax of RE2 that Python lacks or reads otherwise: patterns with it are left out."""
 
 
 def structural(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +94,7 @@ def _object(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
 def _values(schema: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords about values: the only ones below allOf, anyOf, oneOf and not, which declare no fields."""
     result: dict[str, Any] = {name: schema[name] for name in KEPT if name in schema}
-    if any(syntax in result.get("pattern", "") for syntax in _FOREIGN):
+    if not isinstance(result.get("pattern", ""), str):
         del result["pattern"]
     for name, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if schema.get(exclusive) is True and name in result:  # draft 4, as OpenAPI 3.0 has it

@@ -11,7 +11,7 @@ from policylint.topology.routes import PATH_TYPES, faults
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
 from policylint.trace.filters import Message, Step, shown
 from policylint.trace.matching import path_of
-from policylint.trace.precedence import RuleCandidate, ordered, rule_candidates
+from policylint.trace.precedence import RuleCandidate, doubt, ordered, rule_candidates
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
 _MOST_DELEGATIONS = 16
@@ -55,7 +55,11 @@ class Responder:
             children = self._children(candidate)
             if children is None:
                 return candidate, self._backends(trace, candidate, state, message, port)
-            child = next(iter(ordered(rule_candidates(children, start.request, grpc=False))), None)
+            candidates = list(rule_candidates(children, start.request, grpc=False))
+            takers = ordered(candidates)
+            if why := doubt(candidates, takers):
+                return candidate, _ended(trace, message, Outcome(unknown=True, reason=why))
+            child = next(iter(takers), None)
             if child is None:
                 reason = f"no rule of the routes that {candidate.rule.node} delegates to matches"
                 return candidate, _ended(trace, message, Outcome(status=404, reason=reason))

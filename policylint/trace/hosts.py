@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+import re
+from typing import Final
 
 from policylint.model import is_symbolic
 from policylint.topology.hostnames import matches
+
+_VARIABLE: Final = re.compile(r"\$\{[^}]*\}|\{\{.*?\}\}|<[^>]*>")
+_LONGEST: Final = 2_000
+"""Characters of a host with variables that is looked at: a host without has 253 at most."""
 
 
 def serves(host: str, pattern: str) -> bool:
@@ -22,14 +26,23 @@ def may_be(host: str, pattern: str) -> bool:
     if not is_symbolic(pattern) or matches(host, pattern):
         return False
     name, colon, port = host.rpartition(":")
-    return _expression(pattern).fullmatch(name if colon and port.isdigit() else host) is not None
+    if len(pattern) > _LONGEST:
+        return True
+    first, *rest = _VARIABLE.split(pattern.lower())
+    if first.startswith("*."):
+        first, rest = "", [first[1:], *rest]
+    return _has_parts((name if colon and port.isdigit() else host).lower(), first, rest)
 
 
-@lru_cache(maxsize=4096)
-def _expression(pattern: str) -> Any:
-    import re
-
-    wildcard = pattern.startswith("*.")
-    rest = pattern[1:] if wildcard else pattern
-    parts = re.split(r"\$\{[^}]*\}|\{\{.*?\}\}|<[^>]*>", rest)
-    return re.compile((".+" if wildcard else "") + ".+".join(map(re.escape, parts)), re.IGNORECASE)
+def _has_parts(host: str, first: str, rest: list[str]) -> bool:
+    """Return whether a host is `first` and the rest, with at least one character before each part of the rest."""
+    if not rest:
+        return host == first
+    end = len(host) - len(rest[-1])
+    position = len(first)
+    for part in rest[:-1]:
+        found = host.find(part, position + 1)
+        if found < 0:
+            return False
+        position = found + len(part)
+    return host.startswith(first) and position < end and host.endswith(rest[-1])

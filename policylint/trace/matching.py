@@ -6,12 +6,12 @@ Source: docs/design/request-precedence.md §4 and §5.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.regex import expression
 from policylint.trace.request import Request
 
 EXACT, REGEX, PREFIX = 2, 1, 0
@@ -25,11 +25,13 @@ class Miss(NamedTuple):
         what: path, method, header or query.
         needs: the condition in words: `header x-canary: 1`.
         near: how much of a path matched, 0 to 1.
+        undecided: why it is not known whether the request satisfies it; "" where it certainly does not.
     """
 
     what: str
     needs: str
     near: float = 0.0
+    undecided: str = ""
 
 
 class Match(NamedTuple):
@@ -68,12 +70,17 @@ class Match(NamedTuple):
                 yield Miss("method", f"method {method}")
         for name, kind, value in conditions(self.value.get("headers"), fold=True):
             actual = request.header(name)
-            if actual is None or not _equal(kind, value, actual):
-                yield Miss("header", f"header {name}: {value}" if kind == "Exact" else f"header {name} ~ {value}")
+            words = f"header {name}: {value}" if kind == "Exact" else f"header {name} ~ {value}"
+            if actual is None:
+                yield Miss("header", words)
+            else:
+                yield from _miss("header", words, kind, value, actual)
         for name, kind, value in conditions(self.value.get("queryParams"), fold=False):
             actual = request.parameter(name)
-            if actual is None or not _equal(kind, value, actual):
+            if actual is None:
                 yield Miss("query", f"query parameter {name}={value}")
+            else:
+                yield from _miss("query", f"query parameter {name}={value}", kind, value, actual)
 
 
 def matches(rule: Mapping[str, Any], *, grpc: bool = False, regex_last: bool = False) -> list[Match]:
@@ -137,47 +144,41 @@ def _grpc_match(number: int | None, value: Mapping[str, Any]) -> Match:
 
 def _path_misses(path: Mapping[str, Any], requested: str) -> Iterator[Miss]:
     kind, value = path_of({"path": path})
-    match kind:
-        case "Exact":
-            fits = requested == value
-        case "PathPrefix":
-            fits = takes_prefix(value, requested)
-        case "RegularExpression":
-            fits = _whole(value, requested)
-        case _:
-            fits = False  # the API server refuses it, or it holds a variable
-    if not fits:
-        yield Miss("path", f"{'path' if kind == 'Exact' else kind} {value}", _alike(value, requested))
+    words, near = f"{'path' if kind == 'Exact' else kind} {value}", _alike(value, requested)
+    if kind in ("Exact", "RegularExpression"):
+        yield from _miss("path", words, kind, value, requested, near)
+    elif kind != "PathPrefix" or not takes_prefix(value, requested):  # the API server refuses others; or a variable
+        yield Miss("path", words, near)
 
 
 def _grpc_misses(method: Mapping[str, Any], request: Request) -> Iterator[Miss]:
     service, _, name = request.bare_path.lstrip("/").rpartition("/")
     kind = text(method.get("type")) or "Exact"
     wanted_service, wanted_name = text(method.get("service")), text(method.get("method"))
-    if wanted_service and not _equal(kind, wanted_service, service):
-        yield Miss("path", f"gRPC service {wanted_service}", _alike(wanted_service, service))
-    if wanted_name and not _equal(kind, wanted_name, name):
-        yield Miss("method", f"gRPC method {wanted_name}")
+    if wanted_service:
+        near = _alike(wanted_service, service)
+        yield from _miss("path", f"gRPC service {wanted_service}", kind, wanted_service, service, near)
+    if wanted_name:
+        yield from _miss("method", f"gRPC method {wanted_name}", kind, wanted_name, name)
 
 
-def _equal(kind: str, expected: str, actual: str) -> bool:
-    return _whole(expected, actual) if kind == "RegularExpression" else expected == actual
+def _miss(what: str, needs: str, kind: str, expected: str, actual: str, near: float = 0.0) -> Iterator[Miss]:
+    """Yield the miss of a value that is there but not the expected one.
 
-
-def _whole(pattern: str, value: str) -> bool:
-    """Return whether an expression matches a whole value; its dialect is the implementation's, RE2 nearly always."""
-    compiled = _compiled(pattern)
-    return compiled is not None and compiled.fullmatch(value) is not None
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> Any:
-    import re
-
-    try:
-        return re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return None
+    An expression matches the whole value. Its dialect is the implementation's, RE2 nearly always.
+    """
+    if kind != "RegularExpression":
+        if expected != actual:
+            yield Miss(what, needs, near)
+        return
+    compiled = expression(expected)
+    fits = compiled.is_whole(actual)
+    if compiled.refusal:
+        yield Miss(what, f"{needs}, which is {compiled.refusal}", near)
+    elif fits is None:
+        yield Miss(what, needs, near, f"the expression in {what} is too large to be matched")
+    elif not fits:
+        yield Miss(what, needs, near)
 
 
 def _alike(first: str, second: str) -> float:

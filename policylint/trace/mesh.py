@@ -13,7 +13,7 @@ from policylint.topology import RouteState, whole
 from policylint.topology.backends import port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace.nearby import nearest_rules
-from policylint.trace.precedence import can_match, ordered, rule_candidates
+from policylint.trace.precedence import can_match, doubt, ordered, rule_candidates
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
@@ -50,6 +50,8 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         return _direct(tracer, start, service)
     candidates = list(rule_candidates(listed, request, grpc=kinds == ("GRPCRoute",)))
     takers = ordered(candidates)
+    if why := doubt(candidates, takers):
+        return start._replace(outcome=Outcome(unknown=True, reason=why))
     if not takers:
         grpc = "Unimplemented" if request.grpc else ""
         outcome = Outcome(status=404, reason="no rule of the Service's routes matches", grpc_status=grpc)

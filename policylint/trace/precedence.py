@@ -83,6 +83,19 @@ def ordered(candidates: Iterable[RuleCandidate]) -> list[RuleCandidate]:
     )
 
 
+def doubt(candidates: Iterable[RuleCandidate], takers: Sequence[RuleCandidate]) -> str:
+    """Return why it is not known which candidate takes the request; "" where it is.
+
+    Args:
+        takers: those that certainly would, by precedence.
+    """
+    for candidate in candidates:
+        may = candidate.misses and all(miss.undecided for miss in candidate.misses)
+        if may and (not takers or candidate.order < takers[0].order):
+            return f"whether {candidate.rule.node} takes the request is not known: {candidate.misses[0].undecided}"
+    return ""
+
+
 def criterion(winner: RuleCandidate, loser: RuleCandidate) -> str:
     """Return the first criterion in which two candidates differ."""
     names = (*(_GRPC if winner.match.grpc else _HTTP), *_REST)

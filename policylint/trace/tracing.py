@@ -22,7 +22,15 @@ from policylint.trace.hosts import may_be, serves
 from policylint.trace.listeners import Selection, assumed, is_passthrough, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies
-from policylint.trace.precedence import RuleCandidate, because, can_match, criterion, ordered, rule_candidates
+from policylint.trace.precedence import (
+    RuleCandidate,
+    because,
+    can_match,
+    criterion,
+    doubt,
+    ordered,
+    rule_candidates,
+)
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Considered, Outcome, Trace
 
@@ -163,6 +171,8 @@ class Tracer:
             if fitting:
                 attached, served, evaluated = plain, others, http_candidates
         doubtful = {state.route.key: candidate.unknown for state, candidate in attached if candidate.unknown}
+        if why := doubt(evaluated, fitting):
+            return start._replace(outcome=Outcome(unknown=True, reason=why))
         if not fitting:
             reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"
             status = Outcome(status=404, reason=reason, grpc_status="Unimplemented" if request.grpc else "")

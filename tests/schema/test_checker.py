@@ -208,8 +208,30 @@ def test_nulls_and_defaults_are_those_of_the_api_server() -> None:
     assert checker.is_valid({"spec": {"name": "a"}, "status": {"whatever": 1}})
 
 
-def test_a_pattern_of_re2_that_python_cannot_read_is_left_out() -> None:
-    wanted = converted({"type": "string", "pattern": r"^\p{Lu}$"})
-    assert Checker(wanted).is_valid("abc")
-    assert Checker({"type": "string", "pattern": "(?<a"}).is_valid("abc")
-    assert explain({"type": "string", "pattern": "(?<a"}, "abc") == []
+@pytest.mark.parametrize(
+    ("pattern", "valid", "invalid"),
+    [
+        (r"^\p{Lu}$", "Ä", "ä"),
+        (r"^a\z", "a", "a\n"),
+        ("^a$", "a", "a\n"),  # Python's `$` matches before a line break
+        (r"^\d$", "1", "٣"),  # and its classes hold more than ASCII
+        (r"^[[:alpha:]]+$", "ab", "a1"),
+        ("(?P<x>b)", "abc", "ac"),
+    ],
+)
+def test_a_pattern_is_one_of_re2(pattern: str, valid: str, invalid: str) -> None:
+    schema = converted({"type": "string", "pattern": pattern})
+    for spelling in (schema, {"anyOf": [schema, {"type": "integer"}]}):  # by ourselves, and by jsonschema
+        assert (Checker(spelling).is_valid(valid), Checker(spelling).is_valid(invalid)) == (True, False)
+        assert (len(explain(spelling, valid)), len(explain(spelling, invalid))) == (0, 1)
+
+
+@pytest.mark.parametrize("pattern", ["(?<a", "(?=a)b", r"(a)\1", "a{2000}", r"(\pL{1000})" * 40])
+def test_what_is_no_pattern_of_re2_refuses_nothing(pattern: str) -> None:
+    assert Checker({"type": "string", "pattern": pattern}).is_valid("abc")
+    assert explain({"type": "string", "pattern": pattern}, "abc") == []
+    assert explain({"not": {}, "pattern": pattern}, "abc") != []
+
+
+def test_a_pattern_that_is_no_text_is_left_out() -> None:
+    assert converted({"type": "string", "pattern": 1}) == {"type": "string"}

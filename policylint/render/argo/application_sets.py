@@ -16,6 +16,7 @@ from typing import Any
 
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
+from policylint.regex import expression as compiled
 from policylint.render.argo import go_template
 from policylint.render.journal import Journal
 from policylint.render.kustomize.strategic_merge import merge
@@ -157,7 +158,7 @@ def _files(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
     for pattern in included:
         suffix = ".json" if pattern.endswith(".json") else ".yml" if pattern.endswith(".yml") else ".yaml"
         for path in _below(prefix, tree.all_files(suffix)):
-            if _glob(pattern).fullmatch(path) and not _any_matches(excluded, path):
+            if _any_matches([pattern], path) and not _any_matches(excluded, path):
                 directory, _, name = path.rpartition("/")
                 for content in _contents(tree, inside(prefix, path)):
                     yield {**content, "path": {**_path_parameters(directory), "filename": name}}
@@ -195,18 +196,17 @@ def _path_parameters(directory: str) -> Parameters:
 
 
 def _any_matches(patterns: list[str], path: str) -> bool:
-    return any(_glob(pattern).fullmatch(path) for pattern in patterns)
+    return any(compiled(_translated(pattern)).is_whole(path) for pattern in patterns)
 
 
 @lru_cache(maxsize=256)
-def _glob(pattern: str) -> re.Pattern[str]:
-    """Return a glob in which `*` stays inside a step and `**` does not."""
+def _translated(pattern: str) -> str:
+    """Return a glob in which `*` stays inside a step and `**` does not, as a regular expression."""
     written = ""
-    pattern = re.sub(r"(?:\*\*/)+", "**/", pattern[:300])
     for part in re.split(r"(\*\*/?|\*|\?)", pattern.strip("/").removeprefix("./")):
         special = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(part)
         written += re.escape(part) if special is None else special
-    return re.compile(written)
+    return written
 
 
 def _is_selected(selector: Any, values: Parameters) -> bool:

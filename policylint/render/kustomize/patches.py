@@ -9,7 +9,7 @@ from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.journal import Journal
 from policylint.render.kustomize.json_patch import PatchError, apply
-from policylint.render.kustomize.selectors import selects
+from policylint.render.kustomize.selectors import SelectorError, selects
 from policylint.render.kustomize.strategic_merge import DELETED, is_core, merge
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, join
@@ -79,6 +79,16 @@ def apply_patch(patch: KustomizePatch, manifests: list[Manifest], journal: Journ
     Args:
         unseen: whether objects that were not read may be what the patch is for.
     """
+    try:
+        return _applied(patch, manifests, journal, unseen=unseen)
+    except SelectorError as error:
+        journal.note(f"this patch is not applied: {error}", patch.source, code="patch-not-applied")
+        for manifest in manifests:
+            manifest.provisional = True
+        return manifests
+
+
+def _applied(patch: KustomizePatch, manifests: list[Manifest], journal: Journal, *, unseen: bool) -> list[Manifest]:
     if patch.content is None:
         for manifest in manifests:
             manifest.provisional |= patch.target is None or selects(patch.target, manifest)

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
-from policylint.render.kustomize.selectors import selects
+from policylint.render.kustomize.selectors import SelectorError, selects
 from policylint.render.provenance import Manifest, Provenance
 
 
@@ -21,7 +21,12 @@ def replace(manifests: list[Manifest], replacement: dict[str, Any]) -> None:
     Raises:
         ReplacementError: its source is not there; the objects that it is for are marked as provisional.
     """
-    targets = list(_targets(manifests, replacement))
+    try:
+        targets = list(_targets(manifests, replacement))
+    except SelectorError as error:
+        for manifest in manifests:
+            manifest.provisional = True
+        raise ReplacementError(str(error)) from error
     try:
         value, origin = _source_value(manifests, mapping(replacement.get("source")))
     except ReplacementError:
@@ -51,7 +56,10 @@ def _is_selected(selector: Any, manifest: Manifest) -> bool:
 
 def _source_value(manifests: list[Manifest], source: Any) -> tuple[Any, Provenance]:
     selector = {name: source[name] for name in ("group", "version", "kind", "name", "namespace") if source.get(name)}
-    manifest = next((manifest for manifest in manifests if _is_selected(selector, manifest)), None)
+    try:
+        manifest = next((manifest for manifest in manifests if _is_selected(selector, manifest)), None)
+    except SelectorError as error:
+        raise ReplacementError(str(error)) from error
     if manifest is None:
         words = ", ".join(f"{name}: {value}" for name, value in selector.items()) or "nothing selected"
         raise ReplacementError(f"no object is its source ({words})")

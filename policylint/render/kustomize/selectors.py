@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from policylint.model import mapping, text
+from policylint.regex import expression
 from policylint.render.provenance import Manifest
+
+
+class SelectorError(Exception):
+    """It cannot be told what a target selects; the message says why."""
 
 
 def selects(target: dict[str, Any], manifest: Manifest) -> bool:
     """Return whether a target selects an object: kind, group, version, name and namespace are regular expressions over
-    the whole text, name and namespace also over what they were before; labels and annotations are selectors."""
+    the whole text, name and namespace also over what they were before; labels and annotations are selectors.
+
+    Raises:
+        SelectorError: an expression is none, so that kustomize refuses it, or it is too large.
+    """
     if not (
         _matches(target.get("group"), manifest.group)
         and _matches(target.get("version"), manifest.version)
@@ -34,23 +42,18 @@ def selects(target: dict[str, Any], manifest: Manifest) -> bool:
 def _matches(pattern: object, value: str) -> bool:
     if not isinstance(pattern, str) or not pattern:
         return True
-    compiled = _pattern(pattern)
-    return value == pattern if compiled is None else compiled.fullmatch(value) is not None
+    if _PLAIN.fullmatch(pattern):
+        return value == pattern
+    compiled = expression(pattern)
+    fits = compiled.is_whole(value)
+    if fits is None:
+        shown = pattern if len(pattern) <= 60 else f"{pattern[:59]}…"
+        raise SelectorError(f"its target's pattern {shown!r} is {compiled.refusal or 'too large'}")
+    return fits
 
 
-_SLOW = re.compile(r"[*+}]\)?[*+{]|\([^()]*[*+{][^()]*\)[*+{]|\([^()]*\|[^()]*\)[*+{]")
-"""Repeated repetitions: Python may never finish them, unlike the engine of Go that kustomize uses."""
-
-
-@lru_cache(maxsize=512)
-def _pattern(pattern: str) -> re.Pattern[str] | None:
-    """Return the compiled pattern; None, so that only equal text matches, if Python cannot read it or may be slow."""
-    if _SLOW.search(pattern):
-        return None
-    try:
-        return re.compile(pattern)
-    except re.error:
-        return None
+_PLAIN = re.compile(r"[A-Za-z0-9/_-]+")
+"""A pattern that matches itself alone."""
 
 
 _REQUIREMENT = re.compile(

@@ -1,0 +1,81 @@
+"""Python's `re` gets no expressions but our own: those of manifests and configurations are matched by `policylint.regex`."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "policylint"
+_OF_RE = frozenset({"compile", "match", "search", "fullmatch", "sub", "subn", "findall", "finditer", "split"})
+
+
+def is_constant(node: ast.expr | None, constants: dict[str, ast.expr]) -> bool:
+    """Return whether an expression is made of literals and of names of constants."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.JoinedStr(values=parts):
+            return all(is_constant(part, constants) for part in parts)
+        case ast.FormattedValue(value=inner):
+            return is_constant(inner, constants)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return is_constant(left, constants) and is_constant(right, constants)
+        case ast.Name(id=name):
+            return name in constants and is_constant(constants[name], {**constants, name: ast.Name("")})
+    return False
+
+
+def dynamic(source: str) -> list[str]:
+    """Return the calls of `re` whose expression is made when the program runs."""
+    tree = ast.parse(source)
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+    constants = {node.targets[0].id: node.value for node in assigned if isinstance(node.targets[0], ast.Name)}
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            constants[node.target.id] = node.value
+    of_re = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "re"
+        for alias in node.names
+    }
+    calls = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            match node.func:
+                case ast.Attribute(value=ast.Name(id="re"), attr=name) if name in _OF_RE:
+                    pass
+                case ast.Name(id=name) if name in of_re:
+                    pass
+                case _:
+                    continue
+            written = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "pattern"), None)
+            if not is_constant(written, constants):
+                calls.append(ast.unparse(node))
+    return calls
+
+
+def test_python_matches_no_expression_but_constants() -> None:
+    found = {
+        str(file.relative_to(PACKAGE)): calls
+        for file in sorted(PACKAGE.rglob("*.py"))
+        if (calls := dynamic(file.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+
+
+def test_the_test_sees_what_is_dynamic() -> None:
+    assert dynamic("import re\nA = 'x'\nB = f'{A}+' + r'y'\nre.compile(B)\nre.sub(r'a' + A, '', t)\n") == []
+    assert dynamic("import re\ndef f(p):\n    return re.compile(p)\n") == ["re.compile(p)"]
+    assert dynamic("from re import match\nmatch(f'{p}', t)\n") == ["match(f'{p}', t)"]
+    assert dynamic("import re\nA = A\nre.search(pattern=A, string=t)\n") == ["re.search(pattern=A, string=t)"]
+
+
+def test_re_has_no_other_name() -> None:
+    renamed = [
+        str(file.relative_to(PACKAGE))
+        for file in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import) and any(alias.name == "re" and alias.asname for alias in node.names)
+    ]
+    assert renamed == []

@@ -1,4 +1,4 @@
-"""Python's `re` gets no expressions but our own: those of manifests and configurations are matched by `policylint.regex`."""
+"""`re` matches constants alone: the expressions of manifests and configurations go to `policylint.regex`."""
 
 from __future__ import annotations
 

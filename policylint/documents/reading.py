@@ -74,9 +74,10 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
                 continue
         form = _read_chunk(data, chunk, file, number, reading)
         if form is not None:
-            if not (reading.unread or any(map(_is_object, reading.documents))):
+            if not (reading.unread or reading.problems or any(map(_is_object, reading.documents))):
                 return FileReading(form=form)
-            # What stands above it is deployed: kubectl applies it before it comes to what it cannot read.
+            # What stands above it is deployed: kubectl applies it before it comes to what it cannot read, and takes
+            # some of what libyaml refuses.
             message = "not YAML: it looks like a template; what stands above it is read"
             line = chunk.line + data.count(b"\n", chunk.start, content) + 1
             reading.problems.append(Problem(YAML_SYNTAX, message, file, line, 1, None))

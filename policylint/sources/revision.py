@@ -10,9 +10,18 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
+from policylint.outside import is_below
 from policylint.sources.git import FILE, LINK, SUBMODULE, Repository, TreeEntry
-from policylint.sources.selection import MANIFESTS, OUTSIDE, TEMPLATES, Exclude, ListedSource, is_manifest, printable
-from policylint.sources.skipping import reason_by_name, reasons_of_directory
+from policylint.sources.selection import (
+    MANIFESTS,
+    OUTSIDE,
+    TEMPLATES,
+    Exclude,
+    ListedSource,
+    may_hold_objects,
+    printable,
+)
+from policylint.sources.skipping import Skip, reason_by_name, reasons_of_directory
 from policylint.sources.source import (
     BROKEN_SYMLINK,
     NOT_FOUND,
@@ -54,7 +63,7 @@ class Revision(ListedSource):
         self._directories: set[str] | None = None
         self._paths: list[str] | None = None
         self._shown: dict[str, str] = {}
-        self._reasons: dict[str, tuple[str | None, str | None]] = {}
+        self._reasons: dict[str, tuple[Skip | None, Skip | None]] = {}
 
     @property
     def named(self) -> bool:
@@ -150,11 +159,14 @@ class Revision(ListedSource):
         self._repository.want(self._entries[path].oid for path in links)
         for path in links:
             self._follow(path, chosen)
-        unclear += [path for path in links if path in chosen and _is_json(path)]
+        unclear += [path for path in links if path in chosen and self._is_unclear(path)]
         self.announce([chosen[path] for path in unclear])
         for path in unclear:
-            if not self._is_json_manifest(chosen[path]):
+            if not self._may_hold_objects(chosen[path]):
                 del chosen[path]
+                skip = self._skipped_as(path)
+                if skip is not None:
+                    self._skip(skip.reason, self._show(path))
         yield from chosen.values()
 
     def _classify(self, entry: TreeEntry) -> Classification:
@@ -164,14 +176,22 @@ class Revision(ListedSource):
             return None
         if mode == SUBMODULE:
             return SUBMODULES
-        reason = "" if named else self._reason(path)
-        if reason != "":
-            return reason
+        if not named:
+            lower = path.lower()
+            if not lower.endswith((*MANIFESTS, *TEMPLATES)):
+                return None
+            if lower.endswith(MANIFESTS) and self._is_excluded is not None and self._is_excluded(self._show(path)):
+                return None
+            skip = self._skipped_as(path)
+            if skip is not None and not (skip.unless_object and lower.endswith(MANIFESTS)):
+                return skip.reason
+            if not lower.endswith(MANIFESTS):
+                return None
         if mode == LINK:
             return entry
         if not mode.startswith(FILE):
             return None
-        return entry if _is_json(path) else self._file(path, entry)
+        return entry if self._is_unclear(path) else self._file(path, entry)
 
     def _file(self, path: str, entry: TreeEntry) -> SourceFile:
         return SourceFile(self._show(path), self, (path, entry))
@@ -186,28 +206,27 @@ class Revision(ListedSource):
             return False
         return None
 
-    def _reason(self, path: str) -> str | None:
-        """Return why a file is no manifest, "" where it may be one, None where its name tells that it is not meant."""
-        lower = path.lower()
-        if lower.endswith(MANIFESTS):
-            if self._is_excluded is not None and self._is_excluded(self._show(path)):
-                return None
-            return self._reason_to_skip(path) or ""
-        return self._reason_to_skip(path) if lower.endswith(TEMPLATES) else None
+    def _is_unclear(self, path: str) -> bool:
+        """Return whether only the content of a file tells whether it is a manifest."""
+        return _is_json(path) or (not self._is_named(path) and self._skipped_as(path) is not None)
 
-    def _reason_to_skip(self, path: str) -> str | None:
+    def _skipped_as(self, path: str) -> Skip | None:
+        """Return what a file is if no manifest by its path."""
         directory, _, name = path.rpartition("/")
         reasons = self._reasons.get(directory)
         if reasons is None:
-            reasons = self._reasons[directory] = reasons_of_directory(directory, self._is_chart)
+            inside = (below for below in self._below or () if is_below(directory, below))
+            reasons = self._reasons[directory] = reasons_of_directory(
+                directory, self._is_chart, max(inside, key=len, default="")
+            )
         return reason_by_name(name, directory, reasons, self._is_chart)
 
     def _is_chart(self, directory: str) -> bool:
         return f"{directory}/Chart.yaml".lstrip("/") in self._entries
 
-    def _is_json_manifest(self, file: SourceFile) -> bool:
+    def _may_hold_objects(self, file: SourceFile) -> bool:
         try:
-            return is_manifest(file.read())
+            return may_hold_objects(file.read())
         except SourceError as error:
             self._problem(error)
             return False

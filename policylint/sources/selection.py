@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -98,9 +99,24 @@ def exclusion(exclude: Exclude) -> Callable[[str], bool] | None:
     return is_excluded
 
 
-def is_manifest(data: bytes) -> bool:
-    """Return whether a JSON file looks like a Kubernetes object."""
-    return b'"apiVersion"' in data and b'"kind"' in data
+def may_hold_objects(data: bytes) -> bool:
+    """Return False only where no Kubernetes object can be: its keys stand there in no spelling of YAML or JSON."""
+    if b"\0" in data:  # UTF-16 and UTF-32
+        data = data.replace(b"\0", b"")
+    if b"\\" in data:
+        data = _ESCAPE.sub(_unescaped, data)
+    return (b"apiVersion" in data and b"kind" in data) or b"binary" in data  # `!!binary a2luZA==` is a key, too
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    digits = match[1] or match[2] or match[3]
+    code = int(digits, 16) if digits else 0
+    return bytes([code]) if 0 < code < 128 else b""
+
+
+_ESCAPE: Final = re.compile(
+    rb"\\(?:[xuU](?:(?<=x)([0-9a-fA-F]{2})|(?<=u)([0-9a-fA-F]{4})|(?<=U)([0-9a-fA-F]{8}))|(?:\r\n?|\n)[ \t]*)"
+)
 
 
 def printable(path: str) -> str:

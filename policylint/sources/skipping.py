@@ -1,10 +1,16 @@
-"""Files that are no Kubernetes manifests by their path, and what they are instead."""
+"""Files that are no Kubernetes manifests by their path, and what they are instead.
+
+A name alone proves little: kubectl, Flux and Argo CD deploy a `codecov.yaml` like any other file. So where the name
+says what a file is, its content may say otherwise (`Skip.unless_object`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
 from typing import Final
+
+from policylint.namedtuple import NamedTuple
 
 HELM_TEMPLATE: Final = "Helm template"
 HELM_CHART: Final = "Helm chart metadata"
@@ -41,27 +47,45 @@ _TOOL_DIRECTORIES: Final = frozenset({".vscode", ".devcontainer", ".idea", ".tas
 _NO_MANIFESTS: Final = _CI_DIRECTORIES - {".tekton"}
 
 
-def reasons_of_directory(directory: str, is_chart: Callable[[str], bool]) -> tuple[str | None, str | None]:
-    """Return what all files of a directory are by its path: whatever their names, and unless these say otherwise."""
+class Skip(NamedTuple):
+    """What a file is instead of a manifest.
+
+    Args:
+        reason: for the report: `CI configuration`.
+        unless_object: whether it is read after all where it may hold a Kubernetes object.
+    """
+
+    reason: str
+    unless_object: bool
+
+
+def reasons_of_directory(
+    directory: str, is_chart: Callable[[str], bool], named: str = ""
+) -> tuple[Skip | None, Skip | None]:
+    """Return what all files of a directory are by its path: whatever their names, and unless these say otherwise.
+
+    Args:
+        directory: posix, relative to the root or as shown.
+        named: the part of it that the user named: what lies there is meant, whatever the directories are called.
+    """
     directories = directory.split("/") if directory else []
     by_directory = None
-    for step in directories:
-        if step in _NO_MANIFESTS:
-            by_directory = CI
-        elif step in _TOOL_DIRECTORIES:
-            by_directory = TOOL
-        else:
-            continue
-        break
+    for depth, step in enumerate(directories):
+        reason = CI if step in _NO_MANIFESTS else TOOL if step in _TOOL_DIRECTORIES else None
+        if reason is not None:
+            # Flux and Argo CD do not enter hidden directories; one that they are told to deploy is looked into again.
+            is_named = depth < len(named.split("/")) if named else False
+            by_directory = Skip(reason, is_named or not step.startswith("."))
+            break
     for depth, step in enumerate(directories):
         if step in ("templates", "ci", "tests") and is_chart("/".join(directories[:depth])):
-            return by_directory, HELM_TEMPLATE if step == "templates" else HELM_VALUES
+            return by_directory, Skip(HELM_TEMPLATE if step == "templates" else HELM_VALUES, False)
     return by_directory, None
 
 
 def reason_by_name(
-    name: str, directory: str, reasons: tuple[str | None, str | None], is_chart: Callable[[str], bool]
-) -> str | None:
+    name: str, directory: str, reasons: tuple[Skip | None, Skip | None], is_chart: Callable[[str], bool]
+) -> Skip | None:
     """Return what a file is if no Kubernetes manifest; None where it may be one.
 
     Args:
@@ -71,15 +95,15 @@ def reason_by_name(
     """
     by_name = _by_name(name)
     if by_name == TEMPLATE:
-        return TEMPLATE
+        return Skip(TEMPLATE, True)
     by_directory, of_chart = reasons
     if by_directory or by_name:
-        return by_directory or by_name
+        return by_directory or Skip(by_name or "", True)
     # Charts: `templates/` is Go template, the rest metadata and values; `crds/` is plain YAML and stays.
     if name in ("Chart.yaml", "Chart.yml", "requirements.yaml", "artifacthub-repo.yml") and is_chart(directory):
-        return HELM_CHART
+        return Skip(HELM_CHART, False)
     if name.startswith("values") and is_chart(directory):
-        return HELM_VALUES
+        return Skip(HELM_VALUES, False)
     return of_chart
 
 

@@ -14,8 +14,16 @@ from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs, git_root, is_below
 from policylint.sources.listing import git_files, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
-from policylint.sources.selection import MANIFESTS, OUTSIDE, TEMPLATES, Exclude, ListedSource, is_manifest, printable
-from policylint.sources.skipping import reason_by_name, reasons_of_directory
+from policylint.sources.selection import (
+    MANIFESTS,
+    OUTSIDE,
+    TEMPLATES,
+    Exclude,
+    ListedSource,
+    may_hold_objects,
+    printable,
+)
+from policylint.sources.skipping import Skip, reason_by_name, reasons_of_directory
 from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem
 
 _STREAMS: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
@@ -37,7 +45,7 @@ class _Directory(NamedTuple):
     shown: str
     real: str
     path: str
-    reasons: tuple[str | None, str | None]
+    reasons: tuple[Skip | None, Skip | None]
     is_chart: Callable[[str], bool]
 
 
@@ -150,7 +158,9 @@ class WorkTree(ListedSource):
             lower = name.lower()
             if not lower.endswith(MANIFESTS):
                 if lower.endswith(TEMPLATES):
-                    self._is_skipped(parent, name)
+                    skip = self._reason(parent, name)
+                    if skip is not None:
+                        self._skip(skip.reason, _shown(parent.place + name))
                 continue
             place = parent.place + name
             try:
@@ -190,7 +200,7 @@ class WorkTree(ListedSource):
             "" if shown == "." else f"{shown.rstrip('/')}/",
             os.path.join(self._real_directory(place.rstrip(os.sep) or os.sep), ""),
             path,
-            reasons_of_directory(path, is_chart),
+            reasons_of_directory(path, is_chart, prefix.rstrip("/")),
             is_chart,
         )
 
@@ -202,7 +212,11 @@ class WorkTree(ListedSource):
         """
         place = parent.place + name
         shown = parent.shown + (name if name.isascii() else printable(name))
-        if (self._is_excluded is not None and self._is_excluded(shown)) or self._is_skipped(parent, name):
+        if self._is_excluded is not None and self._is_excluded(shown):
+            return None
+        skip = self._reason(parent, name)
+        if skip is not None and not skip.unless_object:
+            self._skip(skip.reason, _shown(place))
             return None
         try:
             if state is not None and stat.S_ISREG(state.st_mode) and state.st_size <= MAX_BYTES:
@@ -211,20 +225,19 @@ class WorkTree(ListedSource):
                 return None
             else:
                 file = self._source_file(place, shown)
-            if name.lower().endswith(".json"):
-                return file if is_manifest(file.read()) else None
+            if (skip is not None or name.lower().endswith(".json")) and not may_hold_objects(file.read()):
+                if skip is not None:
+                    self._skip(skip.reason, _shown(place))
+                return None
         except SourceError as error:
             if not (is_git and error.code == "not-a-regular-file" and os.path.isdir(place)):  # a submodule
                 self._problem(error)
             return None
         return file
 
-    def _is_skipped(self, parent: _Directory, name: str) -> bool:
-        """Return whether the file is no manifest by its path, and note why."""
-        reason = reason_by_name(name, parent.path, parent.reasons, parent.is_chart)
-        if reason is not None:
-            self._skip(reason, _shown(parent.place + name))
-        return reason is not None
+    def _reason(self, parent: _Directory, name: str) -> Skip | None:
+        """Return what the file is if no manifest by its path."""
+        return reason_by_name(name, parent.path, parent.reasons, parent.is_chart)
 
     def _above(self, directory: str) -> tuple[str, str]:
         """Return the directory that paths below a given one are judged from (the root if it is inside), and the way."""

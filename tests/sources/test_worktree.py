@@ -133,12 +133,55 @@ def test_exclude(tree: Path) -> None:
     ],
 )
 def test_classification_by_path(tree: Path, name: str, reason: str | None) -> None:
-    write(tree, name)
+    write(tree, name, text=OBJECT if "/" in name or reason is None else "a: 1\n")
     if name.startswith("chart/"):
         write(tree, "chart/Chart.yaml", text="name: x\n")
     source = open_source(["."])
     assert (name in paths(source)) == (reason is None)
     assert next((why for why, names in source.skipped.items() if name in names), None) == reason
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "codecov.yaml",
+            ".gitlab-ci.yml",
+            "mkdocs.yml",
+            "compose.x.yaml",
+            "pnpm-lock.yaml",
+            "package.json",
+            "a.lock.yaml",
+        ),
+        *("x.schema.json", "tsconfig.json", "a.tmpl.yaml"),
+    ],
+)
+@pytest.mark.parametrize(
+    "content",
+    [
+        OBJECT.encode(),
+        OBJECT.encode("utf-16"),
+        OBJECT.encode("utf-32"),
+        b'{"\\u0061piVersion": v1, "\\x6bind": X}',
+        b'{"api\\\n  Version": v1, "\\U0000006bind": X}',
+        b"!!binary a2luZA==: X\n",
+    ],
+)
+def test_a_file_that_holds_an_object_is_read_whatever_its_name(tree: Path, name: str, content: bytes) -> None:
+    write(tree, name)
+    (tree / name).write_bytes(content)
+    source = open_source(["."])
+    assert (paths(source), source.skipped) == ([name], {})
+
+
+def test_a_hidden_directory_is_read_where_it_is_named(tree: Path) -> None:
+    (tree / ".git").mkdir()
+    write(tree, ".github/a.yaml")
+    write(tree, ".github/ci.yaml", text="on: push\n")
+    assert paths(open_source(["."])) == []
+    source = open_source([".github"])
+    assert paths(source) == [".github/a.yaml"]
+    assert source.skipped == {"CI configuration": [".github/ci.yaml"]}
 
 
 def test_a_directory_inside_a_chart_is_still_part_of_the_chart(repository: Path) -> None:

@@ -55,6 +55,11 @@ class Identity(NamedTuple):
     namespace: str
     name: str
 
+    @property
+    def could_be(self) -> bool:
+        """Whether the API server might take such an object."""
+        return bool(re.fullmatch(r"[\w.-]+(?:/[\w.-]+)?\|\w+\|.+", f"{self.api_version}|{self.kind}|{self.name}"))
+
 
 def route(name: str) -> str:
     return (
@@ -274,14 +279,11 @@ def by_policylint(directory: Path) -> tuple[set[Identity], bool, set[tuple[str, 
 
 
 def blind(directory: Path) -> Iterator[Identity]:
-    """Yield the objects that kubectl sees in files below a directory and policylint does not.
-
-    One without a kind, a version or a name is none that the API server would take.
-    """
+    """Yield the objects that kubectl sees in files below a directory and policylint does not."""
     seen, _, unread = by_policylint(directory)
     for identity in by_kubectl(directory):
         candidates = [identity._replace(namespace=identity.namespace or namespace) for namespace in ("", "default")]
-        if not seen.intersection(candidates) and identity[:2] not in unread and all(identity[:2]) and identity.name:
+        if not seen.intersection(candidates) and identity[:2] not in unread and identity.could_be:
             yield identity
 
 

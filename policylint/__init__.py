@@ -15,16 +15,28 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from policylint.errors import UsageError
+    from policylint.errors import AbsentError, UsageError
     from policylint.model import Finding
     from policylint.session.diff import DiffResult
     from policylint.session.lint import LintResult
     from policylint.session.session import Session, diff, lint, open  # noqa: A004
 
 __version__ = "0.1.0"
-__all__ = ["DiffResult", "Finding", "LintResult", "Session", "UsageError", "__version__", "diff", "lint", "open"]
+__all__ = [
+    "AbsentError",
+    "DiffResult",
+    "Finding",
+    "LintResult",
+    "Session",
+    "UsageError",
+    "__version__",
+    "diff",
+    "lint",
+    "open",
+]
 
 _HOMES = {
+    "AbsentError": "errors",
     "DiffResult": "session.diff",
     "Finding": "model",
     "LintResult": "session.lint",

@@ -19,8 +19,8 @@ _SUBJECT = {
     "not-a-regular-file": "file is none that can be read",
     "symlink-loop": "symbolic link leads back to itself",
     "broken-symlink": "symbolic link leads nowhere",
-    "missing-blob": "file is not in this clone",
     "lfs-pointer": "file is kept in Git LFS, so it was not checked",
+    "sparse-checkout": "files are not in the work tree, so they were not checked",
     "git": "git did not list the files",
 }
 

@@ -105,6 +105,11 @@ class Commands(click.Group):
             say(": ".join(str(part) for part in (error.strerror or error, error.filename) if part))
             return INCOMPLETE
         except Exception as error:
+            from policylint.errors import AbsentError
+
+            if isinstance(error, AbsentError):
+                say(str(error))
+                return INCOMPLETE
             if os.environ.get("POLICYLINT_DEBUG") == "1":
                 raise
             _internal(error)

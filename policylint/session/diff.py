@@ -21,7 +21,7 @@ from policylint.compare import (
     removed_protections,
 )
 from policylint.documents import loading
-from policylint.errors import UsageError
+from policylint.errors import AbsentError, UsageError
 from policylint.load.shared_facts import SharedFacts
 from policylint.namedtuple import NamedTuple
 from policylint.render.shared import Shared
@@ -33,6 +33,7 @@ from policylint.sources import Source, SourceError, open_source
 from policylint.sources.blob_id import blob_id
 from policylint.sources.git import Repository
 from policylint.sources.revision import Revision, at_revision, staged
+from policylint.sources.source import SPARSE
 from policylint.workspace import finding_order
 
 if TYPE_CHECKING:
@@ -265,5 +266,11 @@ def _of_revisions(request: DiffRequest, repository: Repository) -> DiffSides:
 def _work_tree(repository: Repository, paths: list[str] | None, setup: Setup) -> Source:
     if repository.top is None:
         raise UsageError("this is a bare repository: name two revisions, A..B")
-    present = [path for path in paths or [os.path.relpath(repository.top)] if os.path.lexists(path)]
-    return open_source(present, exclude=setup.exclude) if present else Revision(repository, (), ())
+    top = os.path.relpath(repository.top)
+    present = [path for path in paths or [top] if os.path.lexists(path)]
+    source = open_source(present, exclude=setup.exclude) if present else Revision(repository, (), ())
+    listed = source if len(present) == len(paths or [top]) else open_source([top], exclude=setup.exclude)
+    for problem in listed.problems:
+        if problem.code == SPARSE:
+            raise AbsentError(f"{problem.message}, or name two revisions, A..B")
+    return source

@@ -143,8 +143,11 @@ def _may_come_otherwise(sides: DiffSides) -> bool:
 
 
 def _removes(findings: Sequence[Finding]) -> bool:
-    """Tell whether lines are removed that may have made one of the objects, or kustomizations change."""
-    diff = git("diff", "-U0", "--no-renames", "--no-ext-diff", "--no-color", *compared()) or b""
+    """Tell whether lines are removed that may have made one of the objects, or kustomizations change; or nobody knows,
+    since a partial clone lacks what was there."""
+    diff = git("diff", "-U0", "--no-renames", "--no-ext-diff", "--no-color", *compared())
+    if diff is None:
+        return True
     lines = b"\n".join(line for line in diff.split(b"\n") if line.startswith(b"-"))
     names = {finding.resources[-1].name.encode() for finding in findings}
     return any(name in lines for name in names) or any(_is_kustomization(path) for path in changed_files())

@@ -60,14 +60,19 @@ def staged_source(setup: Setup) -> Source:
 
 
 def former_source(setup: Setup, revision: str) -> Source | None:
-    """Return the files before the change; None for the first commit of a repository."""
-    from policylint.sources.git import Repository, RevisionError
+    """Return the files before the change; None for the first commit of a repository.
+
+    Raises:
+        UsageError: a revision that is not there.
+        AbsentError: it was not fetched whole.
+    """
+    from policylint.sources.git import Repository
     from policylint.sources.revision import at_revision
 
-    try:
-        return at_revision(Repository(), revision, _paths(setup), setup.exclude)
-    except RevisionError:
+    repository = Repository()
+    if revision == "HEAD" and not repository.knows(revision):
         return None
+    return at_revision(repository, revision, _paths(setup), setup.exclude)
 
 
 def _paths(setup: Setup) -> list[str] | None:

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
-from policylint.errors import UsageError
+from policylint.errors import AbsentError, UsageError
 from policylint.namedtuple import NamedTuple
 from policylint.outside import git_command, git_environment, git_root
 from policylint.sources.listing import GIT_TIMEOUT
@@ -25,9 +25,12 @@ from policylint.sources.source import MAX_BYTES, SourceError
 if TYPE_CHECKING:
     from subprocess import Popen
 
-MISSING_BLOB: Final = "missing-blob"  # a partial clone: the content was not fetched
 LFS_POINTER: Final = "lfs-pointer"
 _POINTER: Final = b"version https://git-lfs.github.com/spec/v1\n"
+_REFETCH: Final = (
+    "is not in this clone (a partial one?), and policylint fetches nothing: run `git fetch --refetch --no-filter`; "
+    "in CI, check out with fetch-depth: 0 and without a filter"
+)
 _EMPTY_TREES: Final = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 
 FILE, LINK, SUBMODULE, DIRECTORY = "100", "120000", "160000", "040000"
@@ -154,21 +157,29 @@ class Repository:
     # What is in them.
 
     def entries(self, tree: str) -> list[TreeEntry]:
-        """Return all files, links and submodules of a tree, sorted by path."""
+        """Return all files, links and submodules of a tree, sorted by path.
+
+        Raises:
+            AbsentError: a directory was not fetched.
+        """
         # Without the sizes: git would open every object, and a partial clone does not know them.
         known = self._entries.get(tree)
         if known is None:
             answer = self._git("ls-tree", "-r", "-z", "--full-tree", tree)
             if answer is None:
-                raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', '-r', tree)}")
+                raise AbsentError(f"a directory of {tree[:12]} {_REFETCH}")
             known = self._entries[tree] = sorted(_tree_entries(answer, self._records), key=_PATH)
         return known
 
     def entries_at(self, tree: str, paths: Iterable[str]) -> list[TreeEntry]:
-        """Return the files and links that exist at some paths of a tree."""
+        """Return the files and links that exist at some paths of a tree.
+
+        Raises:
+            AbsentError: a directory on the way was not fetched.
+        """
         answer = self._git("ls-tree", "-z", "--full-tree", "--", tree, *paths)
         if answer is None:
-            raise RevisionError(f"git ls-tree failed for {tree}: {self._complaint('ls-tree', tree)}")
+            raise AbsentError(f"a directory of {tree[:12]} {_REFETCH}")
         return [entry for entry in _tree_entries(answer, {}) if entry.mode != DIRECTORY]
 
     def classifications(self, circumstances: Hashable) -> dict[TreeEntry, Any]:
@@ -193,7 +204,8 @@ class Repository:
         """Return the content of a file.
 
         Raises:
-            SourceError: it was not fetched, is a pointer of Git LFS, or too large.
+            AbsentError: it was not fetched.
+            SourceError: it is a pointer of Git LFS, or too large.
         """
         if entry.oid not in self._blobs:
             if self._wanted:
@@ -203,7 +215,7 @@ class Repository:
                 self._blobs[entry.oid] = self._single(entry.oid)
         data = self._blobs.get(entry.oid)
         if data is None:
-            raise SourceError(MISSING_BLOB, "its content is not in this clone (a partial clone)", shown)
+            raise AbsentError(f"the content of {shown} {_REFETCH}")
         if data.startswith(_POINTER):
             raise SourceError(LFS_POINTER, "a Git LFS pointer: the content is not in git", shown)
         if len(data) > MAX_BYTES:

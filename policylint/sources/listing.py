@@ -11,7 +11,8 @@ from typing import Final
 
 from policylint.outside import git_command, git_environment, is_below
 from policylint.sources.regular_file import in_words
-from policylint.sources.source import GIT, SourceProblem
+from policylint.sources.selection import MANIFESTS
+from policylint.sources.source import GIT, SPARSE, SourceProblem
 
 GIT_TIMEOUT: Final = 60.0
 # Never manifests of the tree itself: version control, caches, vendored packages.
@@ -23,18 +24,26 @@ _NEVER_ENTERED: Final = frozenset(
 def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem]] | None:
     """Return tracked and untracked but not ignored files below `directory`, relative to it; None without a repository.
 
-    A directory that git ignores but the user named is walked.
+    A directory that git ignores but the user named is walked. Manifests left out by a sparse checkout are a problem.
     """
     try:
-        answer = _git(directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        answer = _git(directory, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
         if answer is None or (not answer and _git(directory, "check-ignore", "-q", ".") is not None):
             return None
     except TimeoutError:
         message = f"git ls-files gave no answer in {GIT_TIMEOUT:.0f} s: the directory was walked instead"
         return walk(directory, lambda _: shown)[0], [SourceProblem(GIT, message, shown)]
     # Unmerged files come several times; nested repositories end in a slash.
-    names = {name for name in os.fsdecode(answer).split("\0") if name and name[-1] != "/"}
-    return sorted(names), []
+    tags = {record[2:]: record[:1] for record in os.fsdecode(answer).split("\0") if record and record[-1] != "/"}
+    left_out = sum(
+        tag == "S" and name.lower().endswith(MANIFESTS) and not os.path.lexists(os.path.join(directory, name))
+        for name, tag in tags.items()
+    )
+    if not left_out:
+        return sorted(tags), []
+    files = "1 file is" if left_out == 1 else f"{left_out} files are"
+    message = f"{files} left out by the sparse checkout: what is in them was not seen; `git sparse-checkout disable`"
+    return sorted(tags), [SourceProblem(SPARSE, message, shown)]
 
 
 def walk(directory: str, shown: Callable[[str], str]) -> tuple[list[str], list[SourceProblem]]:

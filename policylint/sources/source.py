@@ -12,6 +12,7 @@ NOT_A_REGULAR_FILE: Final = "not-a-regular-file"  # FIFO, socket, device
 TOO_LARGE: Final = "too-large"
 SYMLINK_LOOP: Final = "symlink-loop"
 BROKEN_SYMLINK: Final = "broken-symlink"
+SPARSE: Final = "sparse-checkout"  # files that are in git and not on disk
 GIT: Final = "git"  # git was there but did not answer in time
 
 MAX_BYTES: Final = 32 * 1024 * 1024  # the same limit as documents.MAX_BYTES

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from policylint.sources import SourceError, open_source
-from policylint.sources.git import LFS_POINTER, MISSING_BLOB, Repository, RevisionError
+from policylint.sources.git import LFS_POINTER, Repository, RevisionError
 from policylint.sources.revision import Revision, at_revision, staged
 from tests.diff.history import MAKE, commit, run
 
@@ -182,19 +182,75 @@ def test_clones_of_every_kind_give_the_same_answer(history: History, tmp_path: P
     assert (code, json.loads(out)) == (1, wanted)
 
 
-def test_a_blob_that_a_partial_clone_lacks_is_a_warning(inside: Path) -> None:
-    origin = inside / "origin"
-    commit(origin, {"x.yaml": CLASS, "y.yaml": CLASS.replace("envoy", "other")})
-    MAKE.git(origin, "config", "uploadpack.allowFilter", "true")
-    MAKE.git(inside, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{origin}", "clone")
-    (one, other) = at_revision(Repository(str(inside / "clone")), "HEAD").files()
-    for file in (one, other):
-        with pytest.raises(SourceError) as caught:
-            file.read()
-        assert caught.value.code == MISSING_BLOB
-    code, out, _ = run(inside / "clone", "diff", "HEAD..HEAD", "--show", "unchanged")
-    assert code == 0
-    assert "GWP910" in out
+FETCH = "`git fetch --refetch --no-filter`"
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> tuple[Path, list[str]]:
+    """A repository that may be cloned in part, of two commits: the second one takes a class away."""
+    place = tmp_path / "origin"
+    deep = CLASS.replace("envoy", "other")
+    ids = [commit(place, {"x.yaml": CLASS, "a/b/y.yaml": deep, ".policylint.yaml": "fail-on: warning\n"})]
+    ids.append(commit(place, {"a/b/y.yaml": deep + "# changed\n"}))
+    MAKE.git(place, "config", "uploadpack.allowFilter", "true")
+    return place, ids
+
+
+@pytest.mark.parametrize("checkout", ["--no-checkout", "--no-tags"])
+@pytest.mark.parametrize("kept", ["blob:none", "tree:0", "tree:1", "tree:2"])
+def test_what_a_partial_clone_lacks_ends_the_run(
+    origin: tuple[Path, list[str]], tmp_path: Path, kept: str, checkout: str
+) -> None:
+    """Never as if there were no such file, and never by fetching it; the command that is named helps."""
+    place, (first, second) = origin
+    MAKE.git(tmp_path, "clone", "-q", checkout, f"--filter={kept}", f"file://{place}", "clone")
+    commands = [("diff", f"{first}..{second}"), ("diff", first), ("trace", "GET", "http://a/", "--at", first)]
+    commands += [("diff", f"{second}..{first}"), ("diff", "--staged", first)]
+    for arguments in commands:
+        code, out, err = run(tmp_path / "clone", *arguments)
+        assert (code, out) == (3, ""), arguments
+        assert "is not in this clone" in err
+        assert FETCH in err
+    MAKE.git(tmp_path / "clone", "fetch", "-q", "--refetch", "--no-filter")
+    assert run(tmp_path / "clone", "diff", f"{first}..{second}")[0] == 0
+
+
+def test_a_hook_in_a_partial_clone_says_the_same(origin: tuple[Path, list[str]], tmp_path: Path) -> None:
+    place, (first, second) = origin
+    MAKE.git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{place}", "clone")
+    for ends in ((first, second), (second, first)):
+        given = dict(zip(("PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"), ends, strict=True))
+        code, _, err = run(tmp_path / "clone", "diff", "--hook", **given)
+        assert (code, FETCH in err) == (3, True)
+    code, _, err = run(tmp_path / "clone", "lint", "--hook", **given)
+    assert (code, FETCH in err) == (3, True), "what is pushed is not here"
+
+
+def test_what_a_sparse_checkout_leaves_out_is_not_gone(origin: tuple[Path, list[str]], tmp_path: Path) -> None:
+    place, (first, second) = origin
+    clone = tmp_path / "clone"
+    MAKE.git(tmp_path, "clone", "-q", f"file://{place}", "clone")
+    MAKE.git(clone, "sparse-checkout", "set", "--cone", "c")
+    assert not (clone / "a").exists()
+    advice = "1 file is left out by the sparse checkout"
+    for arguments in (("diff",), ("diff", first), ("diff", first, "a")):
+        code, out, err = run(clone, *arguments)
+        assert (code, out) == (3, ""), arguments
+        assert advice in err
+        assert "`git sparse-checkout disable`" in err
+    assert run(clone, "diff", f"{first}..{second}")[0] == 0, "all of both is read from git"
+    out = run(clone, "lint")[1]
+    assert "warning[GWP910]" in out
+    assert advice in out
+    MAKE.git(clone, "sparse-checkout", "disable")
+    assert run(clone, "diff", first)[0] == 0
+    assert "GWP910" not in run(clone, "lint")[1]
+
+
+def test_a_partial_clone_that_has_all_that_is_read_will_do(origin: tuple[Path, list[str]], tmp_path: Path) -> None:
+    place, (_, second) = origin
+    MAKE.git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{place}", "clone")
+    assert run(tmp_path / "clone", "diff", f"{second}..HEAD")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ the repository really lies is the word of whoever wrote the repository.
 """
 
 # Strings with os.path, and nothing else imported: it is asked at every start, and an idle hook starts git, too.
-# ruff: noqa: PTH111, PTH113, PTH117, PTH118, PTH120
+# ruff: noqa: PTH111, PTH113, PTH114, PTH117, PTH118, PTH120, PTH206
 
 from __future__ import annotations
 
@@ -75,6 +75,17 @@ def leads_out(path: str) -> bool:
         return False
     written = os.path.normpath(os.path.join(os.path.realpath(os.curdir), path))
     return belongs(written, top) and not belongs(os.path.realpath(path), top)
+
+
+def goes_through_link(path: str) -> bool:
+    """Tell whether a symbolic link of the tree around us is on the way of a path, its last step included: what is
+    written there would change something else."""
+    top = git_root() or _tree(os.curdir)
+    if top is None:
+        return False
+    steps = os.path.join(os.path.realpath(os.curdir), path).split(os.sep)
+    ways = (os.sep.join(steps[:depth]) for depth in range(2, len(steps) + 1))
+    return any(os.path.islink(way) and is_below(os.path.realpath(os.path.dirname(way)), top) for way in ways)
 
 
 def find_program(name: str, *directories: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from policylint.cli.commands import FOUND, OK, say
+from policylint.outside import goes_through_link
 
 if TYPE_CHECKING:
     from policylint.model import Finding
@@ -66,4 +67,6 @@ def _refusal(report: Report, finding: Finding, locked: Collection[str]) -> str:
         return "put it right instead"
     if finding.rule in locked:
         return "the configuration locks this rule"
-    return "" if report.relative(finding.location.file) else "it is no file of this tree"
+    if not report.relative(finding.location.file):
+        return "it is no file of this tree"
+    return "it is a symbolic link" if goes_through_link(finding.location.file) else ""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 
 from policylint.cli.commands import say
-from policylint.cli.output import put
+from policylint.cli.output import put, save
 from policylint.edit import Plan, plan
 from policylint.edit.unified import unified
 from policylint.model.words import count
+from policylint.outside import goes_through_link
 from policylint.session.open import below_root
 
 TYPE_CHECKING = False
@@ -33,8 +34,7 @@ def fix(judge: Judge, *, unsafe: bool) -> None:
         if not planned.files:
             break
         for file, data in planned.files.items():
-            with open(file, "wb") as stream:  # noqa: PTH123 - links are followed, owner and mode stay
-                stream.write(data)
+            save(file, data)
         fixed += len(planned.fixed)
         files |= planned.files.keys()
     where = f" in {count(len(files), 'file')}" if files else ""
@@ -53,8 +53,10 @@ def preview(judge: Judge, *, unsafe: bool, color: bool) -> LintResult:
 
 def _plan(result: LintResult, *, unsafe: bool) -> Plan:
     def read(file: str) -> bytes | None:
-        """Read only files of the tree itself: not stdin, nothing that a link leads out to."""
+        """Read only files of the tree itself: not stdin, nothing that a link leads to."""
         if not below_root(result.workspace.root, file) or not os.path.isfile(file):  # noqa: PTH113
+            return None
+        if goes_through_link(file):
             return None
         with open(file, "rb") as stream:  # noqa: PTH123 - pathlib is not imported for this
             return stream.read()

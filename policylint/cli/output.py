@@ -34,10 +34,10 @@ def save(file: str, content: str | bytes) -> None:
     """
     from pathlib import Path
 
-    from policylint.outside import leads_out
+    from policylint.outside import goes_through_link
 
-    if leads_out(file):
-        raise click.UsageError(f"cannot write {file!r}: it is a symbolic link out of the repository")
+    if goes_through_link(file):
+        raise click.UsageError(f"cannot write {file!r}: a symbolic link of the repository is on the way")
     try:
         Path(file).write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     except OSError as error:

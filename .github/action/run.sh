@@ -25,11 +25,13 @@ rm -rf "$folder"
 rm -f "$sarif" "$summary" "$data" "$annotations"
 mkdir -p "$folder"
 
-# known REVISION: whether this clone has it.
-known() {
-  test -n "$git" && alone "$git" -c core.fsmonitor= -c core.hooksPath=/dev/null -C "$checkout" \
-    rev-parse --verify --quiet --end-of-options "$1^{commit}" >/dev/null
+# asked ARGUMENT...: whether git says yes.
+asked() {
+  test -n "$git" && alone "$git" -c core.fsmonitor= -c core.hooksPath=/dev/null -C "$checkout" "$@" >/dev/null 2>&1
 }
+
+# known REVISION: whether this clone has it.
+known() { asked rev-parse --verify --quiet --end-of-options "$1^{commit}"; }
 
 paths=()
 read -r -d '' -a paths <<<"${PL_PATH:-.}" || true # on whitespace, without expanding wildcards
@@ -49,7 +51,17 @@ fi
 
 common=(--fail-on "${PL_FAIL_ON:-error}")
 if [ "${PL_SARIF:-true}" = true ]; then common+=(--output "sarif=$sarif"); fi
-if [ -n "${PL_CONFIG:-}" ]; then common+=(--config "$PL_CONFIG"); fi
+# A file of the repository is taken as the base has it, not as the change leaves it, which it judges.
+config=${PL_CONFIG:-}
+if [ -n "$config" ] && [ -n "$base" ]; then
+  if asked rev-parse --verify --quiet --end-of-options "$base:./$config"; then
+    config=$base:$config
+  elif asked ls-files --error-unmatch -- "$config"; then
+    echo "policylint: $base has no $config: this change is judged without it"
+    config=
+  fi
+fi
+if [ -n "$config" ]; then common+=(--config "$config"); fi
 if [ -n "$base" ]; then
   links="${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/blob/${PL_HEAD_SHA:-${GITHUB_SHA:-HEAD}}"
   command=(diff -C "$checkout" --format text --output "markdown=$report" --output "summary=$summary" --output "github=$annotations")
@@ -94,6 +106,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
 summary = found["summary"]
 routes = summary["routes"]
 content = found["routes"] or found["policies"] or [each for each in found["findings"] if each["state"] != "unchanged"]
+content = content or found.get("configuration") or found.get("suppressed")
 print(f"new-findings={sum(summary['new'].values())}")
 print(f"fixed-findings={summary['fixed']}")
 print(f"routes-changed={routes['changed'] + routes['added'] + routes['removed']}")

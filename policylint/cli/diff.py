@@ -69,8 +69,8 @@ def diff(run: DiffRun) -> int:
     """Show what a change does to effective policy: per route, with verdicts and findings that are new or fixed.
 
     The first argument is a revision: A..B, A...B (from the merge base), or A alone, compared with the work tree.
-    Without one: HEAD and the work tree. PATHs narrow down what is read. The configuration of the later side,
-    as it stands there, judges both.
+    Without one: HEAD and the work tree. PATHs narrow down what is read. The configuration of the side before judges
+    both, and what the change does to it is reported.
     """
     if run.hook:
         from policylint.session.staged import pushed_range
@@ -111,11 +111,13 @@ def _report(
     from functools import lru_cache, partial
 
     from policylint.report.diff.report import DiffReport
+    from policylint.report.diff.wording import notices
     from policylint.session.open import below_root
 
     comparison, before = result.comparison, result.before
-    findings = [change.finding for change in comparison.findings]
+    findings = [change.finding for change in comparison.findings] + [entry.finding for entry in result.silenced]
     report = run.report(request.setup, result.after, findings, rules, formats, request.paths)
+    report = report._replace(notices=notices(result.configuration, result.silenced))
     environments = tuple(environment.name for environment in comparison.environments)
     return DiffReport(
         comparison,
@@ -128,6 +130,8 @@ def _report(
         show_unchanged=run.show == "unchanged",
         links=run.links,
         key=run.comment_key,
+        silenced=result.silenced,
+        configuration=result.configuration,
     )
 
 

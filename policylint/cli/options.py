@@ -102,7 +102,7 @@ which_file = together(
         "--config",
         metavar="FILE",
         type=FILE,
-        help="The configuration. Default: .policylint.yaml or pyproject.toml, from here up to the git root.",
+        help="The configuration, also as REV:FILE. Default: .policylint.yaml or pyproject.toml, up to the git root.",
     ),
     option(INPUT, "--no-config", is_flag=True, help="Heed no configuration file."),
 )

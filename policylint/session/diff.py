@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from policylint.compare import (
     Comparison,
+    FindingChange,
     changed_lines,
     compare,
     compare_findings,
@@ -38,10 +39,15 @@ from policylint.workspace import finding_order
 
 if TYPE_CHECKING:
     from policylint.model import Finding
+    from policylint.session.judge import ConfigurationChange
+    from policylint.session.lint import LintResult
     from policylint.session.settings import Setup
+    from policylint.triage import Suppressed
     from policylint.workspace import Workspace
 
 
+States = Callable[[Iterable["Finding"], Iterable["Finding"]], list["FindingChange"]]
+"""Findings before and after → each with its state (`compare_findings`)."""
 MISSING = "missing"
 """In place of the id of a content: there is no such file."""
 
@@ -53,6 +59,9 @@ class DiffResult(NamedTuple):
         comparison: what changes in each environment, and the findings of both sides with their states; new findings
             stand where the change touches them.
         suppressed: how many findings of the side after are.
+        silenced: those of them that are not suppressed before: the change brings them, or their suppression. Those that
+            the configuration suppresses, which judges both sides, are not among them.
+        configuration: what the change does to the configuration, by which it is not judged; None where nothing.
         files_differ: how many files are not the same on both sides.
         before, after: both sides, for their files and what was and was not seen.
     """
@@ -62,6 +71,8 @@ class DiffResult(NamedTuple):
     files_differ: int
     before: Workspace
     after: Workspace
+    silenced: tuple[Suppressed, ...] = ()
+    configuration: ConfigurationChange | None = None
 
     @property
     def new(self) -> list[Finding]:
@@ -102,11 +113,16 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
     after = judge(setup, sides.after.with_simulations(pair.after for pair in pairs), chosen, amend=amend)
     lenient = setup._replace(options=setup.options._replace(strict=False))
     before = judge(lenient, sides.before.with_simulations(pair.before for pair in pairs), chosen)
+
+    def states(former: Iterable[Finding], latter: Iterable[Finding]) -> list[FindingChange]:
+        return compare_findings(pairs, environments, former, latter, sides.of_after)
+
+    silenced = _silenced(states, before, after)
     findings = [
         change._replace(finding=on_changed_lines(change.finding, sides.touched_lines))
         if change.state == "new"
         else change
-        for change in compare_findings(pairs, environments, before.findings, after.findings, sides.of_after)
+        for change in _without(states, states(before.findings, after.findings), silenced)
     ]
     result = DiffResult(
         Comparison(tuple(environments), tuple(findings)),
@@ -114,9 +130,36 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
         sides.files_that_differ(),
         sides.before,
         sides.after,
+        tuple(silenced),
+        sides.request.configuration,
     )
     lap("rules")
     return result
+
+
+def _silenced(states: States, before: LintResult, after: LintResult) -> list[Suppressed]:
+    """Return the findings that are suppressed after, by files, and were not before."""
+    by_files = [entry for entry in after.suppressed if entry.by.form != "configuration"]
+    if not by_files:
+        return []
+    changes = states([entry.finding for entry in before.suppressed], [entry.finding for entry in by_files])
+    new = {_sameness(change.finding) for change in changes if change.state == "new"}
+    return [entry for entry in by_files if _sameness(entry.finding) in new]
+
+
+def _without(states: States, changes: list[FindingChange], silenced: Sequence[Suppressed]) -> list[FindingChange]:
+    """Return the changes, but not as fixed what is still there and suppressed."""
+    if not silenced:
+        return changes
+    gone = [change.finding for change in changes if change.state == "fixed"]
+    still = states(gone, [entry.finding for entry in silenced])
+    fixed = {_sameness(change.finding) for change in still if change.state == "fixed"}
+    return [change for change in changes if change.state != "fixed" or _sameness(change.finding) in fixed]
+
+
+def _sameness(finding: Finding) -> tuple[object, ...]:
+    """Return what a finding of one side is known by: its words may have been added to."""
+    return finding.rule, finding.resources, finding.field, finding.location.sort_key()
 
 
 class DiffSides:

@@ -95,7 +95,8 @@ def lint(
         return result
     from policylint.triage.baseline import compare, read
 
-    known = read(baseline_file(setup))
+    file = baseline_file(setup)
+    known = read(file, setup.files.get(file))
     compared = compare(result.findings, fingerprints_of(workspace, result.findings), known, chosen)
     return result._replace(findings=tuple(compared.new), accepted=compared.accepted, stale=tuple(compared.stale))
 

@@ -57,6 +57,7 @@ def open_tree(
             )
     try:
         more |= {"snapshot": setup.snapshot, "stated": setup.environments}
+        more["dump"] = setup.files.get(setup.snapshot or "")
         edition = options.semantics or settings.semantics
         with options.progress("reading and simulating"):
             return open_workspace(paths, semantics=edition, strict=options.strict, shared_facts=shared_facts, **more)

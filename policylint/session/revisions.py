@@ -1,21 +1,17 @@
 """The request of a diff: the revisions, the paths, and the configuration that judges. Nothing is read yet."""
 
 # Paths stay strings, as everywhere on the way to the sources.
-# ruff: noqa: PTH118
-
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
-from policylint.config.discovery import candidates
 from policylint.errors import UsageError
 from policylint.namedtuple import NamedTuple
+from policylint.session.judge import ConfigurationChange, judge_of
 from policylint.session.settings import RunOptions, Setup
 from policylint.session.staged import FROM_REF, TO_REF, pushed_range
-from policylint.sources import SourceError
-from policylint.sources.git import LINK, Repository
-from policylint.sources.revision import Revision, at_revision, staged
+from policylint.sources.git import Repository
 
 
 class DiffOptions(NamedTuple):
@@ -37,12 +33,13 @@ class DiffRequest(NamedTuple):
     """Two sides to compare, resolved but not read.
 
     Args:
-        setup: with the configuration of the later side, which judges both.
+        setup: with the configuration of the side before, which judges both.
         options: what the caller says of the sides.
         repository: None for rendered directories.
         text: the revisions as written.
         paths: as given.
         start, end: revisions; no `end` for the work tree or the index.
+        configuration: what the change does to the configuration; None where nothing, or where the caller names one.
     """
 
     setup: Setup
@@ -52,6 +49,7 @@ class DiffRequest(NamedTuple):
     paths: Sequence[str] = ()
     start: str = ""
     end: str | None = None
+    configuration: ConfigurationChange | None = None
 
     @property
     def span(self) -> str:
@@ -72,12 +70,13 @@ class DiffRequest(NamedTuple):
 
 
 def resolve(options: RunOptions, diff_options: DiffOptions) -> DiffRequest:
-    """Resolve both sides, and the configuration that judges them: that of the later side, as it stands in that
-    revision, in the index, or in the work tree.
+    """Resolve both sides, and the configuration that judges them: that of the side before, unless the caller names
+    one.
 
     Raises:
         UsageError: a revision that is not there, a configuration that cannot be used, or options that exclude each
             other.
+        AbsentError: a partial clone lacks a configuration.
     """
     if diff_options.rendered_before or diff_options.rendered_after:
         return DiffRequest(Setup.of(options), diff_options)
@@ -87,44 +86,12 @@ def resolve(options: RunOptions, diff_options: DiffOptions) -> DiffRequest:
     if end is not None and diff_options.staged:
         raise UsageError("--staged compares one revision with the index, not two with each other")
     repository.resolve([start, *([end] if end else [])])
-    if end is not None:
-        setup = _setup_in(_configurations(repository, end, options), options)
-    elif diff_options.staged:
-        setup = _setup_in(staged(repository), options)
-    else:
-        setup = Setup.of(options)
-    return DiffRequest(setup, diff_options, repository, text, paths, start, end)
-
-
-def _configurations(repository: Repository, revision: str, options: RunOptions) -> Revision:
-    """Return a revision with only the files that can configure this run, or the whole of it where one of them, or a
-    directory on the way, is a symbolic link."""
-    tree = repository.tree(revision)
-    paths = candidates(_below(Revision(repository, ()), options.start))
-    above = [path.rpartition("/")[0] for path in paths]
-    entries = repository.entries_at(tree, dict.fromkeys((*paths, *filter(None, above))))
-    if any(entry.mode == LINK for entry in entries):
-        return at_revision(repository, revision)
-    return Revision(repository, entries)
-
-
-def _setup_in(tree: Revision, options: RunOptions) -> Setup:
-    def content(path: str) -> bytes | None:
-        try:
-            return tree.at(path, shown(path)).read()
-        except SourceError:
-            return None
-
-    def shown(path: str) -> str:
-        return os.path.relpath(os.path.join(str(tree.root), path)).replace(os.sep, "/")
-
-    return Setup.among(options, _below(tree, options.start), content, shown)
-
-
-def _below(tree: Revision, directory: str) -> str:
-    """Return where a directory is below the top of a tree; "" for one outside."""
-    place = tree.below(directory)
-    return "" if place.startswith("..") else place
+    if Setup.is_named(options):
+        return DiffRequest(Setup.of(options), diff_options, repository, text, paths, start, end)
+    setup, change = judge_of(
+        repository, start, end, options, index=diff_options.staged, base=_called(repository, text, start)
+    )
+    return DiffRequest(setup, diff_options, repository, text, paths, start, end, change)
 
 
 def _range_and_paths(options: RunOptions, diff_options: DiffOptions, repository: Repository) -> tuple[str, list[str]]:
@@ -163,6 +130,14 @@ def _shortened(text: str) -> str:
     import re
 
     return re.sub(r"\b([0-9a-f]{7})[0-9a-f]{33,57}\b", r"\1", text)
+
+
+def _called(repository: Repository, text: str, start: str) -> str:
+    """Return how sentences call the side before: `main` (1a2b3c4), or the merge base (1a2b3c4)."""
+    short = _short(repository, start)
+    if "..." in text:
+        return f"the merge base ({short})"
+    return f"`{start}` ({short})" if short not in start else f"`{short}`"
 
 
 def _short(repository: Repository, revision: str) -> str:

@@ -211,7 +211,7 @@ def diff(
     Args:
         revisions: `A..B`, `A...B` (from the merge base), or `A` alone, compared with the work tree.
         paths: narrow down what is read.
-        repository: a directory in the repository; the configuration is looked for from there, on the later side.
+        repository: a directory in the repository; the configuration is looked for from there, on the side before.
         staged: compare with the index instead of the work tree.
         rendered: directories of rendered manifests, before and after, instead of revisions.
 

@@ -17,7 +17,7 @@ from policylint.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from policylint.workspace.assumptions import Assumptions
@@ -37,7 +37,7 @@ class RunOptions(NamedTuple):
         paths: what is read, as seen from here; none leaves it to the configuration, then to the git root.
         start: the directory from which the configuration and the repository are looked for.
         whole: whether the git root is read where nothing names paths, not `start` alone.
-        config: the configuration file; None for the one that is found.
+        config: the configuration file, or one of a revision (`main:.policylint.yaml`); None for the one that is found.
         no_config: heed no configuration file.
         environments: only these, by name; none means all.
         render: how to find out what is deployed (`workspace.RENDERERS`); None leaves it to the configuration.
@@ -66,10 +66,17 @@ class RunOptions(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """The options of a run, and the settings that hold for it."""
+    """The options of a run, and the settings that hold for it.
+
+    Args:
+        revision: the one whose configuration it is; "" where that is on disk.
+        files: the contents of the files that the configuration names, as the revision has them.
+    """
 
     options: RunOptions
     settings: Settings
+    revision: str = ""
+    files: Mapping[str, bytes] = {}
 
     @classmethod
     def of(cls, options: RunOptions) -> Setup:
@@ -82,6 +89,11 @@ class Setup(NamedTuple):
             if options.config:
                 raise UsageError("--config and --no-config exclude each other")
             return cls(options, Settings())
+        if options.config and ":" in options.config:
+            from policylint.session.judge import setup_of_named
+
+            if (named := setup_of_named(options)) is not None:
+                return named
         file = options.config or os.environ.get(VARIABLE) or discover(options.start)
         if file is None:
             return cls(options, Settings())
@@ -89,28 +101,10 @@ class Setup(NamedTuple):
 
         return cls(options, load(file))
 
-    @classmethod
-    def among(
-        cls, options: RunOptions, directory: str, content: Callable[[str], bytes | None], shown: Callable[[str], str]
-    ) -> Setup:
-        """Read the configuration that holds in a tree that is not on disk.
-
-        What the caller names (--config, POLICYLINT_CONFIG, --no-config) counts more than any tree.
-
-        Args:
-            directory: where the run starts, below the top of the tree.
-            content: the bytes of a file of the tree by its path below the top; None where there is none.
-            shown: a path below the top → as seen from here.
-
-        Raises:
-            UsageError: as `of`.
-        """
-        if options.config or options.no_config or os.environ.get(VARIABLE):
-            return cls.of(options)
-        from policylint.config import discover_among, load
-
-        file = discover_among(directory, content)
-        return cls(options, Settings() if file is None else load(shown(file[0]), file[1]))
+    @staticmethod
+    def is_named(options: RunOptions) -> bool:
+        """Tell whether the caller says which configuration holds, whatever lies in the tree."""
+        return bool(options.config or options.no_config or os.environ.get(VARIABLE))
 
     @property
     def origin(self) -> str:
@@ -211,7 +205,7 @@ class Setup(NamedTuple):
         settings = self.settings
         if self.options.snapshot:
             return self.options.snapshot
-        if settings.snapshot and not os.path.isfile(settings.snapshot):
+        if settings.snapshot and settings.snapshot not in self.files and not os.path.isfile(settings.snapshot):
             raise ConfigError(f"{settings.at('snapshot')}: no such file: {settings.snapshot!r}")
         return settings.snapshot or None
 
@@ -221,11 +215,15 @@ class Setup(NamedTuple):
         tree itself tells."""
         if not self.settings.environments:
             return None
-        top = os.path.realpath(self.root or self.options.start)
+        top, here = os.path.realpath(self.root or self.options.start), os.path.realpath(".")
+
+        def below(root: str) -> str:
+            place = os.path.join(here, root)
+            # What is a link in the work tree says nothing of a revision.
+            return os.path.relpath(os.path.normpath(place) if self.revision else os.path.realpath(place), top)
+
         return {
-            environment.name: [
-                os.path.relpath(os.path.realpath(root), top).replace(os.sep, "/") for root in environment.roots
-            ]
+            environment.name: [below(root).replace(os.sep, "/") for root in environment.roots]
             for environment in self.settings.environments
         }
 

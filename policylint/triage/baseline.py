@@ -56,8 +56,11 @@ def text(findings: Sequence[Finding], fingerprints: Sequence[str]) -> str:
     return f'{{"version": "{VERSION}", "findings": [{body}]}}\n'
 
 
-def read(file: str) -> dict[str, BaselineEntry]:
+def read(file: str, data: bytes | None = None) -> dict[str, BaselineEntry]:
     """Return the entries of a baseline by fingerprint.
+
+    Args:
+        data: its content, where that is not the one on disk.
 
     Raises:
         BaselineError: it cannot be read, or is no baseline.
@@ -65,8 +68,10 @@ def read(file: str) -> dict[str, BaselineEntry]:
     import json
 
     try:
-        with open(file, encoding="utf-8") as stream:
-            content = json.load(stream)
+        if data is None:
+            with open(file, "rb") as stream:
+                data = stream.read()
+        content = json.loads(data.decode())
     except OSError as error:
         hint = "; `policylint baseline` writes one" if isinstance(error, FileNotFoundError) else ""
         raise BaselineError(f"cannot read baseline {file!r}: {(error.strerror or str(error)).lower()}{hint}") from None

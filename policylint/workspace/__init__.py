@@ -128,6 +128,7 @@ def open_workspace(
     *,
     semantics: str = "gep-713",
     snapshot: str | None = None,
+    dump: bytes | None = None,
     strict: bool = False,
     given: Assumptions = _NOTHING_GIVEN,
     source: Source | None = None,
@@ -145,6 +146,7 @@ def open_workspace(
         paths: files, directories, or `-` for stdin; none means the current directory.
         semantics: the edition of the pattern for kinds that do not say (docs/design/interfaces.md).
         snapshot: a `kubectl get -o yaml` dump: real creation timestamps, and objects that are not in git.
+        dump: its content, where that is not the one on disk.
         strict: parse every document, also those that no rule reads.
         given: what the configuration says of the world.
         source: where the files are, if not in the work tree below `paths`.
@@ -174,7 +176,7 @@ def open_workspace(
     groups = known_groups() | given.groups()
     loaded = load(source, groups, everything=strict, shared_facts=shared_facts, rendered=render != "off")
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
-    tree = _Tree(source, loaded, groups, cluster_scoped, given, semantics, snapshot, shared)
+    tree = _Tree(source, loaded, groups, cluster_scoped, given, semantics, snapshot, dump, shared)
     simulations = [] if render == "off" else tree.rendered(env, stated, render)
     if not simulations:
         simulations = tree.as_written(env, alternatives=alternatives)
@@ -207,6 +209,7 @@ class _Tree(NamedTuple):
     given: Assumptions
     semantics: str
     snapshot: str | None
+    dump: bytes | None
     shared: Shared | None
 
     def rendered(self, env: Sequence[str], stated: Mapping[str, Sequence[str]] | None, render: str) -> list[Simulation]:
@@ -291,7 +294,7 @@ class _Tree(NamedTuple):
     def _completed(self, objects: list[Resource]) -> tuple[list[Resource], Catalog]:
         """Return objects with what the snapshot and the configuration add to them, and the kinds of their policies."""
         if self.snapshot is not None:
-            objects = _with_snapshot(objects, self.snapshot, self.cluster_scoped)
+            objects = _with_snapshot(objects, self.snapshot, self.dump, self.cluster_scoped)
         objects = self.given.completed(objects)
         catalog = _catalog(objects, self.semantics, self.given)
         return _cluster_scoped_policies(objects, catalog), catalog
@@ -349,13 +352,16 @@ def _cluster_scoped_policies(objects: list[Resource], catalog: Catalog) -> list[
     return placed
 
 
-def _with_snapshot(objects: list[Resource], path: str, cluster_scoped: frozenset[tuple[str, str]]) -> list[Resource]:
+def _with_snapshot(
+    objects: list[Resource], path: str, data: bytes | None, cluster_scoped: frozenset[tuple[str, str]]
+) -> list[Resource]:
     """Give objects the creation timestamps of a cluster dump, and add the dump's objects that are not in git."""
     from policylint.documents import read
 
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
-            data = file.read()
+        if data is None:
+            with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
+                data = file.read()
     except OSError as error:
         raise UsageError(f"cannot read snapshot {path!r}: {error.strerror or error}") from error
     reading = read(data, path)

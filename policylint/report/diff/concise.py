@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import MARKS, finding_parts, nothing_changes, reach_in_words, verdict_parts
-from policylint.report.findings.github import commands
+from policylint.report.findings.github import commands, notices
 from policylint.report.kit.display import inert, one_line
 
 if TYPE_CHECKING:
@@ -21,12 +21,14 @@ def write(report: DiffReport) -> str:
         line, column = finding.location.at()
         place = f"{finding.location.file}:{line}:{column}"
         lines.append(one_line(f"{place}: new {finding.severity}[{finding.rule}] {finding.message}"))
+    lines += [one_line(f"{file}:{line}:1: {sentence}") for file, line, sentence in report.report.notices]
     return "\n".join([*routes, *lines, verdict]) + "\n"
 
 
 def github(report: DiffReport) -> str:
-    """Write the workflow commands for new findings, then the changes as plain lines, ending in a newline."""
-    annotations = commands(report.report, report.listed("new"), f"{report.again} -o text")
+    """Write the workflow commands for how it was judged and for new findings, then the changes as plain lines, ending
+    in a newline."""
+    annotations = [*notices(report.report), *commands(report.report, report.listed("new"), f"{report.again} -o text")]
     return "\n".join([*annotations, *map(inert, changes(report))]) + "\n"
 
 

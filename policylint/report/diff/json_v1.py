@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.model import ResourceKey
 from policylint.report.diff.report import DiffReport
 from policylint.report.findings.fingerprint import fingerprints
-from policylint.report.findings.json_v1 import coverage_entry, finding_entry
+from policylint.report.findings.json_v1 import coverage_entry, finding_entry, suppressed_entries
 from policylint.report.findings.report import counts
 from policylint.report.kit.identity import Names
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SubjectChange,
     )
     from policylint.policy.results import Effective
+    from policylint.session.judge import ConfigurationChange
 
 Entry = dict[str, Any]
 MOST_INDENTED = 5_000
@@ -56,7 +57,21 @@ def write(report: DiffReport) -> str:
         ],
         "summary": _summary(report),
     }
+    if report.configuration is not None:
+        content["configuration"] = _configuration(report, report.configuration)
+    if report.silenced:
+        content["suppressed"] = suppressed_entries(report.report, report.silenced)
     return _text(content).encode("utf-8", "replace").decode() + "\n"
+
+
+def _configuration(report: DiffReport, change: ConfigurationChange) -> Entry:
+    return {
+        "change": change.change,
+        "location": {"file": report.report.path_of(change.file), "line": change.line},
+        "keys": list(change.keys),
+        "judged_by": change.base.replace("`", ""),
+        "message": change.message,
+    }
 
 
 def _text(content: Entry) -> str:

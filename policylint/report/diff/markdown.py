@@ -29,6 +29,7 @@ from policylint.report.diff.wording import (
     reach_in_words,
     renamed_objects,
     reproduced,
+    silenced_in_words,
     value_in_words,
     verdict_parts,
     whereabouts,
@@ -38,6 +39,7 @@ from policylint.report.kit.escape import code, escape, html, spoken
 
 if TYPE_CHECKING:
     from policylint.compare.change import Responsible, SettingChange, SubjectChange
+    from policylint.triage import Suppressed
 
 SUMMARY_BUDGET = 900 * 1024
 MOST_NAMES = 5
@@ -58,6 +60,8 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     page.add(f"### policylint: {_verdict(report)}")
     if counts := _counts(report):
         page.add(counts)
+    if report.configuration is not None:
+        page.add(f"> **Configuration**: {spoken(report.configuration.message, table=False)}")
     renamed = [sentence for env in report.comparison.environments for sentence in renamed_objects(env)]
     lines = [f"- {spoken(sentence, table=False)}" for sentence in renamed]
     page.add_list("**Renamed**\n", lines, "", "{} more.", 0.1)
@@ -70,6 +74,7 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     page.add_list("**Unknown**: what these bring was not seen\n", lines, "", "{} more.", 0.2)
     seen, rest = _findings(report, report.listed("new"))
     _add_table(page, f"**New**\n\n{_NEW}", [*seen, *rest], ("new finding", "{} more new findings."), 0.6, len(seen))
+    page.add_list("**Newly suppressed**\n", [_silenced(entry) for entry in report.silenced], "", "{} more.", 0.3)
     for environment, groups in zip(report.comparison.environments, ways, strict=True):
         if drawn := diagram(environment, groups):
             known = [subject for subject in environment.known if subject.parts] or environment.known
@@ -288,6 +293,11 @@ def _diff_lines(setting: SettingChange) -> Iterator[str]:
     for mark, value, absent in sides:
         if setting.change != absent:
             yield f"{mark}{cut(setting.name, 60)}: {cut(json.dumps(value, ensure_ascii=False, default=str), 400)}"
+
+
+def _silenced(entry: Suppressed) -> str:
+    finding, by = silenced_in_words(entry)
+    return f"- {escape(finding)}, by a {escape(by)}"
 
 
 def _line(report: DiffReport, state: str, finding: Finding) -> str:

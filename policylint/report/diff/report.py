@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from policylint.report.findings import write as write_findings
 
 if TYPE_CHECKING:
     from policylint.compare import Comparison
+    from policylint.session.judge import ConfigurationChange
+    from policylint.triage import Suppressed
 
 WRITERS = {
     "text": ("text", "write"),
@@ -47,6 +49,8 @@ class DiffReport(NamedTuple):
         show_unchanged: list unchanged findings too.
         links: the address below which files of the side after can be read, "" for none.
         key: distinguishes comments.
+        silenced: findings after that files suppress since the change.
+        configuration: what the change does to the configuration, by which it is not judged; None where nothing.
     """
 
     comparison: Comparison
@@ -59,6 +63,8 @@ class DiffReport(NamedTuple):
     show_unchanged: bool = False
     links: str = ""
     key: str = "default"
+    silenced: Sequence[Suppressed] = ()
+    configuration: ConfigurationChange | None = None
 
     def known(self, state: str) -> list[Finding]:
         """Return the findings of a state, worst first; those that rest on something unknown only if asked for."""

@@ -26,6 +26,7 @@ from policylint.report.diff.wording import (
     own_policies,
     reach_in_words,
     renamed_objects,
+    silenced_in_words,
     verdict_parts,
     whereabouts,
     words,
@@ -72,6 +73,9 @@ class _DiffText:
         environments = report.comparison.environments
         changed = [environment for environment in environments if environment.subjects or environment.policies]
         parts = finding_parts(report)
+        if report.configuration is not None:
+            first, *rest = hanging(one_line(report.configuration.message), self.page, "  ")
+            yield from [self.paint("warning", first), *rest, ""]
         for number, environment in enumerate(changed):
             own = verdict_parts(environment) or ["no route changes its effective policy"]
             yield self._heading(report.shown_name(environment.name), [*own, *(parts if number == 0 else [])])
@@ -87,6 +91,7 @@ class _DiffText:
             yield f"{', '.join(map(one_line, same))}: {nothing_changes(report._replace(files_differ=0))}"
             yield ""
         findings = list(self._findings())
+        findings += self._silenced()
         if findings and not changed:
             yield ""
         yield from findings
@@ -255,6 +260,16 @@ class _DiffText:
             for note in finding.help:
                 first, *rest = hanging(one_line(note), self.page - 12, "          ")
                 yield from [f"        = {first}", *rest]
+
+    def _silenced(self) -> Iterator[str]:
+        """Yield the findings that files suppress since the change, each with who answers for it."""
+        for entry in self.report.silenced[:MOST_BLOCKS]:
+            finding, by = map(one_line, silenced_in_words(entry))
+            first, *rest = hanging(f"Suppressed  {finding}", self.page, "        ")
+            why, *more = hanging(f"by a {by}", self.page - 12, "          ")
+            yield from [self.paint("warning", first), *rest, f"        = {why}", *more]
+        if (left := len(self.report.silenced) - MOST_BLOCKS) > 0:
+            yield f"and {left} more newly suppressed (--format json-v1 lists all)"
 
     def _legend(self) -> str:
         follow = self.report.again if self.report.show_unchanged else f"{self.report.again} --show unchanged"

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from policylint.model import ResourceKey
 from policylint.model.words import count, leading, verb
 from policylint.report.findings.report import counts
-from policylint.report.kit.display import one_line
+from policylint.report.kit.display import one_line, place
 
 if TYPE_CHECKING:
     from policylint.compare.change import AttachmentChange, EnvironmentChange, Responsible, SettingChange, SubjectChange
     from policylint.report.diff.report import DiffReport
+    from policylint.session.judge import ConfigurationChange
+    from policylint.triage import Suppressed
 
 MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "unchanged": " ", "renamed": ">", "unknown": "!"}
 _TELLING = ("issuer", "allowOrigins", "requests", "limit", "unit", "requestTimeout", "url", "cidr", "clientCIDRs")
@@ -126,7 +128,26 @@ def finding_parts(report: DiffReport) -> list[str]:
     for state in ("fixed", "unchanged"):
         if number := len(report.known(state)):
             parts.append(f"{number} {state}")
+    if report.silenced:
+        parts.append(f"{len(report.silenced)} newly suppressed")
     return parts
+
+
+def silenced_in_words(entry: Suppressed) -> tuple[str, str]:
+    """Return what is suppressed and by what: `error[GWP201] … at a.yaml:11`, `comment at a.yaml:11: checked by …`."""
+    finding, by = entry
+    message = f"{finding.severity}[{finding.rule}] {finding.message} at {place(finding.location)}"
+    return message, f"{by.form} at {place(by.location)}: {by.reason}"
+
+
+def notices(configuration: ConfigurationChange | None, silenced: Iterable[Suppressed]) -> list[tuple[str, int, str]]:
+    """Return what a change says about how it is to be judged: file, line, sentence."""
+    said = [] if configuration is None else [(configuration.file, configuration.line, configuration.message)]
+    for entry in silenced:
+        finding, by = silenced_in_words(entry)
+        location = entry.by.location
+        said.append((location.file, location.at()[0], f"newly suppressed: {finding}, by a {by}"))
+    return said
 
 
 def nothing_changes(report: DiffReport) -> str:

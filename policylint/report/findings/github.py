@@ -37,6 +37,14 @@ def commands(report: Report, listed: Sequence[Finding], again: str) -> Iterator[
         yield f"::notice::{_text(more)}"
 
 
+def notices(report: Report) -> Iterator[str]:
+    """Yield a workflow command for each remark about the run itself."""
+    for name, line, sentence in report.notices[:MOST]:
+        file = report.relative(name)
+        where = f" file={_property(file)},line={line}" if file else ""
+        yield f"::notice{where}::{_text(one_line(sentence))}"
+
+
 def _command(report: Report, finding: Finding) -> str:
     file = report.relative(finding.location.file)
     where = [f"file={_property(file)}", f"line={finding.location.at()[0]}"] if file else []

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import Finding, Location
 from policylint.report.findings.fingerprint import fingerprints
 from policylint.report.findings.report import Report, counts
 from policylint.report.kit.identity import json_text
+
+if TYPE_CHECKING:
+    from policylint.triage import Suppressed
 
 
 def write(report: Report) -> str:
@@ -22,20 +26,25 @@ def write(report: Report) -> str:
             finding_entry(report, finding, value)
             for finding, value in zip(findings, fingerprints(report, findings), strict=True)
         ],
-        "suppressed": [
-            {
-                "rule": finding.rule,
-                "name": report.name_of(finding.rule),
-                "message": finding.message,
-                "location": _location(report, finding.location),
-                "resources": [str(key) for key in finding.resources],
-                "by": {"form": by.form, "reason": by.reason, "location": _location(report, by.location)},
-            }
-            for finding, by in report.silenced
-        ],
+        "suppressed": suppressed_entries(report, report.silenced),
         "summary": counts(report.known) | {"suppressed": report.suppressed} | accepted,
     }
     return json_text(content)
+
+
+def suppressed_entries(report: Report, silenced: Sequence[Suppressed]) -> list[dict[str, Any]]:
+    """Return suppressed findings, each with its suppression."""
+    return [
+        {
+            "rule": finding.rule,
+            "name": report.name_of(finding.rule),
+            "message": finding.message,
+            "location": _location(report, finding.location),
+            "resources": [str(key) for key in finding.resources],
+            "by": {"form": by.form, "reason": by.reason, "location": _location(report, by.location)},
+        }
+        for finding, by in silenced
+    ]
 
 
 def coverage_entry(report: Report) -> dict[str, Any]:

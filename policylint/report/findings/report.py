@@ -70,6 +70,7 @@ class Report(NamedTuple):
         silenced: the suppressed findings, each with its suppression.
         accepted: the number of findings in the baseline; None without one.
         paths: the paths that were asked for, below the git root; () for everything.
+        notices: remarks about the run itself, and not about what it found: file, line, sentence.
         again: arguments that make another command read the same tree, as they were typed; None where none can (stdin).
     """
 
@@ -88,6 +89,7 @@ class Report(NamedTuple):
     accepted: int | None = None
     silenced: Sequence[Suppressed] = ()
     again: Sequence[str] | None = None
+    notices: Sequence[tuple[str, int, str]] = ()
 
     def name_of(self, rule: str) -> str:
         """Return a rule's name, "" for an unknown rule."""

@@ -45,6 +45,9 @@ def write(report: Report) -> str:
     }
     if len(kept) < len(findings):
         run["invocations"] = [_left_out(len(findings), len(kept))]
+    if report.notices:
+        invocation = run.setdefault("invocations", [{"executionSuccessful": True}])[0]
+        invocation["toolConfigurationNotifications"] = [_notice(report, *notice) for notice in report.notices]
     return json_text({"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]})
 
 
@@ -79,6 +82,13 @@ def _left_out(number: int, kept: int) -> dict[str, Any]:
         "executionSuccessful": True,
         "toolExecutionNotifications": [{"level": "warning", "message": {"text": text}}],
     }
+
+
+def _notice(report: Report, file: str, line: int, sentence: str) -> dict[str, Any]:
+    notice: dict[str, Any] = {"level": "note", "message": {"text": _sentence(sentence)}}
+    if report.relative(file):
+        notice["locations"] = [_physical(report, Region(file, line, 1, 2))]
+    return notice
 
 
 def _category(report: Report) -> str:

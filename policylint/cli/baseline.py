@@ -1,4 +1,4 @@
-"""`policylint baseline`: accept today's findings, so that `lint --baseline` reports only those that come later."""
+"""`policylint baseline`: accept today's findings, so that `lint` reports only those that come later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from policylint.cli.run import Run, is_empty, reading, showing
     cls=Command,
     examples="""\
   policylint baseline                         write .policylint-baseline.json
-  policylint lint --baseline                  report what is not in it, and entries that are stale
+  policylint lint                             report what is not in it, and entries that are stale
   policylint baseline && git diff --stat      renew it after fixing something
 """,
     exit_codes=EXIT_CODES,

@@ -49,7 +49,9 @@ change in effect), 2 wrong usage or unknown revision, 3 not done whole.""",
 @option(INPUT, "--staged", is_flag=True, help="Compare with the index instead of the work tree.")
 @option(INPUT, "--rendered-before", metavar="DIR", help="Rendered manifests of before, instead of a revision.")
 @option(INPUT, "--rendered-after", metavar="DIR", help="Rendered manifests of after.")
-@option(INPUT, "--hook", is_flag=True, help="For pre-push: compare PRE_COMMIT_FROM_REF with PRE_COMMIT_TO_REF.")
+@option(
+    INPUT, "--hook", is_flag=True, help="For pre-push: PRE_COMMIT_FROM_REF and TO_REF; with --staged for pre-commit."
+)
 @options.strict
 @options.select
 @options.ignore
@@ -73,9 +75,11 @@ def diff(run: DiffRun) -> int:
     both, and what the change does to it is reported.
     """
     if run.hook:
-        from policylint.session.staged import pushed_range
+        from policylint.session.staged import is_idle, pushed_range
 
-        if not pushed_range():
+        if run.staged and is_idle():
+            return OK
+        if not run.staged and not pushed_range():
             say("nothing to compare with: pre-commit names no revisions for a first push and for --all-files")
             return OK
     from policylint.cli.output import put, save

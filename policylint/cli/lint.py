@@ -61,7 +61,7 @@ class LintRun(ReportingRun):
     RULES,
     "--baseline/--no-baseline",
     default=None,
-    help="Leave out what is in the baseline (policylint baseline). Default: on if the configuration names one.",
+    help="Leave out what is in the baseline (policylint baseline). Default: on if there is one.",
 )
 @options.min_severity(" Default: warning for text, concise, github; note for the others.")
 @options.show_unknown

@@ -1,6 +1,6 @@
 """From the rules' findings to those that are reported: suppressions, configured severities, the baseline."""
 
-# ruff: noqa: PTH118 - paths as seen from here
+# ruff: noqa: PTH113, PTH118 - paths as seen from here
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from policylint.model import SEVERITIES, Finding
 from policylint.namedtuple import NamedTuple
 from policylint.session.open import below_root
 from policylint.session.rules import locked, severities
-from policylint.session.settings import below_directory
+from policylint.session.settings import Setup, below_directory
 
 if TYPE_CHECKING:
     from policylint.model.coverage import Coverage
-    from policylint.session.settings import Setup
     from policylint.triage import Suppressed
     from policylint.triage.baseline import BaselineEntry
     from policylint.workspace import Workspace
@@ -80,7 +79,8 @@ def lint(
     Args:
         chosen: the ids of the rules that run (`rules.chosen`), None for all.
         with_ignores: whether suppressions are heeded.
-        baseline: whether the baseline is heeded; None leaves it to the configuration.
+        baseline: whether the baseline is heeded; None: if the configuration names one, or `policylint baseline` has
+            written one where nobody names a configuration.
         spent: takes the seconds that each rule took.
         amend: changes the findings before suppressions are heeded.
 
@@ -91,14 +91,17 @@ def lint(
         result = judge(
             setup, workspace, chosen, with_ignores=with_ignores, whole=setup.is_whole, spent=spent, amend=amend
         )
-    if not baseline and (baseline is not None or not setup.settings.baseline):
+    if baseline is False:
+        return result
+    file = baseline_file(setup)
+    if baseline is None and not setup.settings.baseline and (Setup.is_named(setup.options) or not os.path.isfile(file)):
         return result
     from policylint.triage.baseline import compare, read
 
-    file = baseline_file(setup)
     known = read(file, setup.files.get(file))
     compared = compare(result.findings, fingerprints_of(workspace, result.findings), known, chosen)
-    return result._replace(findings=tuple(compared.new), accepted=compared.accepted, stale=tuple(compared.stale))
+    stale = tuple(compared.stale) if setup.is_whole else ()  # in a part of the repository most entries find nothing
+    return result._replace(findings=tuple(compared.new), accepted=compared.accepted, stale=stale)
 
 
 def judge(

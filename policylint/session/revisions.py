@@ -13,6 +13,9 @@ from policylint.session.settings import RunOptions, Setup
 from policylint.session.staged import FROM_REF, TO_REF, pushed_range
 from policylint.sources.git import Repository
 
+NOTHING = "0" * 40
+"""As git names what was there before a first push, or commit."""
+
 
 class DiffOptions(NamedTuple):
     """The sides of a diff as options name them; a revision may stand before the paths of `RunOptions`.
@@ -20,7 +23,7 @@ class DiffOptions(NamedTuple):
     Args:
         staged: compare with the index instead of the work tree.
         rendered_before, rendered_after: directories of rendered manifests instead of revisions.
-        hook: compare what pre-commit names for a push.
+        hook: compare what pre-commit names for a push; with `staged` what a commit changes, its first one included.
     """
 
     staged: bool = False
@@ -97,6 +100,8 @@ def resolve(options: RunOptions, diff_options: DiffOptions) -> DiffRequest:
 def _range_and_paths(options: RunOptions, diff_options: DiffOptions, repository: Repository) -> tuple[str, list[str]]:
     """Return the revisions as written ("" for HEAD and the work tree), and the paths."""
     arguments = list(options.paths)
+    if diff_options.hook and diff_options.staged:
+        return ("" if repository.knows("HEAD") else NOTHING), arguments
     if diff_options.hook:
         pushed = pushed_range()
         if not pushed:
@@ -134,6 +139,8 @@ def _shortened(text: str) -> str:
 
 def _called(repository: Repository, text: str, start: str) -> str:
     """Return how sentences call the side before: `main` (1a2b3c4), or the merge base (1a2b3c4)."""
+    if start == NOTHING:
+        return "the empty tree"
     short = _short(repository, start)
     if "..." in text:
         return f"the merge base ({short})"

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from policylint.errors import FileError
 from policylint.model import Finding
 from policylint.namedtuple import NamedTuple
+from policylint.outside import leads_out
 
 VERSION = "baseline-v1"
 FILE = ".policylint-baseline.json"
@@ -67,6 +68,8 @@ def read(file: str, data: bytes | None = None) -> dict[str, BaselineEntry]:
     """
     import json
 
+    if data is None and leads_out(file):
+        raise BaselineError(f"{file}: a symbolic link out of the repository is no baseline")
     try:
         if data is None:
             with open(file, "rb") as stream:

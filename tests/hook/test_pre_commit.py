@@ -44,10 +44,11 @@ class Repository:
         # As shipped, but run by this Python instead of installed from a clone, which would need the network.
         hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
         commands = [each["entry"].removeprefix("python ") for each in hooks]
-        assert commands == [f"-I -m policylint {command} --hook" for command in ("lint", "diff")]
+        assert commands == [f"-I -m policylint {command} --hook" for command in ("lint", "diff", "diff --staged")]
         local = [
             {**each, "language": "system", "entry": f"{sys.executable} {command}"}
             for each, command in zip(hooks, commands, strict=True)
+            if each["id"] != "policylint-new"  # takes the place of the first one
         ]
         config = {"repos": [{"repo": "local", "hooks": local}]}
         (self.place / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))

@@ -1,4 +1,4 @@
-"""The baseline: written sorted and without line numbers, used by `lint --baseline`, stale entries reported."""
+"""The baseline: written sorted and without line numbers, used by `lint` where it is there, stale entries reported."""
 
 from __future__ import annotations
 
@@ -36,11 +36,37 @@ def test_accepted_findings_are_not_reported_wherever_they_move(tree: Path) -> No
     lines = (tree / ".policylint-baseline.json").read_text().splitlines()
     assert (lines[0], len(lines), lines[-1]) == ('{"version": "baseline-v1", "findings": [', 3, "]}")
     (tree / "cors.yaml").write_text(f"# moved\n\n{POLICY}")
-    result = run("lint", "--baseline")
+    result = run("lint")
     assert (result.exit_code, result.stderr) == (0, "")
     assert "1 in the baseline" in result.stdout
     assert json.loads(run("lint", "--baseline", "-o", "json").stdout)["summary"]["baseline"] == 1
-    assert run("lint").exit_code == 1, "only when asked for"
+    assert run("lint", "--no-baseline").exit_code == 1
+
+
+def test_it_is_used_where_it_lies_and_by_nobody_who_names_a_judge(tree: Path) -> None:
+    run("baseline")
+    (tree / "apps").mkdir()
+    assert run("lint", "--no-config").exit_code == 1
+    (tree / "mine.yml").write_text("fail-on: error\n")
+    assert run("lint", "--config", "mine.yml").exit_code == 1
+    assert run("lint", "--config", "mine.yml", "--baseline").exit_code == 0
+    assert run("lint", "-C", "apps", "..").exit_code == 0, "it lies at the git root"
+
+
+def test_a_part_of_the_repository_has_no_stale_entries(tree: Path) -> None:
+    run("baseline")
+    assert "stale" not in run("lint", "gateway.yaml").stderr
+    (tree / "cors.yaml").unlink()
+    assert "1 stale entry" in run("lint").stderr
+
+
+def test_a_link_out_of_the_repository_is_no_baseline(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "known.json"
+    run("baseline")
+    (tree / ".policylint-baseline.json").rename(outside)
+    (tree / ".policylint-baseline.json").symlink_to(outside)
+    result = run("lint")
+    assert (result.exit_code, "is no baseline" in result.stderr) == (2, True)
 
 
 def test_new_findings_and_stale_entries_are_reported(tree: Path) -> None:

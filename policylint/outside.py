@@ -123,12 +123,15 @@ def git_command(directory: str = os.curdir) -> list[str] | None:
     """Return the beginning of a git command for a directory; None where git is not installed.
 
     In a work tree a directory that looks like a bare repository is none: anybody can commit one, configuration and all.
+    The work tree is the one that `git_root` finds, whatever the repository's configuration says of another.
     """
     program = find_program("git", directory)
     if program is None:
         return None
-    bare = () if git_root(directory) is None else ("safe.bareRepository=explicit",)
-    return [program, *(word for setting in (*_SETTINGS, *bare) for word in ("-c", setting)), "-C", directory]
+    top = git_root(directory)
+    bare = () if top is None else ("safe.bareRepository=explicit",)
+    words = [program, *(word for setting in (*_SETTINGS, *bare) for word in ("-c", setting)), "-C", directory]
+    return words if top is None or "GIT_WORK_TREE" in os.environ else [*words, f"--work-tree={top}"]
 
 
 def git_environment() -> dict[str, str]:

@@ -20,6 +20,8 @@ NAMES = (".policylint.yaml", ".policylint.yml", os.path.join(".config", "policyl
 PYPROJECT = "pyproject.toml"
 TABLE = b"[tool.policylint"
 VARIABLE = "POLICYLINT_CONFIG"
+MAX_BYTES = 1 << 20
+"""Of a configuration file; it is read before anything else, and may be anybody's."""
 
 
 class ConfigError(FileError):
@@ -84,6 +86,6 @@ def has_table(pyproject: str) -> bool:
     """Return whether a pyproject.toml has a table for policylint, without parsing it."""
     try:
         with open(pyproject, "rb") as file:
-            return TABLE in file.read()
+            return TABLE in file.read(MAX_BYTES)
     except OSError:
         return False

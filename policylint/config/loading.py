@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from policylint.config.discovery import PYPROJECT, ConfigError
+from policylint.config.discovery import MAX_BYTES, PYPROJECT, ConfigError
 from policylint.config.settings import EnvironmentSettings, Ignore, Settings
 from policylint.config.toml_positions import Positions, TomlPositions
 from policylint.outside import belongs, git_root, is_below, leads_out
@@ -22,9 +22,11 @@ def load(file: str, data: bytes | None = None) -> Settings:
     try:
         if data is None:
             with open(file, "rb") as stream:
-                data = stream.read()
+                data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"cannot read configuration {file!r}: {(error.strerror or str(error)).lower()}") from None
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"cannot read configuration {file!r}: it is larger than {MAX_BYTES >> 20} MiB")
     shown = file.replace(os.sep, "/")
     is_toml = file.endswith(".toml")
     raw, places = _toml(data, shown) if is_toml else _yaml(data, shown)

@@ -27,7 +27,8 @@ def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem
     A directory that git ignores but the user named is walked. Manifests left out by a sparse checkout are a problem.
     """
     try:
-        answer = _git(directory, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+        listing = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+        answer = _git(directory, *_own_ignores(directory), *listing)
         if answer is None or (not answer and _git(directory, "check-ignore", "-q", ".") is not None):
             return None
     except TimeoutError:
@@ -101,6 +102,12 @@ def _walk_real(
                     found.append(path)
             except OSError:  # a loop of links: reported when the file is looked at
                 found.append(path)
+
+
+def _own_ignores(directory: str) -> tuple[str, ...]:
+    """Return what keeps git from a file of patterns that the repository's configuration names; the user's is heeded."""
+    scope = _git(directory, "config", "--show-scope", "--get", "core.excludesFile") or b""
+    return ("-c", "core.excludesFile=") if scope.startswith((b"local", b"worktree")) else ()
 
 
 def _git(directory: str, *arguments: str) -> bytes | None:

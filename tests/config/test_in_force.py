@@ -134,11 +134,14 @@ def test_environments_are_worlds_apart(tree: Path) -> None:
 def test_which_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "GWP101" in dict(rules("--no-config", config="ignore: [GWP1]\n"))
     (tree / "other.yaml").write_text("ignore: [GWP4]\n")
+    with (tree / "huge.toml").open("wb") as file:
+        file.truncate(1 << 36)
     assert "GWP101" in dict(rules("--config", "other.yaml"))
     monkeypatch.setenv("POLICYLINT_CONFIG", "other.yaml")
     assert "GWP101" in dict(rules())
     for arguments, message in (
         (("--config", "gone.yaml"), "policylint: cannot read configuration 'gone.yaml': no such file or directory"),
+        (("--config", "huge.toml"), "policylint: cannot read configuration 'huge.toml': it is larger than 1 MiB"),
         (("--config", "other.yaml", "--no-config"), "policylint: --config and --no-config exclude each other"),
     ):
         result = run("lint", *arguments)

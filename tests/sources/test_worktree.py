@@ -57,6 +57,29 @@ def test_a_directory_is_walked_and_named_as_the_user_named_it(tree: Path) -> Non
     assert [file.relative for file in source.files()] == [".git2/e.yaml", "a/c.yml", "b.yaml"]
 
 
+def test_patterns_of_ignored_files_are_the_users(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`core.excludesFile` counts where the user says it, and not where the repository does."""
+    write(repository, "a.yaml", "scratch/b.yaml")
+    (repository / "patterns").write_text("scratch/\n")
+    (repository / "user").write_text(f"[core]\n\texcludesFile = {repository}/patterns\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    git(repository, "config", "core.excludesFile", str(repository / "patterns"))
+    assert paths(open_source(["."])) == ["a.yaml", "scratch/b.yaml"]
+    git(repository, "config", "--unset", "core.excludesFile")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(repository / "user"))
+    assert paths(open_source(["."])) == ["a.yaml"]
+
+
+def test_the_work_tree_is_not_elsewhere(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Whatever `core.worktree` says; a submodule's says the same as its place."""
+    other = tmp_path_factory.mktemp("other")
+    write(repository, "a.yaml", "sub/b.yaml")
+    write(other, "secret.yaml", "sub/secret.yaml")
+    git(repository, "config", "core.worktree", str(other))
+    assert paths(open_source(["."])) == ["a.yaml", "sub/b.yaml"]
+    assert paths(open_source(["sub"])) == ["sub/b.yaml"]
+
+
 def test_a_repository_is_listed_as_git_sees_it(repository: Path) -> None:
     write(repository, "kept.yaml", "deleted.yaml", "sub/x.yaml", "ignored/y.yaml", "untracked.yaml")
     write(repository, ".gitignore", text="ignored/\n")

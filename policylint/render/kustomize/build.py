@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 60
 """Kustomizations inside kustomizations; deeper ones are noted, not followed."""
-MAX_OBJECTS = 200_000
-"""Objects of one build: bases that double at every level are cut off."""
+MAX_OBJECTS = 20_000
+"""Objects that one kustomization takes from its bases: bases that double at every level are cut off."""
+MAX_COPIES = 200_000
+"""Objects that all kustomizations of one tree take from their bases, together."""
 MAX_RUNS = 20_000
 """Kustomizations built inside others in one tree: components that include each other twice multiply."""
 _REMOTE = re.compile(
@@ -77,6 +79,7 @@ class Kustomizer:
         self.unread = unread
         self.charts = charts
         self.runs = 0
+        self.copies = 0
         self.references: dict[str, list[NameReference]] = {}
         self._external = external
         self._built: dict[str, Built] = {}
@@ -244,10 +247,13 @@ class _Run:
             return
         base = self._kustomizer.base(path, self._above)
         self._take_in(base)
-        if len(self._manifests) + len(base.manifests) > MAX_OBJECTS:
-            self._journal.note(f"more than {MAX_OBJECTS:,} objects: not rendered", place, code="too-many")
-            self._unseen = True
-            return
+        copies = self._kustomizer.copies + len(base.manifests)
+        for number, most in ((len(self._manifests) + len(base.manifests), MAX_OBJECTS), (copies, MAX_COPIES)):
+            if number > most:
+                self._journal.note(f"more than {most:,} objects of bases: not rendered", place, code="too-many")
+                self._unseen = True
+                return
+        self._kustomizer.copies = copies
         self._manifests.extend(manifest.copy() for manifest in base.manifests)
         self._unseen |= bool(base.journal.notes)
 

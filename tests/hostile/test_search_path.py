@@ -70,7 +70,7 @@ def test_running_the_module_leaves_the_working_directory_out(checkout: Path, com
 def test_hooks_are_isolated() -> None:
     text = (Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text()
     entries = [line for line in text.splitlines() if line.strip().startswith("entry:")]
-    assert len(entries) == 2
+    assert len(entries) == 3
     assert all(line.startswith("  entry: python -I -m policylint ") for line in entries)
 
 

@@ -101,15 +101,15 @@ def judge_of(
     return setup, _change(before, after, base)
 
 
-def setup_of_named(options: RunOptions) -> Setup | None:
-    """Return the setup where `--config` names a file of a revision (`main:.policylint.yaml`), None where it does not.
+def setup_of_named(options: RunOptions, name: str) -> Setup | None:
+    """Return the setup where the caller names a file of a revision (`main:.policylint.yaml`), None where it is none.
 
     Raises:
         UsageError: the revision has no such file, or it cannot be used.
         AbsentError: a partial clone lacks it.
     """
-    revision, colon, path = (options.config or "").partition(":")
-    if not colon or not path or os.path.lexists(options.config or ""):
+    revision, _, path = name.partition(":")
+    if not path or os.path.lexists(name):
         return None
     try:
         repository = Repository(options.start)
@@ -121,7 +121,7 @@ def setup_of_named(options: RunOptions) -> Setup | None:
     try:
         data = tree.at(tree.below(path), path).read()
     except SourceError as error:
-        raise ConfigError(f"cannot read configuration {options.config!r}: {error.message}") from None
+        raise ConfigError(f"cannot read configuration {name!r}: {error.message}") from None
     settings = _loaded(path, data, revision)
 
     def is_brought(named: str) -> bool:

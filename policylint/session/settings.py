@@ -89,12 +89,13 @@ class Setup(NamedTuple):
             if options.config:
                 raise UsageError("--config and --no-config exclude each other")
             return cls(options, Settings())
-        if options.config and ":" in options.config:
+        file = options.config or os.environ.get(VARIABLE)
+        if file and ":" in file:
             from policylint.session.judge import setup_of_named
 
-            if (named := setup_of_named(options)) is not None:
+            if (named := setup_of_named(options, file)) is not None:
                 return named
-        file = options.config or os.environ.get(VARIABLE) or discover(options.start)
+        file = file or discover(options.start)
         if file is None:
             return cls(options, Settings())
         from policylint.config import load

@@ -142,6 +142,7 @@ def test_the_user_may_name_one_of_a_revision(repository: tuple[Path, list[str]])
     assert states(place / "apps", f"{first}..{third}", "--config", f"{second}:../.policylint.yaml") == []
     assert RULE in run(place, "lint", "-o", "concise", "--config", f"{first}:.policylint.yaml")[1]
     assert RULE not in run(place, "lint", "-o", "concise", "--config", f"{second}:.policylint.yaml")[1]
+    assert RULE not in run(place, "lint", "-o", "concise", POLICYLINT_CONFIG=f"{second}:.policylint.yaml")[1]
     for name in (f"{first}:none.yaml", "no-such:.policylint.yaml", f"{first}:../../x.yaml"):
         code, out, err = run(place, "lint", "--config", name)
         assert (code, out) == (2, "")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.diff.history import MAKE, ROOT, commit, run
 from tests.hostile.test_action import Job
@@ -32,6 +33,7 @@ JWT = policy(
 CORS = policy(*SECURITY, "cors", "HTTPRoute/web", namespace="shop", spec='cors: {allowOrigins: ["https://a"]}')
 BEFORE = {"apps/world.yaml": WORLD, "apps/jwt.yaml": JWT, "empty/none.yaml": "# nothing\n"}
 LOST = {"GWP201", "GWP302"}
+SCHEMA = Draft202012Validator(json.loads((ROOT / "schemas/output/diff-json-v1.json").read_text()))
 
 
 def judged(place: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -39,6 +41,7 @@ def judged(place: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     code, out, err = run(place, "diff", *(arguments or ("HEAD^1..HEAD",)), "-o", "json")
     assert code in (0, 1), err
     answer: dict[str, Any] = json.loads(out)
+    assert list(SCHEMA.iter_errors(answer)) == []
     return code, answer
 
 

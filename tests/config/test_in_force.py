@@ -122,12 +122,13 @@ def test_environments_are_worlds_apart(tree: Path) -> None:
         (tree / name / "all.yaml").write_text("---\n".join((GATEWAY, ROUTE)))
     for path in ("gateway.yaml", "shop/route.yaml", "shop/cors.yaml"):
         (tree / path).unlink()
-    assert "GWP503" in dict(rules(config=""))
-    both = "environments: [{name: prod, roots: [prod]}, {name: test, roots: [test]}]\n"
+    assert "GWP503" not in dict(rules(config=""))
+    assert json.loads(run("lint", "-o", "json").stdout)["environments"] == ["prod", "test"]  # alternatives
+    both = "environments: [{name: live, roots: [prod]}, {name: trial, roots: [test]}]\n"
     assert "GWP503" not in dict(rules(config=both))
     found = json.loads(run("lint", "-o", "json").stdout)
-    assert found["environments"] == ["prod", "test"]
-    assert json.loads(run("lint", "-o", "json", "--env", "test").stdout)["environments"] == ["test"]
+    assert found["environments"] == ["live", "trial"]
+    assert json.loads(run("lint", "-o", "json", "--env", "trial").stdout)["environments"] == ["trial"]
     assert run("lint", "--env", "nowhere").exit_code == 2
 
 

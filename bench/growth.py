@@ -30,10 +30,10 @@ Shape = Callable[[Path, int], list[str]]
 OK = (0, 1, 3)
 """Exit codes of a run that did its work: clean, findings, incomplete (which is how a budget ends)."""
 BAR = 1.2
-FIRST = 125
+FIRST = 250
 """The size that doubling starts from."""
 LARGEST = 16_000
-LONG = 2.0
+LONG = 10.0
 """Seconds of CPU time after which a shape is not doubled again."""
 SHORT = 0.15
 """Seconds beyond the start-up below which a run says nothing of growth."""

@@ -31,10 +31,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             f"{state.key} sets up access logging without a provider, so the entry is ignored",
             state.policy.location(*pointer),
             resources=(state.key,),
-            label="no provider here, none in a Telemetry above, none by default in the mesh configuration",
+            label="no provider here, in a Telemetry above, or by default in the mesh configuration",
             help=(
                 "fix: name one: `providers: [{name: envoy}]`",
-                "note: a default of the mesh is told by `implementations: {istio: {defaultProviders: ...}}`",
+                "note: if the mesh has a default, say so: `implementations: {istio: {defaultProviders: ...}}`",
             ),
             confidence="assumed",  # the mesh configuration stands in no manifest
             field=path(pointer),

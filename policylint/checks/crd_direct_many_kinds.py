@@ -30,5 +30,5 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             policy_crd.label_location,
             resources=(policy_crd.crd.key,),
             label="a Direct policy has one target kind and does not merge",
-            help=("note: where two levels can set one thing, the kind is Inherited",),
+            help=("note: a kind that can set the same thing at two levels is Inherited",),
         )

@@ -17,8 +17,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "note",
-                f"{policy_crd.crd.key} is a policy whose kind {policy_crd.name} does not say so",
+                f"{policy_crd.crd.key} is a policy, but the name of its kind, {policy_crd.name}, does not say so",
                 policy_crd.kind_location,
                 resources=(policy_crd.crd.key,),
-                label="policy kinds end in Policy",
+                label="the names of policy kinds end in Policy",
             )

@@ -1,4 +1,4 @@
-"""GWP513: a policy CRD that offers strategy None beside others, or beside defaults and overrides."""
+"""GWP513: a policy CRD that offers the strategy None alongside others, or beside defaults and overrides."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "warning",
-                f"{policy_crd.crd.key} offers strategy None beside {listing(beside)}",
+                f"{policy_crd.crd.key} offers the strategy None alongside {listing(beside)}",
                 policy_crd.in_spec(field, "enum"),
                 resources=(policy_crd.crd.key,),
-                label="a kind merges, or it does not",
+                label="a kind either merges or does not",
                 help=("fix: remove None, or all other strategies",),
             )

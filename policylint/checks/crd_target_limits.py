@@ -27,7 +27,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 f"{policy_crd.crd.key} lets targetRefs {listing(faults, word='or')}",
                 policy_crd.in_spec("targetRefs"),
                 resources=(policy_crd.crd.key,),
-                label=f"GEP-713 has 1 to {_MOST} entries, each target once",
+                label=f"GEP-713 allows 1 to {_MOST} entries, each target once",
                 help=(f"fix: set minItems: 1, maxItems: {_MOST} and `x-kubernetes-list-type: map` with its keys",),
             )
 

@@ -26,10 +26,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "warning" if is_wide(policy) else "note",  # what is selected is mostly HTTP; in a namespace is anything
-                f"{state.key} denies all traffic to TCP ports: a rule has conditions of HTTP only",
+                f"{state.key} denies all traffic to TCP ports: a rule has only HTTP conditions",
                 policy.location("spec", "rules", index),
                 resources=(state.key,),
-                label=f"a connection has no {', '.join(attributes)}, so the rule matches all of them",
+                label=f"a TCP connection has no {', '.join(attributes)}, so the rule matches every connection",
                 help=("fix: name the HTTP ports in the rule: `to: [{operation: {ports: [...]}}]`",),
                 field=path(("spec", "rules", index)),
             )

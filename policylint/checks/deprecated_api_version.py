@@ -38,7 +38,7 @@ def _version(resource: Resource, old: Superseded) -> Finding:
     return Finding(
         RULE,
         old.severity,
-        f"{resource.key} is written in {resource.api_version}{gone}",
+        f"{resource.key} uses {resource.api_version}{gone}",
         resource.location("apiVersion"),
         resources=(resource.key,),
         label=f"use {old.instead}{f', {old.kind}' if old.kind else ''}" if old.instead else "no longer served",

@@ -18,6 +18,6 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 "error",
                 f"{problem.message[:1].lower()}{problem.message[1:]}",
                 Location(Spot(problem.file, problem.line, problem.column)),
-                label="this value counts, the other one is ignored",
+                label="this value is used, the other one is ignored",
                 help=("fix: keep one of them",),
             )

@@ -26,11 +26,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield Finding(
             RULE,
             severity,
-            f"{later.key} is {deployed} twice{', both times the same' if same else ''}",
+            f"{later.key} is {deployed} twice{', with the same content' if same else ''}",
             later.name_location,
             resources=(later.key,),
-            label="this one is applied last, so it counts" if not same else "the second time",
-            related=(Related("the other one", earlier.name_location),),
+            label="this one is applied last and wins" if not same else "the second copy",
+            related=(Related("the other copy", earlier.name_location),),
             help=("fix: remove one of the two",),
             confidence=confidence,
         )

@@ -28,12 +28,12 @@ def _finding(patch: EnvoyFilterPatch, count: int) -> Finding:
     key = patch.holder.key
     if patch.versioned:
         message = (
-            f"{key} may be lost in an upgrade: {patch.operation}{more} for some versions of the proxy, no priority"
+            f"{key} may stop applying in an upgrade: {patch.operation}{more} for some proxy versions, without priority"
         )
-        label = "for some versions of the proxy only, relative to what others put there"
+        label = "only for some proxy versions, and relative to what other patches add"
     else:
-        message = f"{key} has {patch.operation}{more} but no priority: what it is relative to may come later"
-        label = "relative to what is there when it applies"
+        message = f"{key} has {patch.operation}{more} but no priority: what it refers to may be added later"
+        label = "relative to whatever is there when it is applied"
     return Finding(
         RULE,
         "warning" if patch.versioned else "note",

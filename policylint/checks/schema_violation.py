@@ -23,7 +23,7 @@ RULE = "GWP501"
 _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
 _RETIRED = frozenset({"backendTLS", "frontendValidation"})
 """Fields of Gateways that were experimental up to Gateway API v1.4, and have other names since."""
-_DROPPED = "note: kubectl refuses an unknown field; other clients see it dropped without a word"
+_DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def _finding(broken: BrokenObject, violation: Violation) -> Finding:
     label, help_, fixes = _advise(broken, violation, guess)
     related: tuple[Related, ...] = ()
     if broken.schema.origin is not None:
-        related = (Related("the CRD that says so", Location(broken.schema.origin)),)
+        related = (Related("the CRD whose schema says so", Location(broken.schema.origin)),)
     severity, confidence = _grade(broken, violation)
     return Finding(
         RULE,

@@ -65,14 +65,14 @@ def _texts(
 def _value(resource: Resource, pointer: Pointer, text: str, value: object) -> Finding:
     kind = "a boolean" if isinstance(value, bool) else "a number"
     location = resource.location(*pointer)
-    reads = f"reads {read_as(value)}, {kind}," if text != read_as(value) else f"reads {kind}"
+    reads = f"{read_as(value)}, {kind}" if text != read_as(value) else kind
     return Finding(
         RULE,
         "warning",
-        f"{resource.key} has `{text}` in {path(pointer)}, where the cluster {reads} instead of a text",
+        f"{resource.key} has `{text}` in {path(pointer)}, which the cluster reads as {reads}, not a string",
         location,
         resources=(resource.key,),
-        label="only a text may stand here: the API server refuses the object",
+        label="only a string is allowed here: the API server rejects the object",
         help=(f'fix: write `"{text}"`',),
         field=path(pointer),
         fixes=quote(location, text, value),

@@ -8,18 +8,22 @@ from policylint.cli.options import Command, in_directory, which_file
 
 
 @click.group(
+    invoke_without_command=True,
     epilog="""\b
 Examples:
   policylint config show
   policylint config show --config ci/policylint.yaml
 """,
 )
-def config() -> None:
+@click.pass_context
+def config(context: click.Context) -> None:
     """Show the configuration that is in force.
 
     It is the first of .policylint.yaml, .policylint.yml, .config/policylint.yaml and pyproject.toml with
     [tool.policylint], from the working directory up to the git root; --config and POLICYLINT_CONFIG name another.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @config.command(
@@ -32,7 +36,7 @@ def config() -> None:
 @in_directory
 @which_file
 def show(directory: str | None, config: str | None, no_config: bool) -> int:
-    """Print every setting with its value and the place it comes from, as YAML."""
+    """Print every setting with its value and origin, as YAML."""
     import os
 
     from policylint.cli.output import put

@@ -51,7 +51,7 @@ def test_current_versions(tmp_path: Path, api_version: str, kind: str) -> None:
 def test_a_duplicate_says_whether_the_two_differ(tmp_path: Path) -> None:
     service = WORLD[2]
     assert only(lint(tmp_path, *WORLD, service), "GWP503").message == (
-        "Service shop/checkout is deployed twice, both times the same"
+        "Service shop/checkout is deployed twice, with the same content"
     )
     other = service.replace("8080", "8081")
     assert only(lint(tmp_path, *WORLD, other), "GWP503").message == "Service shop/checkout is deployed twice"

@@ -99,7 +99,7 @@ def test_a_crd_of_the_tree_tells_of_its_kind(tmp_path: Path) -> None:
     assert said.message == "KnobPolicy shop/knob sets spec.levl, which is no field"
     assert said.label == 'no such field (did you mean "level"?)'
     assert said.confidence == "certain"
-    assert said.related == ("the CRD that says so",)
+    assert said.related == ("the CRD whose schema says so",)
     assert "GWP501" not in rules(lint(tmp_path, *WORLD, CRD, f"{KNOB}  level: low\n"))
 
 
@@ -124,7 +124,7 @@ def test_scalars_that_are_read_as_something_else(tmp_path: Path, text: str, read
     found = lint(tmp_path, HEAD + spec)
     said = only(found, "GWP505")
     assert f"`{text}`" in said.message
-    assert f"reads {reads}" in said.message
+    assert f"reads as {reads}" in said.message
     assert said.help == (f'fix: write `"{text}"`',)
     assert "GWP501" not in rules(found)
 

@@ -74,6 +74,12 @@ def test_every_command_has_help_with_examples() -> None:
         assert "Examples:" in result.stdout
 
 
+def test_a_group_without_a_command_prints_its_help() -> None:
+    done = CliRunner().invoke(main, ["config"])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == CliRunner().invoke(main, ["config", "--help"]).stdout
+
+
 def test_the_list_of_commands_is_complete() -> None:
     text = CliRunner().invoke(main, ["--help"]).stdout
     words = " ".join(text.split())

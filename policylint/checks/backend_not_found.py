@@ -37,8 +37,8 @@ def _finding(simulation: Simulation, route: Resource, backends: list[BackendStat
     field = "name"
     unknown = resolution.reason if resolution.unknown else nearby.elsewhere(wanted) if resolution.missing else ""
     if first.reason == "InvalidKind":
-        field, says = "kind", f"{wanted}, which is no kind of backend"
-        label = first.message or f"{wanted.kind} takes no requests"
+        field, says = "kind", f"{wanted}, which is not a kind of backend"
+        label = first.message or f"{wanted.kind} cannot receive requests"
         is_foreign = wanted.group and not simulation.catalog.knows_group(wanted.group)
         unknown = "a controller may accept kinds of its own" if is_foreign else ""
     elif unknown:

@@ -31,10 +31,10 @@ def _precedes(rival: ListenerState | None, listener: ListenerState) -> bool:
 def _finding(listener: ListenerState, before: list[Node], states: dict[Node, ListenerState]) -> Finding:
     if listener.conflict == "HostnameConflict":
         field = "hostname"
-        label = f"port {listener.port} has {listener.hostname or 'every host'} already"
+        label = f"port {listener.port} already has {listener.hostname or 'every host'}"
     else:
         field = "protocol"
-        label = f"port {listener.port} has another protocol already"
+        label = f"port {listener.port} already has another protocol"
     related = tuple(
         Related(f"{node} has it", at(states[node].holder, states[node].pointer, field, "port", "name"))
         for node in before[:3]

@@ -36,8 +36,8 @@ def _finding(route: Resource, parent: ParentState) -> Finding:
         f"{route.key} may not attach to {first.node}{several}",
         at(route, parent.pointer, "sectionName", "name"),
         resources=(route.key, parent.wanted),
-        label=first.unknown or first.message or "its allowedRoutes do not admit it",
-        related=(Related("this listener decides by `allowedRoutes`", first.holder.location(*first.pointer)),),
+        label=first.unknown or first.message or "its allowedRoutes does not allow it",
+        related=(Related("this listener's `allowedRoutes` decides", first.holder.location(*first.pointer)),),
         confidence=confidence,
         field=path(parent.pointer),
     )
@@ -50,14 +50,14 @@ def _listener_set(simulation: Simulation, state: ListenerSetState) -> Finding:
     if gateway is not None:
         written = "allowedListeners" in gateway.spec
         place = gateway.location("spec", "allowedListeners", key=True) if written else gateway.name_location
-        related = (Related("this Gateway decides by `allowedListeners`, which allows none by default", place),)
+        related = (Related("this Gateway's `allowedListeners` decides, which allows none by default", place),)
     return Finding(
         RULE,
         "error",
         f"{holder.key} may not attach to {state.parent}",
         at(holder, ("spec", "parentRef"), "name"),
         resources=(holder.key, state.parent),
-        label="its allowedListeners do not admit this namespace",
+        label="its allowedListeners does not allow this namespace",
         related=related,
         field="spec.parentRef",
     )

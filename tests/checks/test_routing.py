@@ -67,7 +67,7 @@ def test_a_hostname_nobody_serves(tmp_path: Path) -> None:
         ),
         (
             "port: 80, kind: Sevice",
-            "Sevice shop/checkout, which is no kind of backend (in 2 places)",
+            "Sevice shop/checkout, which is not a kind of backend (in 2 places)",
             "Sevice is no kind of backend",
         ),
     ],
@@ -95,7 +95,7 @@ def test_of_conflicting_listeners_the_later_ones_are_named(tmp_path: Path) -> No
         "Listener infra/edge#again conflicts with Listener infra/edge#http",
         "Listener infra/edge#third conflicts with Listener infra/edge#http and Listener infra/edge#again",
     ]
-    assert found[0].label == "port 80 has every host already"
+    assert found[0].label == "port 80 already has every host"
 
 
 def test_a_class_of_a_tree_without_classes_comes_from_elsewhere(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def show(directory: str | None, config: str | None, no_config: bool) -> int:
 
     from policylint.cli.output import put
     from policylint.config.show import show as shown
+    from policylint.report.kit.yaml_text import visible_yaml
     from policylint.session.rules import chosen, locked
     from policylint.session.settings import RunOptions, Setup
 
@@ -49,5 +50,5 @@ def show(directory: str | None, config: str | None, no_config: bool) -> int:
     setup = Setup.of(RunOptions(config=config, no_config=no_config))
     chosen(setup)  # complains about names that are no rules, and so does the next one
     locked(setup.settings)
-    put(shown(setup.settings, setup.origin))
+    put(visible_yaml(shown(setup.settings, setup.origin)))
     return 0

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FORMATS = (
     "auto", "text", "concise", "json-v1", "json", "markdown", "summary", "github", "sarif", "junit", "codeclimate",
 )  # fmt: skip
+STORED = ("markdown", "summary")
+"""Formats that a diff can be written in when it was stored as JSON."""
 
 
 class DiffRun(ReportingRun):
@@ -28,6 +30,7 @@ class DiffRun(ReportingRun):
     rendered_before: str | None
     rendered_after: str | None
     exit_code: bool
+    from_json: str | None
     show: str | None
     links: str
     comment_key: str
@@ -49,6 +52,12 @@ change in effect), 2 wrong usage or unknown revision, 3 not done whole.""",
 @option(INPUT, "--staged", is_flag=True, help="Compare with the index instead of the work tree.")
 @option(INPUT, "--rendered-before", metavar="DIR", help="Rendered manifests of before, instead of a revision.")
 @option(INPUT, "--rendered-after", metavar="DIR", help="Rendered manifests of after.")
+@option(
+    INPUT,
+    "--from-json",
+    metavar="FILE",
+    help="Read no tree, but what `diff -o json-v1` wrote, and write it as markdown or summary.",
+)
 @option(
     INPUT, "--hook", is_flag=True, help="For pre-push: PRE_COMMIT_FROM_REF and TO_REF; with --staged for pre-commit."
 )
@@ -74,6 +83,8 @@ def diff(run: DiffRun) -> int:
     Without one: HEAD and the work tree. PATHs narrow down what is read. The configuration of the side before judges
     both, and what the change does to it is reported.
     """
+    if run.from_json is not None:
+        return _stored(run, run.from_json)
     if run.hook:
         from policylint.session.staged import is_idle, pushed_range
 
@@ -106,6 +117,35 @@ def diff(run: DiffRun) -> int:
     if run.incomplete(run.strict and is_empty(result.after.coverage), new, result.after):
         return INCOMPLETE
     return run.verdict(setup, new, changes=run.exit_code and result.changes_policy)
+
+
+def _stored(run: DiffRun, file: str) -> int:
+    """Write a diff that was stored as JSON, by whomever, as Markdown.
+
+    Raises:
+        click.UsageError: the file cannot be read, is no such diff, or the format is another one.
+    """
+    from policylint.cli.output import put, save
+    from policylint.report.diff.report import write
+    from policylint.report.diff.stored import MOST_BYTES, NotADiffError, read
+
+    _, files = run.formats(STORED)
+    form = "markdown" if run.form == "auto" else run.form
+    if run.paths or form not in STORED:
+        raise click.UsageError("--from-json takes no revision and no PATH, and writes markdown or summary")
+    try:
+        with open(file, "rb") as stream:  # noqa: PTH123 - pathlib is not imported for this
+            report = read(stream.read(MOST_BYTES + 1))
+    except OSError as error:
+        raise click.UsageError(f"cannot read {file!r}: {(error.strerror or str(error)).lower()}") from None
+    except NotADiffError as error:
+        raise click.UsageError(f"{file!r} is no diff as policylint writes it: {error}") from None
+    report = report._replace(links=run.links, key=run.comment_key)
+    if run.form != "auto" or not files:
+        put(write(form, report))
+    for name, place in files:
+        save(place, write(name, report))
+    return OK
 
 
 def _report(

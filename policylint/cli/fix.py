@@ -10,6 +10,8 @@ from policylint.edit import Plan, plan
 from policylint.edit.unified import unified
 from policylint.model.words import count
 from policylint.outside import goes_through_link
+from policylint.report.kit.display import one_line, printable
+from policylint.report.kit.secrets import without_secrets
 from policylint.session.open import below_root
 
 TYPE_CHECKING = False
@@ -46,9 +48,17 @@ def preview(judge: Judge, *, unsafe: bool, color: bool) -> LintResult:
     result = judge()
     planned = _plan(result, unsafe=unsafe)
     for file, data in planned.files.items():
-        put(unified(below_root(result.workspace.root, file) or file, planned.old[file], data, color=color))
+        path = one_line(below_root(result.workspace.root, file) or file)
+        put(unified(path, planned.old[file], data, color=color, shown=_shown))
     say(f"would fix {len(planned.fixed)} of {count(len(result.known), 'finding')}{_more(planned.unsafe)}")
     return result
+
+
+def _shown(lines: list[str]) -> list[str]:
+    """Return the lines of a file without what would disturb a terminal, and without the values of Secrets."""
+    ends = ["\r\n" if line.endswith("\r\n") else "\n" if line.endswith("\n") else "" for line in lines]
+    bare = without_secrets([line.removesuffix("\n").removesuffix("\r") for line in lines])
+    return [printable(line) + end for line, end in zip(bare, ends, strict=True)]
 
 
 def _plan(result: LintResult, *, unsafe: bool) -> Plan:

@@ -69,7 +69,7 @@ def _lines(settings: Settings, key: str, value: Any) -> Iterator[str]:
         yield f"{key}:"
         entries = value.items() if isinstance(value, Mapping) else enumerate(value)
         for step, entry in entries:
-            begin = f"  {step}: " if isinstance(value, Mapping) else "  - "
+            begin = f"  {_flow(step)}: " if isinstance(value, Mapping) else "  - "
             yield _commented(begin + _flow(entry), settings.at(key, step))
         return
     written = not isinstance(value, (list, Mapping)) and _is_written(settings, key)

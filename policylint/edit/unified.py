@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 _COLORS = {"-": "\033[31m", "+": "\033[32m", "@": "\033[36m"}
 _BOLD, _END = "\033[1m", "\033[0m"
 
 
-def unified(path: str, old: bytes, new: bytes, *, color: bool = False) -> str:
-    """Return the diff, with the line ends of the files."""
+def unified(
+    path: str,
+    old: bytes,
+    new: bytes,
+    *,
+    color: bool = False,
+    shown: Callable[[list[str]], list[str]] = lambda lines: lines,
+) -> str:
+    """Return the diff, with the line ends of the files; `shown` gives lines as readers may see them."""
     from difflib import unified_diff
 
-    before, after = _lines(old), _lines(new)
+    before, after = shown(_lines(old)), shown(_lines(new))
     lines = []
     for number, line in enumerate(unified_diff(before, after, f"a/{path}", f"b/{path}")):
         text = line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -33,7 +33,7 @@ def installed() -> str | None:
 
 
 class Browser:
-    """One page of a browser; `said` holds what its console and its exceptions said, `requests` what it asked for."""
+    """One page of a browser; `said` holds what its console and its exceptions said."""
 
     def __init__(self, profile: Path, size: tuple[int, int] = (1400, 900)) -> None:
         program = installed()
@@ -55,7 +55,7 @@ class Browser:
         self._number = 0
         self._session = ""
         self.said: list[str] = []
-        self.requests: list[str] = []
+        self._asked: dict[str, str] = {}
         targets = self.call("Target.getTargets")["targetInfos"]
         page = next(each for each in targets if each["type"] == "page")
         self._session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
@@ -136,4 +136,11 @@ class Browser:
             case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "warning", "assert"):
                 self.said.append(json.dumps(parameters["args"]))
             case "Network.requestWillBeSent":
-                self.requests.append(parameters["request"]["url"])
+                self._asked[parameters["requestId"]] = parameters["request"]["url"]
+            case "Network.loadingFailed" if parameters.get("blockedReason") == "csp":
+                del self._asked[parameters["requestId"]]
+
+    @property
+    def requests(self) -> list[str]:
+        """The addresses that were asked for, but for those that the page's own policy stopped before."""
+        return list(self._asked.values())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,8 +18,17 @@ from policylint.report.graph.details import details
 from policylint.report.graph.html import embedded
 from tests.graph.browser import Browser, installed
 from tests.graph.worlds import FIXTURES, HOSTILE, drawn, hostile, large, opened
+from tests.hostile.world import FORGED, TEXTS, laid, written
 
 needs_browser = pytest.mark.skipif(installed() is None, reason="no Chromium is installed")
+INJECTED = """
+document.body.append(Object.assign(document.createElement("script"), {textContent: "window.pwned = 1"}));
+document.body.insertAdjacentHTML("beforeend", "<img src=https://evil.example/i.png onerror='window.pwned = 1'>" +
+  "<a id=link href='javascript:window.pwned=1'>x</a><style>body{outline:1px solid}</style><i style='color:red'>x</i>");
+document.getElementById("link").click();
+new Promise(done => setTimeout(done, 200, true))
+"""
+"""What a hole in the page would let a stranger do; its policy is to stop it nevertheless."""
 TEXT = "document.getElementById('selftest')?.textContent"
 
 
@@ -66,6 +77,24 @@ def test_every_setting_has_its_policy_and_place() -> None:
         ("jwt", "dropped", "SecurityPolicy infra/edge-jwt", "edge-jwt.yaml:12"),
     }
     assert [data["findings"][number]["rule"] for number in route["findings"]] == ["GWP201"]
+
+
+def test_the_page_allows_its_own_scripts_by_hash_and_nothing_else(tmp_path: Path) -> None:
+    """Hashes of what stands in the elements as a browser reads them, whatever the data are."""
+    for drawing in (drawn(opened(FIXTURES / "flux-shop")), drawn(hostile(tmp_path))):
+        text = "".join(write("html", drawing))
+        (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+        rules = {rule.split()[0]: rule.split()[1:] for rule in policy.split(";")}
+
+        def hashes(element: str, page: str = text) -> list[str]:
+            found = re.findall(rf"<{element}(?: id=\"\w+\")?>(.*?)</{element}>", page, re.DOTALL)
+            return [f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in found]
+
+        assert rules == {
+            "default-src": ["'none'"], "style-src": hashes("style"), "script-src": hashes("script"),
+            "worker-src": ["blob:"], "base-uri": ["'none'"], "form-action": ["'none'"],
+        }  # fmt: skip
+        assert not re.search(r"(?i)<[^<>]*\s(?:on\w+|style)\s*=", re.sub(r"(?s)<script.*?</script>", "", text))
 
 
 @needs_browser
@@ -162,6 +191,23 @@ def test_hostile_names_stay_text_in_the_page(browser: Browser, tmp_path: Path) -
     assert HOSTILE.split("'")[0] in told["clicked"]
     assert browser.evaluate("typeof window.pwned") == "undefined"
     assert browser.evaluate("document.querySelectorAll('img, iframe, #panel script').length") == 0
+    browser.evaluate(INJECTED)
+    assert browser.evaluate("typeof window.pwned") == "undefined"
+    assert browser.evaluate("getComputedStyle(document.body).outlineStyle") == "none"
+    assert [each for each in browser.requests if not each.startswith(("file://", "blob:"))] == []
+    assert sum("Content Security Policy" in each for each in browser.said) >= 4
+
+
+@needs_browser
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_page_works_whatever_its_world_says(browser: Browser, tmp_path: Path, name: str) -> None:
+    laid(tmp_path / "world", written(TEXTS[name]))
+    drawing = drawn(opened(tmp_path / "world"))
+    label = next(each.label for each in drawing.graph.nodes if each.level == "route")
+    told = driven(browser, page(drawing, tmp_path), label)
+    assert told["clicked"] == label
+    assert browser.evaluate(f"typeof window.{FORGED}") == "undefined"
+    assert browser.evaluate("document.querySelectorAll('img, iframe, a, #panel script, #panel svg').length") == 0
 
 
 @needs_browser

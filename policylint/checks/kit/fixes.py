@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from policylint.checks.kit.wording import Spellings
+from policylint.documents.scalars import resolve_plain
 from policylint.model import Location, Resource, ResourceKey, is_symbolic
 from policylint.model.fix import Change, Fix
 
@@ -50,25 +52,31 @@ def add_grant(referent: Resource | None, referrer: ResourceKey) -> tuple[Fix, ..
     """
     if referent is None or not referent.key.namespace or is_symbolic(referent.key.namespace) or referent.key.unplaced:
         return ()
-    empty = '""'
+    if not all(re.fullmatch(r"[A-Za-z0-9.-]*", name) for name in (*referrer, *referent.key)):
+        return ()  # no name that Kubernetes takes, and in a document of ours it could be more than a name
     lines = [
         "apiVersion: gateway.networking.k8s.io/v1beta1",
         "kind: ReferenceGrant",
         "metadata:",
         f"  name: {referrer.kind.lower()}-{referrer.namespace}-to-{referent.key.kind.lower()}-{referent.key.name}",
-        f"  namespace: {referent.key.namespace}",
+        f"  namespace: {_scalar(referent.key.namespace)}",
         "spec:",
         "  from:",
-        f"    - group: {referrer.group or empty}",
+        f"    - group: {_scalar(referrer.group)}",
         f"      kind: {referrer.kind}",
-        f"      namespace: {referrer.namespace}",
+        f"      namespace: {_scalar(referrer.namespace)}",
         "  to:",
-        f"    - group: {referent.key.group or empty}",
+        f"    - group: {_scalar(referent.key.group)}",
         f"      kind: {referent.key.kind}",
-        f"      name: {referent.key.name}",
+        f"      name: {_scalar(referent.key.name)}",
     ]
     change = Change("document", referent.location(), "", "\n".join(lines) + "\n")
     return (Fix(f"add a ReferenceGrant to namespace {referent.key.namespace}", (change,), safe=False),)
+
+
+def _scalar(name: str) -> str:
+    """Return a name as YAML that is read as text: `""`, `"8080"`, `shop`."""
+    return name if name and resolve_plain(name) == name else f'"{name}"'
 
 
 def quote(location: Location, text: str, value: object) -> tuple[Fix, ...]:

@@ -14,7 +14,7 @@ from policylint.report.diff.report import DiffReport
 from policylint.report.findings.fingerprint import fingerprints
 from policylint.report.findings.json_v1 import coverage_entry, finding_entry, suppressed_entries
 from policylint.report.findings.report import counts
-from policylint.report.kit.identity import Names
+from policylint.report.kit.identity import Names, visible_json
 
 if TYPE_CHECKING:
     from policylint.compare.change import (
@@ -46,13 +46,19 @@ def write(report: DiffReport) -> str:
         "version": "json-v1",
         "environments": [environment.name for environment in environments],
         "compared": report.span,
+        "command": report.again,
         "coverage": {**coverage_entry(report.report), "files_differ": report.files_differ},
         "changes": [change for environment in environments for change in _changes(environment, names)],
         "routes": [_subject(report, subject, names) for env in environments for subject in env.subjects],
         "policies": [_policy(report, change, names) for env in environments for change in env.policies],
         "objects": [_object(touched, names) for env in environments for touched in env.objects],
         "findings": [
-            {"state": each.state, **finding_entry(sides.get(each.state, report.report), each.finding, value)}
+            {
+                "state": each.state,
+                **finding_entry(sides.get(each.state, report.report), each.finding, value),
+                "label": each.finding.label,
+                "help": list(each.finding.help),
+            }
             for each, value in zip(listed, values, strict=True)
         ],
         "summary": _summary(report),
@@ -61,7 +67,7 @@ def write(report: DiffReport) -> str:
         content["configuration"] = _configuration(report, report.configuration)
     if report.silenced:
         content["suppressed"] = suppressed_entries(report.report, report.silenced)
-    return _text(content).encode("utf-8", "replace").decode() + "\n"
+    return visible_json(_text(content)) + "\n"
 
 
 def _configuration(report: DiffReport, change: ConfigurationChange) -> Entry:
@@ -111,6 +117,7 @@ def _summary(report: DiffReport) -> Entry:
         "suppressed": report.report.suppressed,
         "routes": {change: changes.count(change) for change in ("changed", "added", "removed", "renamed")}
         | {"unknown": sum(len(env.unknown) for env in environments)},
+        "routes_after": {env.name: env.routes for env in environments},
     }
 
 
@@ -158,7 +165,7 @@ def _subject(report: DiffReport, subject: SubjectChange, names: Names) -> Entry:
         "change": subject.change,
         "location": report.place(subject.location),
         "settings": [
-            _setting(part, setting, names)
+            _setting(report, part, setting, names)
             for part in subject.parts
             for setting in part.settings
             if setting.change != "unchanged"
@@ -169,12 +176,19 @@ def _subject(report: DiffReport, subject: SubjectChange, names: Names) -> Entry:
                 "setting": setting.name,
                 "from": names.keys(origin.policy for origin in setting.sources_before),
                 "by": names.keys(origin.policy for origin in setting.by),
+                **_scope(report, part, setting, names),
             }
             for part in subject.parts
             for setting in part.lost
         ],
         "reach": [
-            {"what": reach.what, "name": reach.name, "before": reach.before, "after": reach.after}
+            {
+                "what": reach.what,
+                "name": reach.name,
+                "before": reach.before,
+                "after": reach.after,
+                "message": reach.message,
+            }
             for reach in subject.reach
         ],
     }
@@ -185,17 +199,35 @@ def _subject(report: DiffReport, subject: SubjectChange, names: Names) -> Entry:
     return entry
 
 
-def _setting(part: Part, setting: SettingChange, names: Names) -> Entry:
+def _setting(report: DiffReport, part: Part, setting: SettingChange, names: Names) -> Entry:
     return {
         "kind": names.kind(setting.kind.group, setting.kind.kind),
         "setting": setting.name,
         "change": setting.change,
-        "rules": [node.section for node in part.rules],
-        "gateways": names.keys(part.gateways),
+        "before": setting.before,
+        "after": setting.after,
+        "protects": setting.name in setting.kind.settings.security,
         "from_before": names.keys(origin.policy for origin in setting.sources_before),
         "from_after": names.keys(origin.policy for origin in setting.sources_after),
         "by": names.keys(origin.policy for origin in setting.by),
         "because": setting.because,
+        **_scope(report, part, setting, names),
+    }
+
+
+def _scope(report: DiffReport, part: Part, setting: SettingChange, names: Names) -> Entry:
+    """Return where a setting changes, and which policies in which places decide on it."""
+    sides = {"before": setting.sources_before, "after": setting.sources_after, "by": setting.by}
+    return {
+        "rules": [node.section for node in part.rules],
+        "all_rules": part.all_rules,
+        "gateways": names.keys(part.gateways),
+        "origins": {
+            side: [
+                {"policy": names.key(origin.policy), "location": report.place(origin.location)} for origin in origins
+            ]
+            for side, origins in sides.items()
+        },
     }
 
 

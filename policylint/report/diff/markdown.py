@@ -67,8 +67,8 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     page.add_list("**Renamed**\n", lines, "", "{} more.", 0.1)
     ways = [alike(environment.known) for environment in report.comparison.environments]
     rows = [row for groups in ways for row in _rows(report, groups)]
-    again = reproduced(report).replace("`", "")
-    _add_table(page, _TABLE, rows, ("row", f"{{}} more rows: `{again}` lists them."), 0.5)
+    again = code(reproduced(report), table=False).replace("{", "{{").replace("}", "}}")
+    _add_table(page, _TABLE, rows, ("row", f"{{}} more rows: {again} lists them."), 0.5)
     unknown = [subject for env in report.comparison.environments for subject in env.unknown]
     lines = [f"- {code(str(each.key), table=False)}: {spoken(each.reason, table=False)}" for each in unknown]
     page.add_list("**Unknown**: what these bring was not seen\n", lines, "", "{} more.", 0.2)
@@ -315,7 +315,7 @@ def _footer(report: DiffReport) -> str:
     environments = report.comparison.environments
     implementations = {context.kind.implementation for env in environments for context in env.contexts} - {""}
     if implementations:
-        parts.append(f"rules of {', '.join(sorted(implementations))}")
+        parts.append(f"rules of {', '.join(map(escape, sorted(implementations)))}")
     if report.report.seconds is not None:
         parts.append(f"{report.report.seconds:.1f} s")
     parts.append(f"reproduce: {code(reproduced(report), table=False)}")

@@ -103,7 +103,7 @@ class _DiffText:
 
     def _heading(self, name: str, parts: Sequence[str]) -> str:
         line = " · ".join(parts)
-        return self.paint("strong", f"{name}: {line}" if name else line)
+        return self.paint("strong", f"{one_line(name)}: {line}" if name else line)
 
     def _environment(self, environment: EnvironmentChange) -> Iterator[str]:
         yield from _paragraph(self._renamed(environment))
@@ -288,13 +288,13 @@ def _scope(subject: SubjectChange, part: Part, several: bool) -> str:
     """Return the rules that a part is about, and by which Gateways: `all 3 rules, via Gateway infra/edge`."""
     via = gateways_in_words(part.gateways)
     if not part.rules:
-        return via
+        return one_line(via)
     if part.all_rules:
         rules = "all rules" if several else "its rule" if len(part.rules) == 1 else f"all {len(part.rules)} rules"
     else:
         rules = leading((node.section for node in part.rules), 4)
         rules = rules if several else f"{rules} of {subject.rules} rules"
-    return ", ".join(words_of for words_of in (one_line(rules), via) if words_of)
+    return ", ".join(one_line(words_of) for words_of in (rules, via) if words_of)
 
 
 def _prevailing(part: Part) -> dict[tuple[Responsible, ...], list[str]]:

@@ -30,8 +30,9 @@ def write(form: str, listed: Sequence[Explained], names: Names, paint: Paint, ro
         name = ", ".join(environments)
         if form == "markdown":
             from policylint.report.explain.markdown import page
+            from policylint.report.kit.escape import escape
 
-            yield f"_{name}_\n\n" if several else ""
+            yield f"_{escape(name)}_\n\n" if several else ""
             yield from page(explanation, radius, names, field)
             continue
         from policylint.report.explain.text import ExplanationText

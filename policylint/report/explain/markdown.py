@@ -9,8 +9,8 @@ from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.wording import Crowd, all_rules, chains, level_of, where
 from policylint.report.explain.radius import Radius
 from policylint.report.explain.text import how
-from policylint.report.kit.display import place, short_place
-from policylint.report.kit.escape import escape
+from policylint.report.kit.display import one_line, place, short_place
+from policylint.report.kit.escape import code, escape
 from policylint.report.kit.identity import Names
 
 
@@ -19,7 +19,7 @@ def page(explanation: Explanation, radius: Radius | None, names: Names, field: s
     subject = explanation.subject
     yield f"### {escape(names.node(subject.node))}\n\n"
     if explanation.resource is not None:
-        yield f"`{place(explanation.resource.name_location)}`\n\n"
+        yield f"{code(place(explanation.resource.name_location), table=False)}\n\n"
     for fact in explanation.facts:
         yield f"- {fact.name}: {escape(fact.words)}\n"
     if explanation.state is not None:
@@ -37,7 +37,7 @@ def page(explanation: Explanation, radius: Radius | None, names: Names, field: s
         for group, setting in rows:
             yield f"| {escape(names.kind(group.kind.group, group.kind.kind))} | {_cells(setting)} |\n"
     for missing in explanation.unattached:
-        why = f"{escape(missing.why)} (`{short_place(missing.location)}`)"
+        why = f"{escape(missing.why)} ({code(short_place(missing.location), table=False)})"
         yield f"\n- {escape(names.key(missing.policy))}: {why}\n"
     for number, chain in enumerate(chains(paths, subject.node)[:6]):
         yield ("\n" if not number else "") + f"- {escape(chain)}\n"
@@ -47,7 +47,8 @@ def page(explanation: Explanation, radius: Radius | None, names: Names, field: s
         for fold in radius.folds:
             yield f"\n{escape(', '.join(map(names.key, fold.keys)))}\n\n```diff\n"
             for line in fold.lines:
-                yield f"{'!' if line.sign == '~' else line.sign} {line.name}  {line.words}\n".replace("`", "'")
+                said = one_line(f"{line.name}  {line.words}").replace("`", "'")
+                yield f"{'!' if line.sign == '~' else line.sign} {said}\n"
             yield "```\n"
 
 
@@ -55,9 +56,11 @@ def _cells(setting: Setting) -> str:
     value = escape(summary(setting.value, 80)) if setting.state == "applies" else "-"
     origin = escape(setting.policy.path)
     if setting.location is not None:
-        origin += f" `{short_place(setting.location)}`"
+        origin += f" {code(short_place(setting.location))}"
     level = level_of(setting.node)
-    return f"`{setting.field}` | {value} | {origin}{f' ({level})' if level else ''} | {escape(how(setting))}"
+    return (
+        f"{code(setting.field)} | {value} | {origin}{f' ({escape(level)})' if level else ''} | {escape(how(setting))}"
+    )
 
 
 def _policy(explanation: Explanation, names: Names) -> Iterator[str]:

@@ -12,7 +12,7 @@ from policylint.model import SEVERITIES, Finding
 from policylint.model.words import count
 from policylint.report.findings.report import Report
 from policylint.report.findings.text import summary
-from policylint.report.kit.display import Paint, inert, one_line, place
+from policylint.report.kit.display import UNSEEN, Paint, inert, one_line, place
 
 MOST = 10
 """Annotations of one level that a step shows."""
@@ -47,6 +47,8 @@ def notices(report: Report) -> Iterator[str]:
 
 def _command(report: Report, finding: Finding) -> str:
     file = report.relative(finding.location.file)
+    if file and UNSEEN.search(file):  # no annotation can name it and be read
+        file = None
     where = [f"file={_property(file)}", f"line={finding.location.at()[0]}"] if file else []
     parts = [*where, f"title={_property(report.title_of(finding.rule))}"]
     lines = [finding.message, *([finding.label] if finding.label else []), *finding.help]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from policylint.model import Finding
 from policylint.report.findings.report import Report, counts
+from policylint.report.kit.display import UNSEEN
+from policylint.report.kit.secrets import masked
 
 _NOTHING = '    <testcase classname="policylint" name="no findings"/>'
 
@@ -49,12 +51,7 @@ def _case(report: Report, finding: Finding) -> str:
 
 
 def _escape(text: str) -> str:
-    """Escape element text or an attribute; characters that XML 1.0 does not know become U+FFFD."""
+    """Escape element text or an attribute; what XML 1.0 does not know, and what cannot be seen, becomes U+FFFD."""
     from html import escape
 
-    safe = "".join(char if _allowed(char) else "\ufffd" for char in text)
-    return escape(safe, quote=False).replace('"', "&quot;")
-
-
-def _allowed(char: str) -> bool:
-    return char in "\t\n\r" or " " <= char <= "\ud7ff" or "\ue000" <= char <= "\ufffd" or char >= "\U00010000"
+    return escape(UNSEEN.sub("\ufffd", masked(text)), quote=False).replace('"', "&quot;")

@@ -197,7 +197,7 @@ def _message(report: Report, finding: Finding) -> tuple[str, list[dict[str, Any]
 
 def _sentence(text: str) -> str:
     """Return a text with a capital letter and a full stop, and with nothing that would read as a link."""
-    text = text.strip().replace("](", "\\](") or "Finding"
+    text = re.sub(r"(\\*)\]\(", r"\1\1\\](", text.strip()) or "Finding"
     return text[0].upper() + text[1:] + ("" if text[-1] in ".!?:" else ".")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from policylint.report.graph.model import MARKS, Graph, GraphEdge, GraphNode
 from policylint.report.graph.style import CHANGES, COLORS, DASHES, STATES
 from policylint.report.graph.view import without_bare_rules
+from policylint.report.kit.display import one_line
+from policylint.report.kit.secrets import masked
 
 
 def write(graph: Graph) -> str:
@@ -21,7 +23,7 @@ def write(graph: Graph) -> str:
             "  }",
         ),
         *(f"  {_edge(edge)}" for edge in graph.edges),
-        *(f"  // left out: {' '.join(sentence.split())}" for sentence in graph.left_out),
+        *(f"  // left out: {one_line(sentence)}" for sentence in graph.left_out),
     ]
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -65,6 +67,6 @@ def _listed(attributes: dict[str, str]) -> str:
 
 def quoted(text: str) -> str:
     """Return a quoted string; lines stay lines, `\\N` and the like are plain text."""
-    lines = ["".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n")]
+    lines = ["".join(char if char.isprintable() else "?" for char in line) for line in masked(text).split("\n")]
     inside = "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return f'"{inside}"'

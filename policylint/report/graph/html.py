@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from policylint.report.graph.details import details
 from policylint.report.graph.svg import escape
+from policylint.report.kit.secrets import masked
 
 if TYPE_CHECKING:
     from policylint.report.graph import Drawing
@@ -21,12 +22,15 @@ def write(drawing: Drawing) -> str:
         return (assets / name).read_text(encoding="utf-8")
 
     library = "\n".join(line for line in asset("dagre.min.js").splitlines() if "sourceMappingURL" not in line)
+    style, layout, script = asset("page.css"), asset("layout.js"), asset("page.js")
     parts = {
-        "/*CSS*/": asset("page.css"),
+        "/*STYLES*/": _hashes(style),
+        "/*SCRIPTS*/": _hashes(library, layout, script),
+        "/*CSS*/": style,
         "<!--LICENSE-->": "\n".join(map(escape, asset("dagre.LICENSE.txt").splitlines())),
         "/*DAGRE*/": library,
-        "/*LAYOUT*/": asset("layout.js"),
-        "/*SCRIPT*/": asset("page.js"),
+        "/*LAYOUT*/": layout,
+        "/*SCRIPT*/": script,
         "/*DATA*/": embedded(details(drawing)),
     }
     pieces = []
@@ -40,7 +44,15 @@ def write(drawing: Drawing) -> str:
     return "".join([*pieces, rest])
 
 
+def _hashes(*texts: str) -> str:
+    """Return the texts of script or style elements as a Content-Security-Policy names them: nothing else runs."""
+    from base64 import b64encode
+    from hashlib import sha256
+
+    return " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in texts)
+
+
 def embedded(value: object) -> str:
     """Return JSON that cannot end the script element around it, nor be read as markup."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False, default=str)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return masked(text).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from policylint.report.graph.model import MARKS, Graph, GraphEdge, GraphNode
 from policylint.report.graph.style import CHANGES, COLORS, DASHES, STATES
 from policylint.report.graph.view import reduced, without_bare_rules
+from policylint.report.kit.display import one_line
 
 MOST_EDGES = 500
 MOST_CHARACTERS = 50_000
@@ -80,7 +81,7 @@ def _classes(graph: Graph) -> list[str]:
 
 def escape(text: str) -> str:
     """Return a quoted label that holds nothing but text: all else becomes mermaid's own entities (`#34;`)."""
-    flat = " ".join(text.split())
+    flat = one_line(text)
     flat = flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
     return _escaped(flat, lambda char: f"#{ord(char)};" if char.isprintable() else "?")
 

@@ -9,6 +9,7 @@ from policylint.report.graph.layers import Box, columns, placed
 from policylint.report.graph.model import EFFECTS, MARKS, Graph, GraphEdge, GraphNode
 from policylint.report.graph.style import CHANGES, COLORS, DASHES, STATES
 from policylint.report.graph.view import reduced, without_bare_rules
+from policylint.report.kit.secrets import masked
 
 MOST_BOXES, MOST_LINES = 600, 1_500
 _MARGIN, _BETWEEN, _PORT = 24, 14, 15
@@ -194,5 +195,5 @@ def escape(text: str) -> str:
     """Escape text inside an element or attribute; characters that XML does not have become U+FFFD."""
     import html
 
-    clean = "".join(char if char.isprintable() else "\ufffd" for char in " ".join(text.split()))
+    clean = "".join(char if char.isprintable() else "\ufffd" for char in " ".join(masked(text).split()))
     return html.escape(clean, quote=False).replace('"', "&quot;").replace("'", "&#39;")

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from policylint.report.kit.secrets import masked
 
 if TYPE_CHECKING:
     from policylint.model import Location
 
 _TAB = 4
 _ANSI = {"error": "1;31", "warning": "1;33", "note": "1;36", "strong": "1", "faint": "2", "frame": "1;34"}
-_BIDI = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)))
+UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Characters that act instead of being seen: controls, directions, spaces of no width, separators of lines, tags.
+
+Tabs and line feeds are not among them.
+"""
 
 
 def printable(text: str) -> str:
-    """Replace what could move a terminal's cursor, colour it or turn its direction: manifests are not trusted.
+    """Replace what could move a terminal's cursor, colour it, turn its direction or hide: manifests are not trusted.
 
     Such characters become U+FFFD, one for one, so that columns stay; tabs stay, see `spread`.
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join("\ufffd" if _disturbs(char) else char for char in text)
+    return UNSEEN.sub("\ufffd", text).replace("\n", "\ufffd")
 
 
 def one_line(text: str) -> str:
-    """Make a text printable on one line: tabs and line breaks become spaces."""
+    """Make a text printable on one line: tabs and line breaks become spaces; credentials do not leave."""
+    text = masked(text)
     return printable(" ".join(text.split()) if not text.isprintable() else text)
 
 
@@ -39,10 +50,6 @@ def inert(text: str) -> str:
         return text
     lines = text.splitlines(keepends=True)
     return "".join(line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines)
-
-
-def _disturbs(char: str) -> bool:
-    return (char < " " and char != "\t") or "\x7f" <= char <= "\x9f" or char in _BIDI or "\ud800" <= char <= "\udfff"
 
 
 def width(text: str) -> int:
@@ -105,11 +112,7 @@ def short_place(location: Location) -> str:
 
 def plain(text: str) -> str:
     """Return a text without the colours that Paint added."""
-    if "\x1b" not in text:
-        return text
-    import re
-
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return text if "\x1b" not in text else re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 class Paint:

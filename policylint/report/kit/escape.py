@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import re
+from typing import Final
+
+from policylint.report.kit.display import printable
+from policylint.report.kit.secrets import masked
 
 _NOTHING = "&#8203;"  # a space of no width: GitHub links mentions and issues in finished text, where entities are gone
-_MARKUP = str.maketrans({char: f"\\{char}" for char in "`|[]*_~\\"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-_LINK = re.compile(r"(?i)[@#]|\b(?:https?|ftp|mailto|xmpp):|\bwww(?=\.)")
+_HTML: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
+"""A dollar sign would begin a formula."""
+_MARKUP: Final = str.maketrans({char: f"\\{char}" for char in "`|[]*_~\\"} | _HTML)
+_IN_HTML: Final = str.maketrans(_HTML)
+_LINK: Final = re.compile(
+    r"(?i)@|(?<!&)#|\b(?:https?|ftp|mailto|xmpp):|\bwww(?=\.)|\bgh(?=-\d)|[0-9a-f]{6}(?=[0-9a-f])"
+)
+"""What GitHub makes a link of: mentions, issues, addresses, commits."""
 
 
 def escape(text: str) -> str:
     """Return one line of Markdown that shows the text and does nothing: no markup, mention, link or table cell."""
-    return _marked(" ".join(text.split()))
+    return _marked(_flat(text))
 
 
 def html(text: str) -> str:
     """Return the text for the inside of an HTML element, where Markdown is not read."""
-    return _inert(" ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    return _inert(_flat(text).translate(_IN_HTML))
+
+
+def _flat(text: str) -> str:
+    return printable(" ".join(masked(text).split()))
 
 
 def _marked(text: str) -> str:
@@ -32,7 +46,7 @@ def code(text: str, *, table: bool = True) -> str:
 
     In a table even a pipe in a code span must be `\|`; a backslash before it would undo that and becomes a look-alike.
     """
-    flat = " ".join(text.split()) or " "
+    flat = _flat(text) or " "
     longest = max((len(run) for run in re.findall(r"`+", flat)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if flat[0] == "`" or flat[-1] == "`" else ""
@@ -43,5 +57,5 @@ def code(text: str, *, table: bool = True) -> str:
 
 def spoken(text: str, *, table: bool = True) -> str:
     """Return a message as Markdown: what it quotes in backticks stays code, all else is escaped."""
-    parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
+    parts = re.split(r"(`[^`]+`)", _flat(text))
     return "".join(code(part[1:-1], table=table) if re.fullmatch(r"`[^`]+`", part) else _marked(part) for part in parts)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, ResourceKey
+from policylint.report.kit.display import UNSEEN
+from policylint.report.kit.secrets import masked
 
 if TYPE_CHECKING:
     from policylint.policy.results import Effective, Target
@@ -84,8 +86,25 @@ def json_losses(effective: Effective, names: Names) -> list[dict[str, str]]:
 
 
 def json_text(value: object) -> str:
-    """Return a document as JSON, indented by two, with a newline at its end; lone surrogates become `?`."""
+    """Return a document as JSON, indented by two, with a newline at its end."""
     import json
 
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return text.encode("utf-8", "replace").decode() + "\n"
+    return visible_json(json.dumps(value, indent=2, ensure_ascii=False, default=str)) + "\n"
+
+
+def visible_json(text: str) -> str:
+    r"""Return JSON that says the same with `\u202e` for a character that acts instead of being seen.
+
+    Lone surrogates become `?`: no UTF-8 has them. Credentials do not leave.
+    """
+    text = masked(text)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    text = text.encode("utf-8", "replace").decode()
+    return UNSEEN.sub(lambda match: "".join(f"\\u{unit:04x}" for unit in _units(match[0])), text)
+
+
+def _units(char: str) -> tuple[int, ...]:
+    """Return the UTF-16 code units of a character, which JSON's escapes are."""
+    data = char.encode("utf-16-be")
+    return tuple(int.from_bytes(data[at : at + 2]) for at in range(0, len(data), 2))

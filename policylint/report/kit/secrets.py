@@ -1,4 +1,7 @@
-"""Lines of files without the values of Secrets, for excerpts: reports are read by more people than manifests."""
+"""What must not leave: credentials in any text, and in excerpts the values of Secrets.
+
+Reports are read by more people than manifests.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +10,78 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-_SECRET: Final = re.compile(r"""["']?kind["']?\s*:\s*["']?Secret\b""")
-_DATA: Final = re.compile(r"""(?:^|[\s{,"'-])(?:data|stringData)["']?\s*:""")
+_BETWEEN: Final = r"(?:\s|\\[nr]|\d+ \|)*"
+"""Between the lines of a key: as it stands, as JSON writes it, in an excerpt with numbers."""
+_BASE64: Final = "[A-Za-z0-9+/=]"
+_CREDENTIALS: Final = {
+    "PRIVATE KEY": re.compile(
+        rf"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:{_BETWEEN}{_BASE64}{{16,}})*"
+        rf"(?:{_BETWEEN}{_BASE64}{{1,15}}(?={_BETWEEN}-----|…))?(?:{_BETWEEN}-----END [A-Z ]*PRIVATE KEY-----)?"
+    ),
+    "://": re.compile(r"""(?<=://)([^\s/:@"'`]*):[^\s/@"'`]+(?=@|…)"""),
+    "eyJ": re.compile(r"\beyJ[\w-]{8,}\.[\w-]*(?:\.[\w-]*)?"),
+    "$": re.compile(r"\$(?:apr1|2[aby]|5|6|y)\$[./$A-Za-z0-9]{8,}"),
+    "SHA}": re.compile(rf"\{{S?SHA\}}{_BASE64}{{16,}}"),
+    "_": re.compile(r"\b(?:gh[oprsu]|github_pat)_\w{20,}"),
+    "earer ": re.compile(r"(?<=[Bb]earer )[\w.~+/=-]{12,}"),
+    "asic ": re.compile(r"(?<=[Bb]asic )[\w.~+/=-]{12,}"),
+}
+"""What shows at a glance that there is one → private keys, passwords in addresses and of htpasswd, tokens."""
+
+_KIND: Final = re.compile(r"""(?:^|[\s{,])["']?kind["']?\s*:\s*["']?([A-Z]\w*)["']?\s*(?=$|[#,}\n])""", re.MULTILINE)
+_DATA: Final = re.compile(r"""(?:^|[\s{,"'-])(?:data|stringData|binaryData)["']?\s*:""")
+_NAMED: Final = re.compile(
+    r"""(?i)(?:^|[\s{,"'-])(?:[\w.-]*(?:password|passwd|secret[_-]?key|private[_-]?key|api[_-]?key|token|client[_-]?secret)"""
+    r"""|literals|sops)["']?\s*:(?=\s)"""
+)
 _KEY: Final = re.compile(r"""\s*(?:- )?(?:"[^"]*"|'[^']*'|[^\s:#"'{\[][^:]*)\s*:(?=\s|$)""")
+
+
+def masked(text: str) -> str:
+    """Return the text with `…` for what is unmistakably a credential; of an address the user stays."""
+    for mark, pattern in _CREDENTIALS.items():
+        if mark in text:
+            text = pattern.sub(r"\1:…" if mark == "://" else "…", text)
+    return text
 
 
 def without_secrets(lines: list[str]) -> list[str]:
     """Return the lines of a file with `…` for the values of Secrets; keys stay, so that a place can be shown.
 
-    Whatever stands behind or below `data:` or `stringData:` counts as a value, in all objects of a document that holds
-    a Secret.
+    Whatever stands behind or below `data:`, `stringData:` or `binaryData:` counts as a value, in all objects of a
+    document that holds a Secret, or whose kind is not plain to see; in every document so does what stands behind or
+    below a key such as `password:`.
     """
-    if not any(map(_SECRET.search, lines)):
-        return lines
     starts = [number for number, text in enumerate(lines) if number == 0 or text.startswith("---")]
     kept: list[str] = []
     for start, end in pairwise([*starts, len(lines)]):
         document = lines[start:end]
-        kept += _masked(document) if any(map(_SECRET.search, document)) else document
-    return kept
+        kinds = set(_KIND.findall("\n".join(document)))
+        hidden = not kinds or not kinds.isdisjoint({"Secret", "SecretList"})
+        kept += _masked(document, (_DATA, _NAMED) if hidden else (_NAMED,))
+    return kept if "PRIVATE KEY" not in "".join(kept) else _without_keys(kept)
 
 
-def _masked(document: list[str]) -> Iterator[str]:
-    """Yield the lines of a document that holds a Secret."""
+def _masked(document: list[str], places: tuple[re.Pattern[str], ...]) -> Iterator[str]:
+    """Yield the lines of a document without the values at some places."""
     below: int | None = None
+    flow = next((text for text in document if text.strip("- ")), "").lstrip("- ")[:1] in ("{", "[")
     for text in document:
         indent = len(text) - len(text.lstrip(" "))
-        if below is not None and (indent > below or not text.strip()):
+        if below is not None and (indent > below or not text.strip() or (indent == below and text.lstrip()[:1] == "-")):
             key = _KEY.match(text)
             yield f"{key[0]} …" if key else f"{text[:indent]}…" if text.strip() else text
             continue
-        data = _DATA.search(text)
-        below = indent if data else None
-        yield f"{text[: data.end()]} …" if data and text[data.end() :].strip() else text
+        found = next(filter(None, (place.search(text) for place in places)), None)
+        below = None if found is None else -1 if flow else indent
+        yield f"{text[: found.end()]} …" if found and text[found.end() :].strip() else masked(text)
+
+
+def _without_keys(lines: list[str]) -> list[str]:
+    """Return lines without those of private keys."""
+    kept, inside = [], False
+    for text in lines:
+        inside = inside or ("-----BEGIN " in text and "PRIVATE KEY-----" in text)
+        kept.append(f"{text[: len(text) - len(text.lstrip())]}…" if inside else text)
+        inside = inside and "-----END " not in text
+    return kept

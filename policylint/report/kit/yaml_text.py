@@ -17,6 +17,7 @@ def _writer() -> Any:
     from ruamel.yaml.representer import SafeRepresenter
 
     from policylint.documents.scalars import resolve_plain
+    from policylint.report.kit.display import UNSEEN
 
     class Representer(SafeRepresenter):
         def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - ruamel.yaml's signature
@@ -24,7 +25,9 @@ def _writer() -> Any:
 
         def text(self, data: str) -> Any:
             style = None
-            if not isinstance(resolve_plain(data), str):
+            if UNSEEN.search(data):
+                style = '"'
+            elif not isinstance(resolve_plain(data), str):
                 style = "'"
             elif "\n" in data and not data.startswith((" ", "\n")):
                 style = "|"
@@ -46,4 +49,18 @@ def yaml_text(value: object) -> str:
 
     out = StringIO()
     _writer().dump(value, out)
-    return out.getvalue()
+    return visible_yaml(out.getvalue())
+
+
+def visible_yaml(text: str) -> str:
+    r"""Return YAML with `\u202e` for a character that acts instead of being seen; it stands in double quotes.
+
+    Credentials do not leave.
+    """
+    from policylint.report.kit.display import UNSEEN
+    from policylint.report.kit.secrets import masked
+
+    text = masked(text)
+    return UNSEEN.sub(
+        lambda match: f"\\U{ord(match[0]):08x}" if ord(match[0]) > 0xFFFF else f"\\u{ord(match[0]):04x}", text
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from policylint.report.kit.display import Paint
+from policylint.report.kit.identity import visible_json
 from policylint.report.kit.yaml_text import yaml_text
 from policylint.report.simulate.simulation_v1 import VERSION, sections
 from policylint.simulation import Simulation
@@ -32,9 +33,9 @@ def _json(simulations: Sequence[Simulation]) -> Iterator[str]:
 
     def encoded(entry: object) -> str:
         try:
-            return encoder.encode(entry)
+            return visible_json(encoder.encode(entry))
         except ValueError:  # .nan and .inf, which JSON does not have
-            return encoder.encode(_finite(entry))
+            return visible_json(encoder.encode(_finite(entry)))
 
     yield f'{{\n  "version": {encoded(VERSION)}'
     for name, entries in sections(simulations):

@@ -12,6 +12,7 @@ from typing import Any
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping
 from policylint.policy.results import Ancestor, PolicyState
 from policylint.policy.target_conditions import TargetCondition
+from policylint.report.kit.display import one_line
 from policylint.report.kit.identity import json_text
 from policylint.report.kit.yaml_text import yaml_text
 from policylint.simulation import Simulation
@@ -28,7 +29,7 @@ def write(form: str, simulations: Sequence[Simulation]) -> Iterator[str]:
         yield json_text({"apiVersion": "v1", "kind": "List", "items": items})
         return
     for simulation in ordered:
-        comment = f"# environment {simulation.world.name}\n" if len(ordered) > 1 else ""
+        comment = f"# environment {one_line(simulation.world.name)}\n" if len(ordered) > 1 else ""
         for stanza in stanzas(simulation):
             yield f"---\n{comment}{yaml_text(stanza)}"
 

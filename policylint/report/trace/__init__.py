@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint
-from policylint.report.kit.identity import Names
+from policylint.report.kit.identity import Names, visible_json
 from policylint.report.trace.trace_v1 import VERSION, Entry, entry
 from policylint.simulation import Simulation
 from policylint.trace import Request
@@ -60,7 +60,7 @@ def _json(traced: Traced) -> str:
     if traced.before is not None:
         revision, former = traced.before
         document |= {"revision": revision, "before": _entries(former, checks=False)}
-    return json.dumps(document, indent=2, ensure_ascii=traced.before is not None, default=str) + "\n"
+    return visible_json(json.dumps(document, indent=2, ensure_ascii=traced.before is not None, default=str)) + "\n"
 
 
 def _entries(traced: Traced, *, checks: bool = True) -> list[Entry]:

@@ -32,7 +32,8 @@ class _Steps:
         return f" {self.number}  {head}"
 
     def add(self, head: str, words: str = "", where: str = "") -> None:
-        self.rows.append((one_line(head) if head.strip() == head else head, one_line(words), one_line(where)))
+        bare = head.lstrip(" ")
+        self.rows.append((" " * (len(head) - len(bare)) + one_line(bare), one_line(words), one_line(where)))
 
     def add_all(self, head: str, rows: Iterable[tuple[str, str]]) -> None:
         """Add a step with a row for each pair of words and place, without any no step."""
@@ -118,7 +119,7 @@ def page(trace: Trace, names: Names, paint: Paint, room: int) -> Iterator[str]:
     style = "strong" if trace.outcome.answered else "error"
     yield f"{paint(style, 'Result:')} {one_line(result(trace, names))}\n"
     for near in trace.nearest[1:]:
-        yield f"        or {_near(near.node, names)} (needs {one_line(', '.join(near.needs))})\n"
+        yield f"        or {one_line(_near(near.node, names))} (needs {one_line(', '.join(near.needs))})\n"
     for note in trace.notes:
         yield f"{paint('note', 'note:')} {one_line(note)}\n"
 

@@ -130,8 +130,7 @@
 
   function here(request) {
     if (request.number !== job) return;
-    if (!window.place) document.head.append(element("script", { textContent: $("dagre").textContent + "\n" + $("layout").textContent + "\nwindow.place = place;" }));
-    settle(window.place(request));
+    settle(place(request)); // as layout.js has it
   }
 
   function settle(result) {

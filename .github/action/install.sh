@@ -4,6 +4,11 @@
 #
 # Reads ACTION_PATH and RUNNER_TEMP, and what the runner says of package indexes and proxies.
 set -euo pipefail
+
+if [ "${GITHUB_EVENT_NAME:-}" = pull_request_target ]; then
+  echo "::error::policylint: not under pull_request_target, whose token may write: use pull_request, and for forks the second workflow of docs/github-action.md"
+  exit 2
+fi
 . "$ACTION_PATH/.github/action/isolated.sh"
 
 needed+=("${network[@]}" PIP_CONFIG_FILE PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_NO_INDEX)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lint, and on a pull request or push compare, once, for the composite action: text to the log, SARIF and JSON to files,
-# Markdown to the job summary and to the file that becomes the comment.
+# Markdown to the job summary and to the file that becomes the comment; what a second workflow needs to a folder, as data.
 # Never fails itself: the exit code goes to the step's outputs, and the action's last step ends with it.
 #
 # Reads PL_PATH, PL_BASE, PL_CONFIG, PL_FAIL_ON, PL_SARIF, PL_COMMENT_KEY, PL_HEAD_SHA and PL_PR, what the runner says of the
@@ -11,18 +11,16 @@ set -euo pipefail
 readonly summary_budget=$((900 * 1024)) # the runner drops a summary of more than 1 MiB
 
 needed+=("${!POLICYLINT_@}")
-# Programs that read the tree of a stranger beside a token that may write: never, whatever the workflow asks for.
-if [ "${GITHUB_EVENT_NAME:-}" = pull_request_target ]; then unset POLICYLINT_RENDER; fi
 python=$RUNNER_TEMP/policylint/bin/python
 git=$(type -P git || true)
 sarif=$RUNNER_TEMP/policylint.sarif
 folder=$RUNNER_TEMP/policylint-report # what the second workflow for forks needs, and nothing else
-report=$folder/comment.md
+report=$RUNNER_TEMP/policylint-comment.md
 summary=$RUNNER_TEMP/policylint-summary.md
 data=$RUNNER_TEMP/policylint.json
 annotations=$RUNNER_TEMP/policylint.log
 rm -rf "$folder"
-rm -f "$sarif" "$summary" "$data" "$annotations"
+rm -f "$report" "$sarif" "$summary" "$data" "$annotations"
 mkdir -p "$folder"
 
 # asked ARGUMENT...: whether git says yes.
@@ -40,7 +38,7 @@ read -r -d '' -a paths <<<"${PL_PATH:-.}" || true # on whitespace, without expan
 base=${PL_BASE:-}
 if [ -z "$base" ]; then
   case "${GITHUB_EVENT_NAME:-}" in
-    pull_request | pull_request_target | merge_group) base=HEAD^1 ;;
+    pull_request | merge_group) base=HEAD^1 ;;
     push) base=${PL_BEFORE:-} ;;
   esac
 fi
@@ -96,23 +94,8 @@ fi
   if [ -s "$data" ]; then
     echo "comment-file=$report"
     printf '%s\n' "${PL_PR:-}" >"$folder/pr-number"
-    alone "$python" -I - "$data" "$folder/has-content" <<'PYTHON'
-import json
-import sys
-from pathlib import Path
-
-with open(sys.argv[1], encoding="utf-8") as file:
-    found = json.load(file)
-summary = found["summary"]
-routes = summary["routes"]
-content = found["routes"] or found["policies"] or [each for each in found["findings"] if each["state"] != "unchanged"]
-content = content or found.get("configuration") or found.get("suppressed")
-print(f"new-findings={sum(summary['new'].values())}")
-print(f"fixed-findings={summary['fixed']}")
-print(f"routes-changed={routes['changed'] + routes['added'] + routes['removed']}")
-print(f"has-content={'true' if content else 'false'}")
-Path(sys.argv[2]).write_text(f"{'true' if content else 'false'}\n")
-PYTHON
+    cp -- "$data" "$folder/diff.json"
+    alone "$python" -I "$ACTION_PATH/.github/action/outputs.py" "$data"
   else
     printf '%s\n' comment-file= new-findings= fixed-findings= routes-changed= has-content=false
   fi

@@ -5,13 +5,34 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 BOT = "github-actions[bot]"
+
+
+class Fault(NamedTuple):
+    """What goes wrong with one request.
+
+    Args:
+        method: of the next request that it meets.
+        status: of the answer; 0 for none, the connection ends.
+        headers: of the answer.
+        seconds: to wait before.
+        done: whether what was asked for is done all the same.
+        body: of the answer.
+    """
+
+    method: str
+    status: int = 0
+    headers: Mapping[str, str] = {}
+    seconds: float = 0.0
+    done: bool = False
+    body: bytes = b"{}"
 
 
 class GitHub:
@@ -21,7 +42,9 @@ class GitHub:
         comments: as the API gives them.
         calls: method and path of every request that changes something, with its body.
         read_only: refuse those, as for a fork.
-        heads: the head commits of pull requests by number.
+        heads: the head commits of pull requests by number; all come from repository `m/r`.
+        faults: what goes wrong, in this order.
+        asked: how many requests there were.
     """
 
     def __init__(self, *, read_only: bool = False, page: int = 100) -> None:
@@ -31,6 +54,8 @@ class GitHub:
         self.page = page
         self.pages_read = 0
         self.heads: dict[int, str] = {}
+        self.faults: list[Fault] = []
+        self.asked = 0
         self.url = ""
 
     def add(self, body: str, author: str = BOT) -> int:
@@ -47,7 +72,7 @@ class GitHub:
         pull = re.fullmatch(r"/repos/o/r/pulls/(\d+)", place.path)
         if pull is not None and method == "GET":
             head = self.heads.get(int(pull[1]))
-            return (404, {"message": "Not Found"}, "") if head is None else (200, {"head": {"sha": head}}, "")
+            return (404, {"message": "Not Found"}, "") if head is None else (200, _head(head), "")
         if place.path == "/user":
             return 403, {"message": "Resource not accessible by integration"}, ""
         if method == "GET":
@@ -67,8 +92,15 @@ class GitHub:
             return 201, {"id": self.add(text)}, ""
         found = re.fullmatch(r"/repos/o/r/issues/comments/(\d+)", place.path)
         assert found is not None
-        next(each for each in self.comments if each["id"] == int(found[1]))["body"] = text
+        there = next((each for each in self.comments if each["id"] == int(found[1])), None)
+        if there is None:
+            return 404, {"message": "Not Found"}, ""
+        there["body"] = text
         return 200, {}, ""
+
+
+def _head(commit: str) -> dict[str, Any]:
+    return {"head": {"sha": commit, "repo": {"full_name": "m/r"}}}
 
 
 @contextmanager
@@ -79,6 +111,9 @@ def serving(github: GitHub) -> Iterator[GitHub]:
         def _handle(self) -> None:
             assert self.headers["Authorization"] == "Bearer not-a-token"
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            github.asked += 1
+            if github.faults and github.faults[0].method == self.command and self.path != "/user":
+                return self._fail(github.faults.pop(0), body)
             status, content, link = github.answer(self.command, self.path, body)
             data = json.dumps(content).encode()
             self.send_response(status)
@@ -87,6 +122,22 @@ def serving(github: GitHub) -> Iterator[GitHub]:
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
+            return None
+
+        def _fail(self, fault: Fault, body: str) -> None:
+            if fault.done:
+                github.answer(self.command, self.path, body)
+            time.sleep(fault.seconds)
+            self.close_connection = True
+            if not fault.status:
+                return
+            with suppress(OSError):
+                self.send_response(fault.status)
+                for name, value in fault.headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(fault.body)))
+                self.end_headers()
+                self.wfile.write(fault.body)
 
         do_GET = do_POST = do_PATCH = _handle  # noqa: N815
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,20 +64,23 @@ class Runner:
         return done.stdout
 
     def post(self, github: GitHub, folder: Path, **given: str) -> tuple[int, str]:
-        """The one step of `.github/action/post`, as the second workflow runs it; its exit code and what it prints."""
-        (step,) = yaml.safe_load((SCRIPTS / "post" / "action.yml").read_text())["runs"]["steps"]
-        place = {"ACTION_PATH": str(SCRIPTS / "post"), "GITHUB_OUTPUT": str(self.output), "PATH": os.environ["PATH"]}
-        asked = {"PL_REPORT": str(folder), "PL_HEAD_SHA": HEAD, "PL_RUN_ID": "99", "PL_COMMENT": "auto"}
-        assert asked.keys() <= step["env"].keys()
+        """The last step of `.github/action/post`, as the second workflow runs it; its exit code and what it prints."""
+        step = yaml.safe_load((SCRIPTS / "post" / "action.yml").read_text())["runs"]["steps"][-1]
+        asked = {"PL_REPORT": str(folder), "PL_HEAD_SHA": HEAD, "PL_HEAD_REPOSITORY": "m/r", "PL_RUN_ID": "99"}
+        asked |= {"PL_COMMENT": "auto", "PL_COMMENT_KEY": "default", "GH_TOKEN": "not-a-token"}
+        assert asked.keys() | {"ACTION_PATH"} == step["env"].keys()
         runner = {"GITHUB_REPOSITORY": "o/r", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "7"}
+        runner |= {"ACTION_PATH": str(SCRIPTS / "post"), "GITHUB_OUTPUT": str(self.output), "LC_ALL": "C.UTF-8"}
+        runner |= {"RUNNER_TEMP": str(self.temp), "PATH": os.environ["PATH"]}
         with serving(github):
-            environment = place | asked | runner | {"GITHUB_API_URL": github.url, "GH_TOKEN": "not-a-token"} | given
+            environment = runner | asked | {"GITHUB_API_URL": github.url} | given
             done = subprocess.run(
-                ["bash", "-e", "-c", step["run"]],
+                ["bash", "-eo", "pipefail", "-c", step["run"]],
                 cwd=folder.parent, env=environment, capture_output=True, text=True, check=False,
             )  # fmt: skip
-        assert not done.stderr
-        return done.returncode, done.stdout
+        assert not done.stderr or done.returncode, done.stderr
+        said = re.sub(r"::stop-commands::(\w+)\n\n::\1::\n", "", done.stdout)
+        return done.returncode, said
 
     def gate(self) -> int:
         """The exit code of the action's last step."""
@@ -166,54 +170,61 @@ def fork(head: str = HEAD) -> GitHub:
 
 
 def test_the_second_workflow_of_a_fork_posts_and_edits(runner: Runner, handed_over: Path) -> None:
-    assert sorted(each.name for each in handed_over.iterdir()) == ["comment.md", "has-content", "pr-number"]
+    """It is handed data, and writes the Markdown itself; what is in the folder beside them is not looked at."""
+    assert sorted(each.name for each in handed_over.iterdir()) == ["diff.json", "pr-number"]
+    (handed_over / "comment.md").write_text(f"{MARKER}\n### [all is well](https://evil.example)\n")
     github = fork()
     github.add(f"{MARKER}\nforged", "mallory")
     github.add("<!-- policylint:v1 key=other -->\nanother key")
     assert runner.post(github, handed_over) == (0, "policylint: comment created\n")
     assert github.bodies()[2].startswith(f"{MARKER}\n### policylint: 1 route loses a protection")
+    assert f"https://github.com/o/r/blob/{HEAD}/apps/shop/checkout-cors.yaml#L9" in github.bodies()[2]
+    assert "evil.example" not in github.bodies()[2]
     assert runner.post(github, handed_over) == (0, "policylint: comment unchanged\n")
-    (handed_over / "has-content").write_text("false\n")
-    (handed_over / "comment.md").write_text(f"{MARKER}\n### policylint: no route changes its effective policy\n")
+    document = json.loads((handed_over / "diff.json").read_text())
+    document |= {"routes": [], "policies": [], "objects": [], "findings": [], "changes": []}
+    (handed_over / "diff.json").write_text(json.dumps(document))
     assert runner.post(github, handed_over) == (0, "policylint: comment updated\n")
     assert [method for method, _, _ in github.calls] == ["POST", "PATCH"]
     assert runner.outputs()["posted"] == "true"
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "code"),
+    ("file", "text", "code", "said"),
     [
-        ("pr-number", "13\n", 0),  # no such pull request: refused as any other address is
-        ("pr-number", "12/../13\n", 2),
-        ("pr-number", "", 2),
-        ("comment.md", "### no marker, any text\n", 0),
-        ("comment.md", "<!-- policylint:v1 key=default --> @everybody\n", 0),
-        ("comment.md", f"{MARKER}\n" + "x" * 2_000_000, 0),
+        ("pr-number", "13\n", 0, "404"),  # no such pull request: refused as any other address is
+        ("pr-number", "12/../13\n", 2, "no pull request number"),
+        ("pr-number", "", 2, "no pull request number"),
+        ("pr-number", "1" * 2_000, 2, "no pull request number"),
+        ("diff.json", f"{MARKER}\n### Markdown\n", 2, "not as policylint writes it"),
+        ("diff.json", '{"version": "json-v1"}', 2, "not as policylint writes it"),
+        ("diff.json", " " * 21_000_000, 2, "larger than"),
     ],
 )
 def test_what_an_untrusted_job_leaves_is_data(
-    runner: Runner, handed_over: Path, file: str, text: str, code: int
+    runner: Runner, handed_over: Path, file: str, text: str, code: int, said: str
 ) -> None:
     (handed_over / file).write_text(text)
     github = fork()
-    assert runner.post(github, handed_over)[0] == code
-    assert github.calls == []
+    found = runner.post(github, handed_over)
+    assert (found[0], github.calls) == (code, [])
+    assert said in found[1]
 
 
-def test_another_pull_request_is_not_posted_to(runner: Runner, handed_over: Path) -> None:
-    github = fork(head="0" * 40)
-    code, said = runner.post(github, handed_over)
+@pytest.mark.parametrize("given", [{"PL_HEAD_SHA": "0" * 40}, {"PL_HEAD_SHA": ""}, {"PL_HEAD_REPOSITORY": "mallory/r"}])
+def test_another_pull_request_is_not_posted_to(runner: Runner, handed_over: Path, given: dict[str, str]) -> None:
+    github = fork()
+    code, said = runner.post(github, handed_over, **given)
     assert (code, github.calls) == (2, [])
     assert "does not have the head commit of that run" in said
 
 
 def test_a_link_in_the_folder_leads_nowhere(runner: Runner, handed_over: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
-    secret.write_text(f"{MARKER}\nsecret")
-    (handed_over / "comment.md").unlink()
-    (handed_over / "comment.md").symlink_to(secret)
+    (handed_over / "diff.json").rename(secret)
+    (handed_over / "diff.json").symlink_to(secret)
     github = fork()
-    assert runner.post(github, handed_over)[0] == 0
+    assert runner.post(github, handed_over) == (0, "::notice::policylint: that run left no report\n")
     assert github.calls == []
 
 

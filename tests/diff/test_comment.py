@@ -16,6 +16,8 @@ from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, policy
 from tests.diff.history import MAKE, ROOT, run
 from tests.diff.test_history import History
+from tests.hostile.test_output import COMMANDS, Worlds
+from tests.hostile.world import TEXTS
 
 EDGE = "kind: Gateway, name: edge"
 JWT = policy(
@@ -136,7 +138,10 @@ def test_the_real_mermaid_reads_every_diagram(history: History, tmp_path: Path) 
     texts = [run(directory, "diff", f"{one}..{other}", "-o", "markdown")[1] for one, other in pairwise(ids)]
     evil = policy("SecurityPolicy", "own-9999", "kind: HTTPRoute, name: route-0399", 'cors: {"a\\"]) --> end": [x]}')
     texts.append(comment(tmp_path, 50, evil))
-    diagrams = [each for text in texts for each in re.findall(r"```mermaid\n(.*?)```", text, re.DOTALL)]
+    hostile = Worlds(tmp_path / "hostile")
+    texts += [hostile.said(COMMANDS["diff markdown"], text)[1] for text in TEXTS.values()]
+    drawn = [hostile.said(COMMANDS["graph mermaid"], text)[1] for text in TEXTS.values()]
+    diagrams = drawn + [each for text in texts for each in re.findall(r"```mermaid\n(.*?)```", text, re.DOTALL)]
     assert len(diagrams) > 10
     script = tmp_path / "parse.cjs"
     script.write_text(PARSE)

@@ -136,28 +136,35 @@ def test_a_push_asks_git_and_not_the_checkout(job: Job) -> None:
 
 @pytest.mark.parametrize("file", ["action.yml", ".github/action/post/action.yml"])
 def test_commenting_loads_nothing_of_the_checkout(job: Job, file: str) -> None:
-    report = job.checkout / "report"
-    report.mkdir(parents=True)
+    commit(job.checkout, {"a.yaml": POLICY.replace("NAME", "edge"), "gateway.yaml": GATEWAY})
+    commit(job.checkout, {"a.yaml": POLICY.replace("NAME", "other")})
     job.installed()
+    done = job.step(ROOT / "action.yml", "Run policylint", GITHUB_EVENT_NAME="pull_request", PL_PR="12")
+    assert done.returncode == 0, done.stderr
+    shutil.copytree(job.temp / "policylint-report", job.checkout / "report")
     job.spring()
-    in_a_checkout = file == "action.yml"
-    if not in_a_checkout:  # the second workflow has no checkout and installs nothing: python3 is the runner's
-        job.environment["PATH"] = os.environ["PATH"]
-        job.environment["ACTION_PATH"] = str(ROOT / ".github" / "action" / "post")
-    (report / "comment.md").write_text("<!-- policylint:v1 key=default -->\nx\n")
-    (report / "pr-number").write_text("12")
-    (report / "has-content").write_text("true")
     github = GitHub()
     github.heads[12] = "beef" * 10
     given = {"GH_TOKEN": "not-a-token", "PL_COMMENT": "auto", "PL_PR": "12", "PL_CONTENT": "true"}
-    if in_a_checkout:
-        given["PL_COMMENT_FILE"] = str(report / "comment.md")
+    if file == "action.yml":
+        given["PL_COMMENT_FILE"] = job.outputs()["comment-file"]
     else:
-        given |= {"PL_REPORT": "report", "PL_HEAD_SHA": "beef" * 10}
+        given |= {"PL_REPORT": "report", "PL_HEAD_SHA": "beef" * 10, "PL_HEAD_REPOSITORY": "m/r"}
+        given |= {"ACTION_PATH": str(ROOT / ".github" / "action" / "post"), "GITHUB_SERVER_URL": "https://github.com"}
     with serving(github):
         done = job.step(ROOT / file, "Comment on the pull request", GITHUB_API_URL=github.url, **given)
     assert sprung(job.canary) == []
     assert (done.returncode, done.stderr, len(github.comments)) == (0, "", 1)
+
+
+def test_the_action_refuses_to_run_beside_a_token_that_may_write(job: Job) -> None:
+    job.checkout.mkdir()
+    for file, path in (("action.yml", ROOT), (".github/action/post/action.yml", ROOT / ".github" / "action" / "post")):
+        given = {"GITHUB_EVENT_NAME": "pull_request_target", "ACTION_PATH": str(path)}
+        done = job.step(ROOT / file, "Install policylint", **given)
+        assert done.returncode == 2
+        assert done.stdout.startswith("::error::policylint: not under pull_request_target")
+    assert list(job.temp.iterdir()) == []
 
 
 def test_the_tool_is_given_no_token(job: Job) -> None:

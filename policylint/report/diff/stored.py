@@ -7,7 +7,7 @@ not show (contexts, and with them the diagram) is not restored.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from policylint.compare.change import (
     AttachmentChange,
@@ -26,12 +26,26 @@ from policylint.model.coverage import Coverage
 from policylint.model.policy_kind import Merge, SettingPurposes
 from policylint.model.resource import Spot
 from policylint.model.rule_page import page_of
+from policylint.model.suppression import Suppression
+from policylint.namedtuple import NamedTuple
 from policylint.report.diff.report import DiffReport
 from policylint.report.findings import Report
+from policylint.triage.apply import Suppressed
+
+if TYPE_CHECKING:
+    from policylint.session.judge import ConfigurationChange
 
 MOST_BYTES = 20_000_000
 MOST_DEPTH = 100
 Entry = Mapping[str, Any]
+
+
+class _Configuration(NamedTuple):
+    """What a change does to the configuration, in the words of whoever compared."""
+
+    file: str
+    line: int
+    message: str
 
 
 class NotADiffError(ValueError):
@@ -112,7 +126,26 @@ def _report(document: Entry) -> DiffReport:
         again=document["command"],
         span=document["compared"],
         files_differ=coverage["files_differ"],
+        silenced=tuple(map(_silenced, document.get("suppressed", ()))),
+        configuration=_configuration(document.get("configuration")),
     )
+
+
+def _configuration(entry: Entry | None) -> ConfigurationChange | None:
+    if entry is None:
+        return None
+    place = entry["location"] or {"file": "", "line": 1}
+    return cast("ConfigurationChange", _Configuration(place["file"], place["line"], entry["message"]))
+
+
+def _silenced(entry: Entry) -> Suppressed:
+    by = entry["by"]
+    finding = Finding(entry["rule"], entry["severity"], entry["message"], _spot(entry["location"]))
+    return Suppressed(finding, Suppression(by["form"], (entry["rule"],), by["reason"], _spot(by["location"])))
+
+
+def _spot(entry: Entry) -> Location:
+    return Location(Spot(entry["file"], entry["line"], entry["column"]))
 
 
 def _inside(file: str) -> str | None:
@@ -194,12 +227,11 @@ def _responsible(entry: Entry) -> Responsible:
 
 
 def _finding(entry: Entry) -> Finding:
-    spot = entry["location"]
     return Finding(
         entry["rule"],
         entry["severity"],
         entry["message"],
-        Location(Spot(spot["file"], spot["line"], spot["column"])),
+        _spot(entry["location"]),
         resources=_keys(entry["resources"]),
         label=entry["label"],
         help=tuple(entry["help"]),

@@ -38,6 +38,7 @@ def suppressed_entries(report: Report, silenced: Sequence[Suppressed]) -> list[d
         {
             "rule": finding.rule,
             "name": report.name_of(finding.rule),
+            "severity": finding.severity,
             "message": finding.message,
             "location": _location(report, finding.location),
             "resources": [str(key) for key in finding.resources],

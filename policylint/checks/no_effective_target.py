@@ -9,6 +9,7 @@ from policylint.checks.kit.wording import and_more
 from policylint.model import Finding, Node
 from policylint.policy.results import Idle, PolicyState
 from policylint.simulation import Simulation
+from policylint.topology.parents import MOST_LISTENERS
 
 RULE = "GWP106"
 _MESHES = ("cilium", "istio", "kuma", "linkerd")
@@ -83,6 +84,9 @@ def _why(simulation: Simulation, node: Node) -> tuple[str, bool, str]:
         if any(parent.resolution.unknown for parent in state.parents):
             return f"whether a Gateway takes {node.key} is not known", True, ""
         return f"no Gateway takes {node.key}", False, f"attach {node.key} first: see its own findings"
+    holder = simulation.topology.gateway(node.key) or simulation.topology.listener_set(node.key)
+    if node.section and holder is not None and len(holder.listeners) > MOST_LISTENERS:
+        return f"{node.key} has more than {MOST_LISTENERS} listeners, and routes are not tried on all of them", True, ""
     # Another repository may hold the routes.
     elsewhere = bool(simulation.world.unseen) or not simulation.topology.routes
     return f"{_ABSENCES.get(node.key.kind, 'nothing leads to')} {node}", elsewhere, ""

@@ -11,6 +11,7 @@ from policylint.model.selectors import matches, unmet
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
+from policylint.simulation.selected import LEFT_OUT
 from policylint.topology.workloads import is_workload, pod_labels
 
 RULE = "GWP105"
@@ -26,7 +27,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         elif target.problem == "no-match":
             candidates = simulation.world.in_namespace(target.key.group, target.key.kind, target.key.namespace)
             yield _no_object(state, target, candidates[:_MOST_COMPARED])
-        elif target.selector is not None and target.resolution.unknown:
+        elif target.selector is not None and target.resolution.unknown and target.resolution.reason != LEFT_OUT:
             message = f"{state.key} selects {target.key.kind}s that are not in the tree"
             location = _label_location(state, target, {})
             finding = unknown_target(RULE, message, state, target, location, target.resolution.reason)

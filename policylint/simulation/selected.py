@@ -8,7 +8,8 @@ from policylint.policy.results import PolicyState, Target
 
 MOST_SELECTED = 200_000
 """Pairs of a selector and an object that are looked at, of one kind of policy in one environment."""
-_REASON = f"selectors of its kind select more than {MOST_SELECTED:,} objects; what this one selects is not looked at"
+LEFT_OUT = f"selectors of its kind select more than {MOST_SELECTED:,} objects; what this one selects is not looked at"
+"""The reason why such a target is unknown; GWP911 reports it."""
 
 
 class Selected:
@@ -33,7 +34,7 @@ class Selected:
         if target.selector is None or self.number + len(target.nodes) <= MOST_SELECTED:
             self.number += len(target.nodes) if target.selector is not None else 0
             return target
-        return target._replace(nodes=(), resolution=Resolution("unknown", _REASON))
+        return target._replace(nodes=(), resolution=Resolution("unknown", LEFT_OUT))
 
     def note(self) -> Note:
         """Return what to say of the policies that were left out, at the first of them."""

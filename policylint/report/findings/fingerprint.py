@@ -7,6 +7,7 @@ it in the way written here when it is absent (github/codeql-action `src/fingerpr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from policylint.model import Finding
@@ -62,11 +63,11 @@ def line_hashes(lines: Sequence[str], wanted: Iterable[int]) -> dict[int, tuple[
         windows.append(text[start : start + WINDOW])
         start += len(line) + 1
     hashes: dict[int, tuple[str, int, int]] = {}
-    for number in sorted(set(wanted)):
-        if 1 <= number <= len(windows):
-            window = windows[number - 1]
-            occurrence = windows[:number].count(window)
-            hashes[number] = f"{_polynomial(window):x}", occurrence, windows.count(window)
+    asked, of_all, so_far = set(wanted), Counter(windows), Counter[str]()
+    for number, window in enumerate(windows, 1):
+        so_far[window] += 1
+        if number in asked:
+            hashes[number] = f"{_polynomial(window):x}", so_far[window], of_all[window]
     return hashes
 
 

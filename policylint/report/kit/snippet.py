@@ -94,13 +94,15 @@ def _offset(text: str, column: int, frame: Frame) -> int:
 def _cut(text: str, offset: int, frame: Frame) -> str:
     """Cut a line of the file to the page, with `…` where something is left out."""
     shown = spread(printable(text[offset : offset + 1000]))
-    if offset:
-        shown = f"… {shown}"
-    if width(shown) <= frame.room:
-        return shown
-    while width(shown) > frame.room - 2:
-        shown = shown[: max(0, len(shown) - max(1, (width(shown) - frame.room) // 2))]
-    return f"{shown} …"
+    head = "… " if offset else ""
+    if width(shown) + len(head) <= frame.room:
+        return f"{head}{shown}"
+    room = max(0, frame.room - len(head) - len(" …"))
+    if shown.isascii():
+        shown = shown[:room]
+    while (excess := width(shown) - room) > 0:
+        shown = shown[: len(shown) - max(1, excess // 2)]
+    return f"{head}{shown} …"
 
 
 def _labelled(frame: Frame, style: str, indent: str, marks: str, label: str) -> list[str]:

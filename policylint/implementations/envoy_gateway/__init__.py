@@ -102,7 +102,7 @@ class EnvoyGateway(Implementation):
             faults = ClientTraffic(self._fleet, claims).faults
             for node, attachments in kept.items():
                 kept[node] = [attachment for attachment in attachments if (attachment.key, node) not in faults]
-        return Effects(topology, kind, kept, self.merge, idle=self._isolation(topology).idle()).groups()
+        return Effects(topology, kind, kept, self.merge, idle=self._isolation(topology).idle).groups()
 
     def merge(self, stack: Stack) -> Effective:
         """Merge by replacement, mergeType, or on layer 4 field by field (§4, §5)."""
@@ -149,7 +149,7 @@ class EnvoyGateway(Implementation):
             return None
         for target in state.targets:
             for node in target.nodes:
-                if any(listener == node for listener, _ in self._isolation(topology).idle()):
+                if node in self._isolation(topology).idle_listeners:
                     why = f"other listeners on the port have the hostnames of the routes attached to {node}"
                     fix = "name those listeners in targetRefs, or the whole Gateway"
                     return Idle(target, why, fix, unknown=bool(topology.world.unseen))

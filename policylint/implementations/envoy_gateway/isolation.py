@@ -8,6 +8,7 @@ It decides whether a parentRef is accepted, and through which listeners a route 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import cached_property
 
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.model import Node, ResourceKey
@@ -50,6 +51,12 @@ class Isolation:
         own, hostnames = self._sharing[candidate.node]
         return any(hostnames[hostname] <= (hostname == own) for hostname in candidate.hostnames)
 
+    @cached_property
+    def idle_listeners(self) -> frozenset[Node]:
+        """Return the listeners of idle pairs."""
+        return frozenset(listener for listener, _ in self.idle)
+
+    @cached_property
     def idle(self) -> Carriers:
         """Return pairs of a listener and an attached route between which no request passes.
 

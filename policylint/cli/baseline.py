@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from policylint.cli.commands import OK
+from policylint.cli.commands import INCOMPLETE, OK
 from policylint.cli.options import EXIT_CODES, OUTPUT, RULES, Command, option
 from policylint.cli.run import Run, is_empty, reading, showing
 
@@ -43,4 +43,4 @@ def baseline(run: Run, file: str | None, show_unknown: bool) -> int:
     run.lap("all of it")
     run.end(workspace.coverage)
     is_empty(workspace.coverage)
-    return OK
+    return INCOMPLETE if workspace.coverage.cut_off else OK

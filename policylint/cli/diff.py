@@ -114,7 +114,8 @@ def diff(run: DiffRun) -> int:
     run.lap("report")
     run.end(result.after.coverage)
     new = report.known("new")
-    if run.incomplete(run.strict and is_empty(result.after.coverage), new, result.after):
+    unfinished = any(run.incomplete(False, (), side) for side in (result.before, result.after))
+    if unfinished or run.incomplete(run.strict and is_empty(result.after.coverage), new, result.after):
         return INCOMPLETE
     return run.verdict(setup, new, changes=run.exit_code and result.changes_policy)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from policylint.cli.commands import OK
+from policylint.cli.commands import INCOMPLETE, OK
 from policylint.cli.completing import objects
 from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
@@ -82,7 +82,7 @@ def explain(run: Run, resource: str, rule: str, field: str, without: str | None,
     for piece in write(form, explained, names, Paint(wants_color(color)), page_width(), field):
         put(piece)
     run.end(workspace.coverage)
-    return OK
+    return INCOMPLETE if workspace.coverage.cut_off else OK
 
 
 def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radius | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from policylint.cli.commands import OK, say
+from policylint.cli.commands import INCOMPLETE, OK, say
 from policylint.cli.options import EXIT_CODES, Command, at, form_option, option, outputs
 from policylint.cli.reporting import output_files
 from policylint.cli.run import Run, reading, showing
@@ -107,7 +107,7 @@ def graph(
         save(file, "".join(write(name, drawing)))
     run.lap("report")
     run.end(workspace.coverage)
-    return OK
+    return INCOMPLETE if workspace.coverage.cut_off else OK
 
 
 def _split(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

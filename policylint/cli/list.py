@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from policylint.cli.commands import OK
+from policylint.cli.commands import INCOMPLETE, OK
 from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
 
@@ -54,7 +54,7 @@ def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revisio
         put(piece)
     run.lap("report")
     run.end(workspace.coverage)
-    return OK
+    return INCOMPLETE if workspace.coverage.cut_off else OK
 
 
 def _labels(text: str) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class ReportingRun(Run):
         """
         from policylint.session.lint import UNREAD
 
-        if any(simulation.cut for simulation in workspace.simulations):
+        if workspace.coverage.cut_off:
             return True
         return self.strict and (empty or any(finding.rule == UNREAD for finding in findings))
 

@@ -54,4 +54,4 @@ def simulate(run: Run, strict: bool, what: str, form: str) -> int:
         put(piece)
     run.lap("report")
     run.end(workspace.coverage)
-    return INCOMPLETE if is_empty(workspace.coverage) and strict else OK
+    return INCOMPLETE if (is_empty(workspace.coverage) and strict) or workspace.coverage.cut_off else OK

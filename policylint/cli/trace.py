@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from policylint.cli.commands import FOUND, OK
+from policylint.cli.commands import FOUND, INCOMPLETE, OK
 from policylint.cli.completing import of_kind, workloads
 from policylint.cli.options import Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
@@ -117,7 +117,9 @@ def trace(
     for piece in write(form, traced, Paint(wants_color(run.color)), page_width()):
         put(piece)
     run.end(workspace.coverage)
-    return FOUND if traced.failed else OK
+    if traced.failed:
+        return FOUND
+    return INCOMPLETE if workspace.coverage.cut_off else OK
 
 
 def _from_file(file: str) -> list[tuple[Request, dict[str, Any]]]:

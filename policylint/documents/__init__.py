@@ -6,10 +6,21 @@
 from __future__ import annotations
 
 from policylint.documents.position import Document, Pointer, Position
-from policylint.documents.problem import MAX_BYTES, MAX_DEPTH, MAX_NODES, FileReading, Problem, Unread
+from policylint.documents.problem import (
+    ALIAS_BOMB,
+    MAX_ALIASED,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_NODES,
+    FileReading,
+    Problem,
+    Unread,
+)
 from policylint.documents.reading import loading, read, read_unread
 
 __all__ = [
+    "ALIAS_BOMB",
+    "MAX_ALIASED",
     "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_NODES",

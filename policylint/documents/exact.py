@@ -52,13 +52,15 @@ class Duplicate(NamedTuple):
 
 
 class ExactResult:
-    """The documents of a chunk; `refused` is the error at which reading ended, None if it reached the end."""
+    """The documents of a chunk, each with its position and its number of nodes; `refused` is the error at which reading
+    ended, None if it reached the end. `aliased` is the number of nodes that aliases stand for, beside those written."""
 
-    __slots__ = ("documents", "duplicates", "refused")
+    __slots__ = ("aliased", "documents", "duplicates", "refused")
 
     def __init__(self) -> None:
-        self.documents: list[tuple[Any, NodePosition]] = []
+        self.documents: list[tuple[Any, NodePosition, int]] = []
         self.duplicates: list[Duplicate] = []
+        self.aliased = 0
         self.refused: RefusedError | None = None
 
 
@@ -179,7 +181,7 @@ class _Loader:
             elif kind is binding.document_start:
                 self.anchors.clear()
             elif self.root is not None:  # the end of a document
-                self.result.documents.append((self.root.value, self.root.position))
+                self.result.documents.append((self.root.value, self.root.position, self.root.size))
                 self.root = None
 
     def position_at(self, index: int) -> NodePosition:
@@ -245,6 +247,7 @@ class _Loader:
             raise self.refuse(TOO_DEEP, f"nested deeper than {MAX_DEPTH} levels with aliases expanded", index)
         if sum(frame.size for frame in self.stack) + node.size > MAX_NODES:
             raise self.refuse(ALIAS_BOMB, f"aliases expand to more than {MAX_NODES:,} nodes", index)
+        self.result.aliased += node.size
         self.add(node.value, node.position, node.size, node.height)
 
     def open(self, event: Any, value: Any) -> None:

@@ -44,8 +44,8 @@ class Document:
     """
 
     __slots__ = (
-        *("_children", "_columns", "_lines", "_reread", "_root", "_spans"),
-        *("base", "file", "line", "number", "value"),
+        *("_children", "_columns", "_lines", "_reread", "_root", "_size", "_spans"),
+        *("aliased", "base", "file", "line", "number", "value"),
     )
 
     def __init__(
@@ -58,6 +58,8 @@ class Document:
         columns: array[int] | None,
         reread: Callable[[], NodePosition] | None = None,
         first_line: int = 0,
+        size: int = 0,
+        aliased: int = 0,
     ) -> None:
         """Take a value and its positions: arrays, or None with `reread`.
 
@@ -66,6 +68,8 @@ class Document:
             lines, columns: one number per node.
             reread: reads the document once more for the positions of its nodes, in place of arrays.
             first_line: with `reread`, the line on which the content starts, counted from `base`.
+            size: with `reread`, the number of nodes, aliases expanded.
+            aliased: how many nodes aliases stand for, beside those that are written.
         """
         self.file = file
         self.number = number
@@ -77,10 +81,17 @@ class Document:
         self._root: NodePosition | None = None
         self._spans: array[int] | None = None
         self._children: dict[int, dict[str | int, int]] | None = None
+        self._size = size
+        self.aliased = aliased
         self.line = base + 1 + (first_line if lines is None else lines[0])
 
     def __repr__(self) -> str:
         return f"Document({self.file!r}, number={self.number}, line={self.line})"
+
+    @property
+    def size(self) -> int:
+        """The number of nodes in it, keys included, aliases expanded."""
+        return self._size if self._lines is None else len(self._lines)
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:
         """Return the position of the value (with `key`, of its key) at `pointer`, or of its nearest ancestor."""

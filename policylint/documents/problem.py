@@ -19,6 +19,7 @@ BINARY: Final = "binary"  # NUL bytes
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_DEPTH: Final = 200  # the API server stops at 10,000; consumers that recurse must stay far from Python's own limit
 MAX_NODES: Final = 1_000_000  # that one document may stand for once its aliases are expanded
+MAX_ALIASED: Final = 300_000  # nodes that the aliases of one tree may stand for, beside those that are written
 MAX_PIECES: Final = 4_000_000  # lines and commas in one file: real files of MAX_BYTES have about a million
 MAX_PROBLEMS: Final = 1000  # in one file; then it is given up
 

@@ -179,10 +179,13 @@ def _read_exactly(
         message = f"key `{duplicate.pointer[-1]}` is already on line {first}; the last one counts"
         start = (chunk.line + later.line + 1, later.column + 1)
         reading.problems.append(Problem(DUPLICATE_KEY, message, file, *start, duplicate.pointer))
-    for index, (value, root) in enumerate(result.documents):
+    for index, (value, root, size) in enumerate(result.documents):
         if value is not None:
             reread = partial(_node_positions, part, index)
-            reading.documents.append(Document(file, number, value, chunk.line, None, None, reread, root.line))
+            aliased = result.aliased if index == 0 else 0
+            reading.documents.append(
+                Document(file, number, value, chunk.line, None, None, reread, root.line, size, aliased)
+            )
     refused = result.refused
     if refused is None:
         return None

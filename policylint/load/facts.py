@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from policylint.documents import Document, Problem, Unread, read, read_unread
+from policylint.documents import MAX_ALIASED, Document, Problem, Unread, read, read_unread
 from policylint.model import mapping
 from policylint.namedtuple import NamedTuple
 
@@ -19,7 +19,7 @@ _TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
 Kinds = frozenset[tuple[str, str]]
 _POLICY_CRD = re.compile(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
 _CRD_FACT = re.compile(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
-_VARIABLES = re.compile(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*\n){1,12}")
+_VARIABLES = re.compile(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
 _NAME = re.compile(rb"name: *[\"']?([\w.-]+)")
 _NONE: Kinds = frozenset()
 
@@ -124,7 +124,7 @@ def _referred_kinds(documents: Iterable[Document]) -> Kinds:
     """Return the kinds (group, kind) that objects of Gateway API and policies refer to, and that parsed CRDs define."""
     kinds: set[tuple[str, str]] = set()
     for document in documents:
-        for body in _objects(document.value):
+        for body in _objects(document.value) if document.aliased <= MAX_ALIASED else ():
             api_version, kind = body.get("apiVersion"), body.get("kind")
             if not isinstance(api_version, str) or not isinstance(kind, str):
                 continue
@@ -132,7 +132,7 @@ def _referred_kinds(documents: Iterable[Document]) -> Kinds:
             if kind == "CustomResourceDefinition":
                 kinds.add((str(spec.get("group")), str(mapping(spec.get("names")).get("kind"))))
             elif "/" in api_version and not api_version.startswith(("apps/", "batch/", "helm.", "kustomize.")):
-                _collect(spec, kinds)
+                _collect(spec, kinds, is_shared=document.aliased > 0)
     return frozenset(kinds)
 
 
@@ -145,10 +145,20 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def _collect(spec: Any, kinds: set[tuple[str, str]]) -> None:
+def _collect(spec: Any, kinds: set[tuple[str, str]], *, is_shared: bool) -> None:
+    """Add the kinds that are named anywhere in a spec.
+
+    Args:
+        is_shared: whether aliases make one container stand in many places, of which one is enough to look at.
+    """
     pending = [spec]
+    seen: set[int] = set()
     while pending:
         value = pending.pop()
+        if is_shared:
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
         if isinstance(value, dict):
             kind, group = value.get("kind"), value.get("group", "")
             if isinstance(kind, str) and isinstance(group, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from policylint.documents import Document, FileReading, Problem, Unread, loading
+from policylint.documents import ALIAS_BOMB, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
@@ -105,6 +105,7 @@ def load(
     idle: set[str] = set()
     idle_documents = 0
     variable_maps: set[str] = set()
+    aliased = 0
     kinds = None if everything else wanted
     reader = FactsReader(kinds) if shared_facts is None else shared_facts.reader(groups, everything, kinds)
     reader.announce(source, files)
@@ -132,6 +133,11 @@ def load(
                 idle.add(file.path)
                 idle_documents += facts.idle
                 continue
+            of_file = sum(document.aliased for document in facts.documents)
+            if of_file and aliased + of_file > MAX_ALIASED:
+                problems.append(_aliased(facts.documents))
+                continue
+            aliased += of_file
             if not rendered:
                 _forget_values(facts.documents)
             documents += facts.documents
@@ -163,6 +169,13 @@ def _distinct(documents: Iterable[Document]) -> Iterator[Document]:
                 continue
             seen.add(key)
         yield document
+
+
+def _aliased(documents: Sequence[Document]) -> Problem:
+    """Return what is wrong with the documents of a file with whose aliases a tree becomes too large."""
+    document = next(document for document in documents if document.aliased)
+    message = f"the aliases of all files together expand to more than {MAX_ALIASED:,} nodes"
+    return Problem(ALIAS_BOMB, message, document.file, document.line, 1, None)
 
 
 def _problem(error: SourceError | SourceProblem) -> Problem:

@@ -13,6 +13,7 @@ class Coverage(NamedTuple):
         skipped: number of files that are no Kubernetes YAML, by what they are instead.
         not_rendered: sentences such as `3 HelmReleases not rendered`.
         resources, policies, routes, gateways: objects over all environments.
+        cut_off: whether rendering ended before it was done (`policylint.budget`).
     """
 
     files: int
@@ -24,3 +25,4 @@ class Coverage(NamedTuple):
     policies: int
     routes: int
     gateways: int
+    cut_off: bool = False

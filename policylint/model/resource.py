@@ -106,8 +106,10 @@ class Resource:
         self.metadata: Mapping[str, Any] = mapping(body.get("metadata"))
         self.answers: dict[object, tuple[Any, tuple[object, ...]]] | None = None
 
-    def replaced(self, *, key: ResourceKey | None = None, body: dict[str, Any] | None = None) -> Resource:
-        """Return a copy with another identity or body, which is written where this one is."""
+    def replaced(
+        self, *, key: ResourceKey | None = None, body: dict[str, Any] | None = None, provisional: bool = False
+    ) -> Resource:
+        """Return a copy with another identity or body, or less certain, which is written where this one is."""
         return Resource(
             self.key if key is None else key,
             self.version,
@@ -115,7 +117,7 @@ class Resource:
             self.document,
             self.root,
             self.sources,
-            provisional=self.provisional,
+            provisional=self.provisional or provisional,
         )
 
     def once(self, compute: Callable[[Resource, *_About], _T], *arguments: *_About) -> _T:

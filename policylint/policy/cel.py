@@ -39,7 +39,9 @@ _RESERVED = frozenset(
         "while",
     }
 )
-_RELATIONS = frozenset({"<", "<=", ">=", ">", "==", "!=", "in"})
+_BINARY = frozenset({"<", "<=", ">=", ">", "==", "!=", "in", "&&", "||", "+", "-", "*", "/", "%"})
+_END = {"group": ")", "call": ")", "list": "]", "index": "]", "map": "}", "value": "}", "fields": "}"}
+"""What is open → the sign that closes it."""
 _DEEPEST = 250
 """Nesting that the reference parser allows."""
 
@@ -69,111 +71,117 @@ class _Parser:
                 self.tokens.append((str(match.lastgroup), match.group()))
             place = match.end()
         self.next = 0
-        self.depth = 0
+        self.open: list[str] = []
+        self.is_name = False
 
     def whole(self) -> None:
-        self.expression()
-        if self.next != len(self.tokens):
-            raise _SyntaxError
+        """Read one expression, which is all there is.
 
-    def expression(self) -> None:
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise _SyntaxError
-        self._operators()
-        if self._take("?"):
-            self._operators()
-            self._need(":")
-            self.expression()
-        self.depth -= 1
-
-    def _operators(self) -> None:
-        """Operands between binary operators; their precedence does not change what is an expression."""
-        self._unary()
-        while self._peek() in _RELATIONS or self._peek() in ("&&", "||", "+", "-", "*", "/", "%"):
-            self.next += 1
-            self._unary()
-
-    def _unary(self) -> None:
-        while self._peek() in ("!", "-"):
-            self.next += 1
-        self._member()
-
-    def _member(self) -> None:
-        is_name = self._primary()
+        What is open (brackets, and the branches of `? :`) is kept in a list: nesting never comes near Python's own
+        limit. Precedence does not change what is an expression, so that binary operators simply stand in a row.
+        """
         while True:
-            if self._take("."):
-                self._take("?")
-                self._name()
-                is_name = True
-                if self._take("("):
-                    self._list(")")
-                    is_name = False
-            elif self._take("["):
-                self._take("?")
-                self.expression()
-                self._need("]")
-                is_name = False
-            elif is_name and self._peek() == "{":
+            self._operand()
+            while self._is_closed():
+                if not self.open and self.next == len(self.tokens):
+                    return
+
+    def _operand(self) -> None:
+        """Read up to the end of an operand that opens nothing; what opens something leaves it open."""
+        while True:
+            while self._peek() in ("!", "-"):
                 self.next += 1
-                self._fields()
-                is_name = False
-            else:
+            kind, text = self._here()
+            if kind in ("string", "number"):
+                self.next += 1
+                self.is_name = False
+                return
+            if text in ("(", "[", "{"):
+                self.next += 1
+                if self._opened({"(": "group", "[": "list", "{": "map"}[text]):
+                    return
+                continue
+            self._take(".")
+            self._name()
+            self.is_name = True
+            if not self._take("(") or self._opened("call"):
                 return
 
-    def _primary(self) -> bool:
-        """A literal, name, call, list, map or what stands in parentheses; whether it is a bare name."""
-        kind, text = self._here()
-        if kind in ("string", "number"):
-            self.next += 1
-            return False
-        if text == "(":
-            self.next += 1
-            self.expression()
-            self._need(")")
-            return False
-        if text == "[":
-            self.next += 1
-            self._list("]")
-            return False
-        if text == "{":
-            self.next += 1
-            self._entries()
-            return False
-        self._take(".")
-        self._name()
-        if self._take("("):
-            self._list(")")
-            return False
-        return True
+    def _opened(self, form: str) -> bool:
+        """Open a bracket and return whether it was closed at once; else an operand follows."""
+        self.is_name = False
+        if form not in ("group", "index") and self._take(_END[form]):
+            return True
+        self._nest(form)
+        self._entry(form)
+        return False
 
-    def _list(self, end: str) -> None:
-        while not self._take(end):
+    def _entry(self, form: str) -> None:
+        """Read what stands before the operand of an entry."""
+        if form != "group":
             self._take("?")
-            self.expression()
-            if not self._take(","):
-                self._need(end)
-                return
-
-    def _entries(self) -> None:
-        while not self._take("}"):
-            self._take("?")
-            self.expression()
-            self._need(":")
-            self.expression()
-            if not self._take(","):
-                self._need("}")
-                return
-
-    def _fields(self) -> None:
-        while not self._take("}"):
-            self._take("?")
+        if form == "fields":
             self._name()
             self._need(":")
-            self.expression()
-            if not self._take(","):
-                self._need("}")
-                return
+
+    def _is_closed(self) -> bool:
+        """Read one thing that follows an operand; return whether there is a whole operand again, longer or around it.
+
+        False where another operand has to follow.
+        """
+        if self._take("."):
+            self._take("?")
+            self._name()
+            self.is_name = True
+            return not self._take("(") or self._opened("call")
+        if self._take("["):
+            return self._opened("index")
+        if self.is_name and self._take("{"):
+            return self._opened("fields")
+        self.is_name = False
+        sign = self._peek()
+        form = self.open[-1] if self.open else ""
+        if sign in _BINARY:
+            self.next += 1
+            return False
+        if sign == "?" and form != "then":
+            self.next += 1
+            self._nest("then")
+            return False
+        if form == "then":
+            self._need(":")
+            self.open[-1] = "else"
+            return False
+        while self.open and self.open[-1] == "else":
+            self.open.pop()
+        if not self.open:
+            if self.next != len(self.tokens):
+                raise _SyntaxError
+            return True
+        return self._went_on(self.open[-1])
+
+    def _went_on(self, form: str) -> bool:
+        """Read what follows an expression inside a bracket; return whether the bracket ended."""
+        if form == "map":
+            self._need(":")
+            self.open[-1] = "value"
+            return False
+        end = _END[form]
+        if form not in ("group", "index") and self._take(","):
+            if form == "value":
+                self.open[-1] = form = "map"
+            if not self._take(end):
+                self._entry(form)
+                return False
+        else:
+            self._need(end)
+        self.open.pop()
+        return True
+
+    def _nest(self, form: str) -> None:
+        if len(self.open) + 1 >= _DEEPEST:
+            raise _SyntaxError
+        self.open.append(form)
 
     def _name(self) -> None:
         kind, text = self._here()

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from policylint.budget import Budget, Cut
 from policylint.documents import Pointer, Problem
 from policylint.documents.problem import YAML_SYNTAX
 from policylint.load.facts import is_kustomization_path
 from policylint.load.objects import is_kustomization_file, patch_files
 from policylint.load.reading import Loaded
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, text
+from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, text
 from policylint.model.words import count
 from policylint.model.world import Note
 from policylint.render.argo.applications import Argo
@@ -23,7 +24,7 @@ from policylint.render.journal import Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
 from policylint.render.overlays import overlays, plain
-from policylint.render.provenance import Manifest, fill_in_namespace, manifests_of
+from policylint.render.provenance import Manifest, Provenance, fill_in_namespace, manifests_of
 from policylint.render.tree import Tree, inside, join
 from policylint.sources import Source
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from policylint.render.shared import Shared
 
 UNRESOLVED = "GWP912"
+_FOR_AN_OBJECT = 100
+"""Steps of work that it costs to judge an object in an environment, beside what its values cost."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 
@@ -67,10 +70,14 @@ def environments(
     programs: bool = False,
     helm: bool = False,
     shared: Shared | None = None,
+    budget: Budget | None = None,
 ) -> list[Environment]:
     """Return the environments of what was read, sorted by name; none where nothing says what is deployed where.
 
+    Where the budget was exhausted, all of them are incomplete, and say so.
+
     Args:
+        budget: the work that all of it may cost; None for what suits the tree.
         cluster_scoped: kinds without a namespace beside the well-known ones.
         policy_groups: groups whose objects are worth naming when nothing deploys them.
         stated: environments that the user names, with the directories at which each begins; then there are no others.
@@ -78,7 +85,7 @@ def environments(
         helm: whether the user's own helm may render charts that lie in the tree.
         shared: the share of another tree of the same run.
     """
-    tree = Tree(source, loaded, cluster_scoped, shared)
+    tree = Tree(source, loaded, cluster_scoped, shared, budget)
     unread = frozenset((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
     own = external(tree) if programs else None
     charts = None
@@ -90,15 +97,31 @@ def environments(
     patches = patch_files(loaded.documents)
     clusters = _stated(tree, kustomizer, stated) if stated else _deployed(tree, kustomizer, charts, patches)
     if not clusters:
+        tree.budget.cut = tree.budget.cut or tree.placing.cut
         return []
     reached = set().union(*(deployed.reached for deployed in clusters.values()))
     groups = policy_groups | {GATEWAY_GROUP}
     orphans = _orphans(tree, reached, groups, patches)
     problems, unreadable_orphans = _problems(tree, loaded.problems, reached, patches)
-    return [
+    known = [
         _environment(name, deployed, tree, charts, orphans, problems, unreadable_orphans, groups)
         for name, deployed in sorted(clusters.items())
     ]
+    cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
+    return known if cut is None else [_incomplete(environment, cut) for environment in known]
+
+
+def _incomplete(environment: Environment, cut: Cut) -> Environment:
+    """Return an environment of a tree whose rendering was cut off: there may be more, and each object may be another
+    one by then."""
+    journal = Journal()
+    journal.cut_off(cut)
+    return environment._replace(
+        resources=[resource.replaced(provisional=True) for resource in environment.resources],
+        gaps=[*environment.gaps, *journal.gaps],
+        notes=[*journal.notes, *environment.notes],
+        not_rendered=("not rendered whole: cut off", *environment.not_rendered),
+    )
 
 
 def _deployed(
@@ -188,7 +211,14 @@ def _environment(
         sentences.insert(0, f"{count(unknown, 'HelmRelease')} of {known + unknown} not rendered")
     if unreadable_orphans:
         sentences.append(f"{count(unreadable_orphans, 'file')} that nothing deploys and that cannot be read")
-    resources = list(_placed([*deployed.manifests, *made], tree.cluster_scoped))
+    resources: list[Resource] = []
+    manifests = [*deployed.manifests, *made]
+    place = manifests[0].origin if manifests else Provenance(Spot(name))
+    with tree.placing.bounded(f"environment {name}", place) as at:
+        for manifest in manifests:
+            at.place = manifest.origin
+            tree.placing.spend(_FOR_AN_OBJECT + 2 * manifest.weight)
+            resources += _placed(manifest, tree.cluster_scoped)
     notes += _unresolved(resources, groups)
     stopping = frozenset(
         problem.file
@@ -212,24 +242,23 @@ def without_repeats(resources: Iterable[Resource]) -> Iterator[Resource]:
             yield resource
 
 
-def _placed(manifests: Iterable[Manifest], cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
-    """Yield the resources that manifests are, in `default` where they name no namespace."""
-    for manifest in manifests:
-        group, kind, origin = manifest.group, manifest.kind, manifest.origin
-        name = manifest.name or text(manifest.metadata.get("generateName"))
-        if kind and manifest.api_version and name:
-            namespace = "" if (group, kind) in cluster_scoped else manifest.namespace or "default"
-            key = ResourceKey(group, kind, namespace, name)
-            sources = origin if origin.children else None
-            yield Resource(
-                key,
-                manifest.version,
-                manifest.body,
-                origin.document,
-                origin.pointer,
-                sources,
-                provisional=manifest.provisional,
-            )
+def _placed(manifest: Manifest, cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
+    """Yield the resource that a manifest is, if it is one, in `default` where it names no namespace."""
+    group, kind, origin = manifest.group, manifest.kind, manifest.origin
+    name = manifest.name or text(manifest.metadata.get("generateName"))
+    if kind and manifest.api_version and name:
+        namespace = "" if (group, kind) in cluster_scoped else manifest.namespace or "default"
+        key = ResourceKey(group, kind, namespace, name)
+        sources = origin if origin.children else None
+        yield Resource(
+            key,
+            manifest.version,
+            manifest.body,
+            origin.document,
+            origin.pointer,
+            sources,
+            provisional=manifest.provisional,
+        )
 
 
 def _orphans(
@@ -248,7 +277,7 @@ def _orphans(
         manifests = manifests_of([document])
         made, _, _ = released(manifests, tree, Journal())  # routes that only values speak of can be orphans, too
         for manifest in (*manifests, *made):
-            for resource in _placed([manifest], tree.cluster_scoped) if manifest.group in groups else ():
+            for resource in _placed(manifest, tree.cluster_scoped) if manifest.group in groups else ():
                 if resource.key.namespace and (not manifest.namespace or manifest in made):
                     namespace = f"{UNKNOWN_NAMESPACE}{path.rpartition('/')[0]}"
                     key = resource.key._replace(namespace=namespace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from policylint.budget import CUT_OFF, Cut
 from policylint.model import Location
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
@@ -42,6 +43,12 @@ class Journal:
         if place not in self._notes:
             self._notes[place] = Note(NOT_RENDERED, code, message, Location(source.document, source.pointer))
 
+    def cut_off(self, cut: Cut) -> None:
+        """Record that rendering ended before it was done: there may be anything more."""
+        message = f"{cut.what} would take more work than policylint does: rendering was cut off here"
+        self.note(message, cut.place, code=CUT_OFF)
+        self.gap(f"rendering was cut off at {cut.place.document.file}, so that anything may come after it")
+
     def gap(self, reason: str, namespace: str = "", *, gateway_api: bool = True) -> None:
         """Record something that may put objects into a namespace."""
         self._gaps.setdefault(Gap(reason, namespace, gateway_api))
@@ -63,6 +70,11 @@ class Journal:
         """Add what was recorded while something was rendered that is used here, too."""
         self._notes.update({key: note for key, note in other._notes.items() if key not in self._notes})
         self._gaps.update(other._gaps)
+
+    @property
+    def size(self) -> int:
+        """The number of notes and gaps."""
+        return len(self._notes) + len(self._gaps)
 
     @property
     def notes(self) -> list[Note]:

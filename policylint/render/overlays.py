@@ -17,6 +17,8 @@ from policylint.render.kustomize.build import Built, Kustomizer
 from policylint.render.provenance import Manifest, entries, manifests_of
 from policylint.render.tree import Tree, directories_above, join
 
+_STEPS = 10
+"""What it costs to put an object into an environment."""
 _Key = tuple[str, str, str, str]
 
 
@@ -26,24 +28,31 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
     Args:
         patches: files, as shown, that hold patches and are no objects.
     """
-    built = {directory: kustomizer.build(directory) for directory in tops(tree)}
+    built: dict[str, Built] = {}
+    for directory in tops(tree):
+        with tree.budget.bounded("this kustomization", tree.kustomization(directory)[1]):  # type: ignore[index]
+            built[directory] = kustomizer.build(directory)
     if not built:
         return {}
     plain_manifests = plain(tree, patches)
     environments = {}
     for name, directories in _grouped(built, kustomizer.cluster_scoped).items():
-        deployed = Deployed.empty()
-        for directory in directories:
-            deployed.manifests.extend(manifest.copy() for manifest in built[directory].manifests)
-            deployed.journal.add(built[directory].journal)
-            deployed.reached.update(built[directory].reached)
-        known = {_key(manifest) for manifest in deployed.manifests}
-        for path, manifest in plain_manifests:
-            deployed.reached.add(path)
-            if _key(manifest) not in known:  # rendered bundles repeat what is written elsewhere
-                known.add(_key(manifest))
-                deployed.manifests.append(manifest.copy())
-        environments[name] = deployed
+        deployed = environments[name] = Deployed.empty()
+        place = built[directories[0]].place
+        with tree.placing.bounded(f"environment {name}", place):
+            for directory in directories:
+                output = built[directory]
+                tree.placing.spend(_STEPS * len(output.manifests) + len(output.reached) + output.journal.size)
+                deployed.manifests.extend(manifest.copy() for manifest in output.manifests)
+                deployed.journal.add(output.journal)
+                deployed.reached.update(output.reached)
+            known = {_key(manifest) for manifest in deployed.manifests}
+            for path, manifest in plain_manifests:
+                tree.placing.spend(_STEPS)
+                deployed.reached.add(path)
+                if _key(manifest) not in known:  # rendered bundles repeat what is written elsewhere
+                    known.add(_key(manifest))
+                    deployed.manifests.append(manifest.copy())
     return environments
 
 
@@ -67,21 +76,23 @@ def tops(tree: Tree) -> list[str]:
 def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]) -> dict[str, list[str]]:
     """Return the top-level directories of each environment."""
     makers: dict[_Key, list[str]] = defaultdict(list)
+    rivals: set[str] = set()
+    is_within = False  # whether two of one group are rivals
     for directory, output in built.items():
         for key in {_key(manifest) for manifest in output.manifests}:
             if key[:2] not in cluster_scoped:
                 makers[key].append(directory)
-    rivals: dict[str, set[str]] = defaultdict(set)
+    names = {directory: _name(directory) for directory in built}
     for directories in makers.values():
         if len(directories) > 1:
-            for directory in directories:
-                rivals[directory].update(directories)
+            rivals.update(directories)
+            is_within = is_within or len({names[directory] for directory in directories}) < len(directories)
     if not rivals:
         return {"default": sorted(built)}
     groups: dict[str, list[str]] = defaultdict(list)
     for directory in sorted(rivals):
-        groups[_name(directory)].append(directory)
-    if any(set(group) & (rivals[directory] - {directory}) for group in groups.values() for directory in group):
+        groups[names[directory]].append(directory)
+    if is_within:
         groups = {directory or "default": [directory] for directory in sorted(rivals)}
     shared = [directory for directory in sorted(built) if directory not in rivals]
     return {name: [*directories, *shared] for name, directories in sorted(groups.items())}

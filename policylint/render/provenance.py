@@ -101,9 +101,10 @@ class Manifest:
         names: the (namespace, name) pairs it has had before, oldest first: patches may name any of them.
         hashed: for what a generator makes: the suffix its name will end in.
         provisional: whether it may be deployed with other values: something that changes it could not be applied.
+        weight: about how many values there are in it.
     """
 
-    __slots__ = ("body", "hashed", "names", "origin", "provisional")
+    __slots__ = ("body", "hashed", "names", "origin", "provisional", "weight")
 
     def __init__(
         self,
@@ -112,16 +113,18 @@ class Manifest:
         names: tuple[tuple[str, str], ...] = (),
         hashed: str = "",
         provisional: bool = False,
+        weight: int = 20,
     ) -> None:
         self.body = body
         self.origin = origin
         self.names = names
         self.hashed = hashed
         self.provisional = provisional
+        self.weight = weight
 
     def copy(self) -> Manifest:
         """Return another one that shares everything until one of the two changes."""
-        return Manifest(self.body, self.origin, self.names, self.hashed, self.provisional)
+        return Manifest(self.body, self.origin, self.names, self.hashed, self.provisional, self.weight)
 
     @property
     def kind(self) -> str:
@@ -176,11 +179,12 @@ class Manifest:
 
 def manifests_of(documents: Iterable[Document]) -> list[Manifest]:
     """Return the objects in some documents."""
-    return [
-        Manifest(body, Provenance(document, root))
-        for document in documents
-        for body, root in objects_of(document.value)
-    ]
+    manifests: list[Manifest] = []
+    for document in documents:
+        objects = list(objects_of(document.value))
+        weight = document.size // max(len(objects), 1)
+        manifests += (Manifest(body, Provenance(document, root), weight=weight) for body, root in objects)
+    return manifests
 
 
 def fill_in_namespace(

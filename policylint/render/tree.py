@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from policylint.budget import Budget
 from policylint.documents import Document, read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.load.reading import Loaded
+from policylint.model import mapping
 from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render.inline import Texts
 from policylint.render.provenance import Provenance
@@ -37,6 +39,8 @@ class Tree:
         cluster_scoped: kinds (group, kind) that have no namespace.
         with_variables: files, as shown, that hold `${`.
         shared: the share of another tree of the same run.
+        budget: the work that rendering it may cost.
+        placing: the work that it may cost to put what was rendered into environments.
     """
 
     def __init__(
@@ -45,9 +49,12 @@ class Tree:
         loaded: Loaded,
         cluster_scoped: frozenset[tuple[str, str]] = frozenset(),
         shared: Shared | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self._source = source
         self.shared = shared
+        self.budget = Budget(len(loaded.documents)) if budget is None else budget
+        self.placing = Budget(len(loaded.documents))
         self.texts = Texts() if shared is None else shared.texts
         self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
         self.with_variables = loaded.with_variables
@@ -56,6 +63,10 @@ class Tree:
         self._listed = set(self._relative.values())
         self._idle = {self._relative[file] for file in loaded.idle}
         self._fetched: dict[str, bytes | None] = {}
+        self._config_maps: tuple[int, dict[object, list[tuple[str, Any]]]] | None = None
+        """How many files were known when the ConfigMaps were put in order, and they by name."""
+        self._sorted: dict[str, tuple[int, list[str]]] = {}
+        """What was listed already, by suffix, with how many files and directories were known then."""
         self.files: dict[str, list[str]] = defaultdict(list)
         """Directory → names of the YAML files in it."""
         self.directories: dict[str, list[str]] = defaultdict(list)
@@ -139,12 +150,30 @@ class Tree:
             for document in self._documents[path]:
                 yield path, document
 
+    def config_maps(self, name: str) -> list[tuple[str, Any]]:
+        """Return the ConfigMaps of a name among all parsed documents, with their paths, sorted by path."""
+        if self._config_maps is None or self._config_maps[0] != len(self._documents):
+            self.budget.spend(2 * len(self._documents))
+            by_name: dict[object, list[tuple[str, Any]]] = defaultdict(list)
+            for path, document in self.all_documents():
+                body = mapping(document.value)
+                written = mapping(body.get("metadata")).get("name")
+                if body.get("kind") == "ConfigMap" and isinstance(written, str):
+                    by_name[written].append((path, body))
+            self._config_maps = (len(self._documents), by_name)
+        return self._config_maps[1].get(name, [])
+
     def all_directories(self) -> list[str]:
         """Return every directory with YAML in or below it but the top, sorted."""
-        return sorted(self._known - {""})
+        known = self._sorted.get("")
+        if known is None or known[0] != len(self._known):
+            known = self._sorted[""] = (len(self._known), sorted(self._known - {""}))
+        return known[1]
 
     def all_files(self, suffix: str) -> list[str]:
         """Return every file with a suffix, sorted: YAML as it was listed, other files unless in hidden directories."""
+        if suffix in self._sorted:
+            return self._sorted[suffix][1]
         files = {path for path in self._listed if path.endswith(suffix)}
         if suffix not in _YAML:
             files.update(
@@ -152,7 +181,8 @@ class Tree:
                 for path in self._source.files_below("")
                 if path.endswith(suffix) and "/." not in f"/{path.rpartition('/')[0]}"
             )
-        return sorted(files)
+        self._sorted[suffix] = (len(files), sorted(files))
+        return self._sorted[suffix][1]
 
     def files_below(self, directory: str) -> list[str]:
         """Return every file below a directory, of whatever kind, by its path below the root; links are not followed."""

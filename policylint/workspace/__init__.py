@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from policylint.budget import Budget
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
 from policylint.config import PROGRAMS
 from policylint.documents import Document
@@ -17,7 +18,7 @@ from policylint.load.reading import Loaded, load
 from policylint.load.shared_facts import SharedFacts
 from policylint.model import Finding, Resource, World
 from policylint.model.coverage import Coverage
-from policylint.model.world import Unseen
+from policylint.model.world import Note, Unseen
 from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs
 from policylint.render.unseen import operated, unseen
@@ -27,6 +28,7 @@ from policylint.workspace.alternatives import Alternative, separate
 from policylint.workspace.assumptions import Assumptions
 
 if TYPE_CHECKING:
+    from policylint.budget import Cut
     from policylint.render.shared import Shared
 
 SEMANTICS = ("gep-713", "gep-713-2023")
@@ -177,13 +179,15 @@ def open_workspace(
     loaded = load(source, groups, everything=strict, shared_facts=shared_facts, rendered=render != "off")
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
     tree = _Tree(source, loaded, groups, cluster_scoped, given, semantics, snapshot, dump, shared)
-    simulations = [] if render == "off" else tree.rendered(env, stated, render)
+    budget = Budget(len(loaded.documents))
+    simulations = [] if render == "off" else tree.rendered(env, stated, render, budget)
     if not simulations:
-        simulations = tree.as_written(env, alternatives=alternatives)
+        simulations = tree.as_written(env, alternatives=alternatives, cut=budget.cut)
     definitions = Definitions(source, loaded)
     for simulation in simulations:
         simulation.world.definitions, simulation.world.lines = definitions, source.text
-    return Workspace(source, simulations, _coverage(loaded, simulations), loaded.mentioning)
+    coverage = _coverage(loaded, simulations, cut_off=budget.cut is not None)
+    return Workspace(source, simulations, coverage, loaded.mentioning)
 
 
 def known_groups() -> frozenset[str]:
@@ -212,14 +216,22 @@ class _Tree(NamedTuple):
     dump: bytes | None
     shared: Shared | None
 
-    def rendered(self, env: Sequence[str], stated: Mapping[str, Sequence[str]] | None, render: str) -> list[Simulation]:
-        """Simulate each environment that Flux, Argo CD or kustomize make of the tree; none where none of them does."""
+    def rendered(
+        self, env: Sequence[str], stated: Mapping[str, Sequence[str]] | None, render: str, budget: Budget
+    ) -> list[Simulation]:
+        """Simulate each environment that Flux, Argo CD or kustomize make of the tree; none where none of them does.
+
+        Args:
+            budget: the work that rendering may cost.
+        """
         if not stated and render != "helm" and not self.loaded.places:
             return []
         from policylint.render.environments import environments, without_repeats
 
         places = (self.source, self.loaded, self.cluster_scoped, self.groups, stated)
-        known = environments(*places, programs=render in PROGRAMS, helm=render == "helm", shared=self.shared)
+        known = environments(
+            *places, programs=render in PROGRAMS, helm=render == "helm", shared=self.shared, budget=budget
+        )
         if known:
             _check_names(env, [environment.name for environment in known])
         simulations = []
@@ -245,8 +257,12 @@ class _Tree(NamedTuple):
             simulations.append(simulate(world, catalog))
         return simulations
 
-    def as_written(self, env: Sequence[str], *, alternatives: bool) -> list[Simulation]:
-        """Simulate the files as they are: together, or those that exclude each other one by one."""
+    def as_written(self, env: Sequence[str], *, alternatives: bool, cut: Cut | None) -> list[Simulation]:
+        """Simulate the files as they are: together, or those that exclude each other one by one.
+
+        Args:
+            cut: where rendering was cut off, before anything came of it.
+        """
         documents, movable = self.loaded.documents, self.loaded.places
         objects = resources(
             documents,
@@ -259,6 +275,16 @@ class _Tree(NamedTuple):
         objects = self._once(objects)
         loaded, groups = self.loaded, self._policy_groups(catalog)
         made_elsewhere, not_rendered = unseen(objects, loaded.unread, loaded.templates, groups)
+        notes: Sequence[Note] = ()
+        if cut is not None:
+            from policylint.render.journal import Journal
+
+            journal = Journal()
+            journal.cut_off(cut)
+            notes = journal.notes
+            objects = [resource.replaced(provisional=True) for resource in objects]
+            for gap in journal.gaps:
+                made_elsewhere.add(gap.reason)
         worlds = [Alternative("default", objects, {})]
         if alternatives:
             worlds = separate(objects, catalog.concerns) or worlds
@@ -268,6 +294,7 @@ class _Tree(NamedTuple):
                 self._world(
                     name,
                     own,
+                    notes=notes,
                     unseen=made_elsewhere,
                     problems=loaded.problems,
                     movable=movable,
@@ -380,7 +407,7 @@ def _with_snapshot(
     return [*dated, *live.values()]
 
 
-def _coverage(loaded: Loaded, simulations: Sequence[Simulation]) -> Coverage:
+def _coverage(loaded: Loaded, simulations: Sequence[Simulation], *, cut_off: bool) -> Coverage:
     return Coverage(
         files=len(loaded.files),
         documents=len(loaded.documents) + len(loaded.unread) + loaded.idle_documents,
@@ -391,6 +418,7 @@ def _coverage(loaded: Loaded, simulations: Sequence[Simulation]) -> Coverage:
         policies=sum(len(simulation.policies) for simulation in simulations),
         routes=sum(len(simulation.topology.routes) for simulation in simulations),
         gateways=sum(len(simulation.topology.gateways) for simulation in simulations),
+        cut_off=cut_off or any(simulation.cut for simulation in simulations),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from policylint.budget import Budget
 from policylint.documents import read
 from policylint.render.helm.app_template import Release, looks_like, objects
 from policylint.render.provenance import Manifest, Provenance
@@ -13,7 +14,7 @@ from policylint.render.provenance import Manifest, Provenance
 
 def made(values: str, name: str = "plex", namespace: str = "media") -> list[Manifest]:
     document = read(values.encode(), "values.yaml").documents[0]
-    return objects(Release(name, namespace, document.value, Provenance(document)))
+    return objects(Release(name, namespace, document.value, Provenance(document), Budget()))
 
 
 def spec(found: list[Manifest], kind: str) -> Any:

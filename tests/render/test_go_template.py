@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policylint.budget import Budget
 from policylint.render.argo.go_template import UncertainError, filled_in
 
 PARAMETERS: dict[str, Any] = {
@@ -63,21 +64,21 @@ REFUSED = [
 
 @pytest.mark.parametrize(("template", "expected"), CERTAIN.items())
 def test_what_is_certain_is_filled_in(template: str, expected: str) -> None:
-    assert filled_in(template, PARAMETERS) == expected
+    assert filled_in(template, PARAMETERS, Budget()) == expected
 
 
 @pytest.mark.parametrize("template", SYMBOLIC)
 def test_what_is_not_known_stays_as_it_is_written(template: str) -> None:
-    assert filled_in(f"a {template} b", PARAMETERS) == f"a {template} b"
+    assert filled_in(f"a {template} b", PARAMETERS, Budget()) == f"a {template} b"
 
 
 @pytest.mark.parametrize("template", REFUSED)
 def test_an_uncertain_course_is_refused(template: str) -> None:
     with pytest.raises(UncertainError):
-        filled_in(template, PARAMETERS)
+        filled_in(template, PARAMETERS, Budget())
 
 
 @given(st.text(alphabet='{}-. ()|"`$abifendrgxl1[]:=/*\n', max_size=60))
 def test_any_text_is_survived(text: str) -> None:
     with contextlib.suppress(UncertainError):
-        filled_in(text, PARAMETERS)
+        filled_in(text, PARAMETERS, Budget())

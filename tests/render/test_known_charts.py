@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from policylint.budget import Budget
 from policylint.documents import read
 from policylint.model import ResourceKey
 from policylint.render.helm.app_template import Release
@@ -43,7 +44,7 @@ route:
 
 def made(chart: str, values: str, name: str = "charts") -> list[Manifest]:
     document = read(values.encode(), "values.yaml").documents[0]
-    return routes(chart, Release(name, "o11y", document.value, Provenance(document)))
+    return routes(chart, Release(name, "o11y", document.value, Provenance(document), Budget()))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_names_of_grafana(release: str, more: str, expected: list[str]) -> None:
 def test_a_route_of_grafana(tmp_path: Path) -> None:
     written(tmp_path, {"values.yaml": VALUES})
     document = read((tmp_path / "values.yaml").read_bytes(), str(tmp_path / "values.yaml")).documents[0]
-    route = routes("grafana", Release("grafana", "o11y", document.value, Provenance(document)))[0]
+    route = routes("grafana", Release("grafana", "o11y", document.value, Provenance(document), Budget()))[0]
     spec: Any = route.body["spec"]
     assert spec["hostnames"] == ["grafana.example.com"]
     assert spec["rules"] == [

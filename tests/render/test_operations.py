@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policylint.budget import Budget
 from policylint.model import Spot
 from policylint.render.kustomize.json_patch import PatchError, apply
 from policylint.render.kustomize.strategic_merge import merge
@@ -19,7 +20,7 @@ LISTS = st.lists(st.integers(0, 9).map(lambda number: {"n": number}), min_size=1
 
 
 def patched(body: Any, *operations: dict[str, Any]) -> tuple[Any, Provenance]:
-    return apply(body, BASE, list(operations), PATCH)
+    return apply(body, BASE, list(operations), PATCH, Budget())
 
 
 @given(LISTS, st.data())

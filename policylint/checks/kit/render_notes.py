@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.model import Finding
+from policylint.budget import CUT_OFF
+from policylint.model import Finding, Severity
 from policylint.simulation import Simulation
 
 
@@ -12,7 +13,8 @@ def render_findings(rule: str, simulation: Simulation) -> Iterator[Finding]:
     """Yield the findings of one rule: one per place and cause."""
     for note in simulation.world.notes:
         if note.rule == rule:
-            yield Finding(rule, "note", note.message, note.location, field=note.code)
+            severity: Severity = "warning" if note.code == CUT_OFF else "note"
+            yield Finding(rule, severity, note.message, note.location, field=note.code)
     for note in simulation.cut:
         if note.rule == rule:
             yield Finding(rule, "warning", note.message, note.location, field=note.code)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
+from policylint.budget import Budget, size_of
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
 from policylint.regex import expression as compiled
@@ -24,21 +26,31 @@ from policylint.render.provenance import Manifest
 from policylint.render.texts import map_texts
 from policylint.render.tree import Tree, directories_above, inside
 
-MAX_PARAMETERS = 5_000
-"""Sets of parameters of one generator, and so Applications of one set: products are cut off there."""
+_FOR_PARAMETERS = 10
+"""Steps of work that it costs to make a set of parameters."""
+_FOR_AN_APPLICATION = 50
 Parameters = dict[str, Any]
 
 
 def applications(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:
-    """Yield the Applications of a set, each written where its template is."""
+    """Yield the Applications of a set, each written where its template is.
+
+    Raises:
+        ExhaustedError: there are more than the budget of the tree allows.
+    """
     template = mapping(manifest.spec.get("template"))
     place = manifest.origin.at("spec", "template")
     prefixes = directories_above(tree.path_of(manifest.file))  # where the repository may begin
     is_empty = True
     for generator in sequence(manifest.spec.get("generators")):
-        for values in islice(_parameters(mapping(generator), tree, prefixes), MAX_PARAMETERS):
+        for values in _parameters(mapping(generator), tree, prefixes):
+            tree.budget.spend(_FOR_AN_APPLICATION)
             is_empty = False
-            body = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", **_filled_in(template, values)}
+            body = {
+                "apiVersion": "argoproj.io/v1alpha1",
+                "kind": "Application",
+                **_filled_in(template, values, tree.budget),
+            }
             application = Manifest(body, place)
             if text(manifest.spec.get("templatePatch")):
                 _patch(application, values, manifest, tree, journal)
@@ -57,7 +69,7 @@ def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tre
     where that is not certain: the Application then stands as the template has it, and may deploy other things, too."""
     place = owner.origin.at("spec", "templatePatch")
     try:
-        patch = go_template.filled_in(owner.spec["templatePatch"], values)
+        patch = go_template.filled_in(owner.spec["templatePatch"], values, tree.budget)
         documents, problem = tree.texts.documents(patch, place)
         if problem:
             raise go_template.UncertainError(problem)
@@ -67,6 +79,7 @@ def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tre
         return
     for value, _ in documents:
         if isinstance(value, dict):
+            tree.budget.spend(size_of(value)[0])
             application.body, application.origin = merge(application.body, application.origin, value, place, core=False)
 
 
@@ -77,7 +90,9 @@ def _parameters(generator: Any, tree: Tree, prefixes: list[str]) -> Iterator[Par
         prefixes: directories at which the repository may begin.
     """
     selector = mapping(generator.get("selector"))
+    steps = _FOR_PARAMETERS + (size_of(selector)[0] if selector else 0)
     for values in _made(generator, tree, prefixes):
+        tree.budget.spend(steps + len(values))
         if not selector or _is_selected(selector, values):
             yield values
 
@@ -87,7 +102,7 @@ def _made(generator: Any, tree: Tree, prefixes: list[str]) -> Iterator[Parameter
         yield from _of_list(mapping(generator["list"]))
     elif "git" in generator:
         for prefix in prefixes:
-            made = list(islice(_of_git(mapping(generator["git"]), tree, prefix), MAX_PARAMETERS))
+            made = list(_of_git(mapping(generator["git"]), tree, prefix))
             if made:
                 yield from made
                 return
@@ -116,23 +131,31 @@ def _product(generators: list[Any], given: Parameters, tree: Tree, prefixes: lis
     if not generators:
         yield given
         return
-    first = _filled_in(generators[0], given) if given else generators[0]
-    for values in islice(_parameters(first, tree, prefixes), MAX_PARAMETERS):
-        yield from islice(_product(generators[1:], {**given, **values}, tree, prefixes), MAX_PARAMETERS)
+    first = _filled_in(generators[0], given, tree.budget) if given else generators[0]
+    for values in _parameters(first, tree, prefixes):
+        yield from _product(generators[1:], {**given, **values}, tree, prefixes)
 
 
 def _merged(generator: Any, tree: Tree, prefixes: list[str]) -> Iterator[Parameters]:
     """Yield the first generator's parameters, each with those of the others that have the same keys."""
     sources = [list(_parameters(mapping(part), tree, prefixes)) for part in sequence(generator.get("generators"))]
     keys = [f".{text(key)}" for key in sequence(generator.get("mergeKeys"))]
+    others: dict[tuple[object, ...], list[Parameters]] = defaultdict(list)
+    for values in chain.from_iterable(sources[1:]) if keys else ():
+        others[_identity(values, keys)].append(values)
     for base in sources[0] if sources else ():
         result = dict(base)
-        expected = [go_template.lookup(base, key) for key in keys]
-        if keys and go_template.MISSING not in expected:
-            for values in chain.from_iterable(sources[1:]):
-                if [go_template.lookup(values, key) for key in keys] == expected:
-                    result.update(values)
+        if keys and go_template.MISSING not in [go_template.lookup(base, key) for key in keys]:
+            for values in others.get(_identity(base, keys), ()):
+                tree.budget.spend(_FOR_PARAMETERS + len(values))
+                result.update(values)
         yield result
+
+
+def _identity(values: Parameters, keys: list[str]) -> tuple[object, ...]:
+    """Return what two sets of parameters share if they have the same values at some keys."""
+    found = [go_template.lookup(values, key) for key in keys]
+    return tuple(repr(value) if isinstance(value, (dict, list)) else value for value in found)
 
 
 def _of_git(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
@@ -143,11 +166,13 @@ def _of_git(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
         if inside:
             values[inside] = {"path": values["path"]}
             del values["path"]
-        yield {**values, "values": _filled_in(dict(own), values)} if own else values
+        yield {**values, "values": _filled_in(dict(own), values, tree.budget)} if own else values
 
 
 def _directories(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
     included, excluded = _globs(generator.get("directories"))
+    if included:
+        tree.budget.spend((2 + len(included) + len(excluded)) * len(tree.all_directories()))
     for path in _below(prefix, tree.all_directories()) if included else ():
         if _any_matches(included, path) and not _any_matches(excluded, path):
             yield {"path": _path_parameters(path)}
@@ -157,6 +182,7 @@ def _files(generator: Any, tree: Tree, prefix: str) -> Iterator[Parameters]:
     included, excluded = _globs(generator.get("files"))
     for pattern in included:
         suffix = ".json" if pattern.endswith(".json") else ".yml" if pattern.endswith(".yml") else ".yaml"
+        tree.budget.spend((1 + len(excluded)) * len(tree.all_files(suffix)))
         for path in _below(prefix, tree.all_files(suffix)):
             if _any_matches([pattern], path) and not _any_matches(excluded, path):
                 directory, _, name = path.rpartition("/")
@@ -181,8 +207,10 @@ def _below(prefix: str, paths: list[str]) -> Iterator[str]:
 def _contents(tree: Tree, path: str) -> Iterator[Parameters]:
     values = [value for value, _ in tree.values(path)] if not path.endswith(".json") else []
     if path.endswith(".json"):
-        with suppress(ValueError):
-            values = [json.loads(tree.read(path) or b"{}")]
+        data = tree.read(path) or b"{}"
+        tree.budget.spend_on_text(len(data))
+        with suppress(ValueError, RecursionError):
+            values = [json.loads(data)]
     for value in values:
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, dict):
@@ -224,19 +252,26 @@ def _is_selected(selector: Any, values: Parameters) -> bool:
     return True
 
 
-def _filled_in(value: Any, values: Parameters) -> Any:
+def _filled_in(value: Any, values: Parameters, budget: Budget) -> Any:
     """Return a template's value with the parameters in it; a text whose course is not certain stays as it is
-    written."""
+    written.
+
+    Raises:
+        ExhaustedError: it is more than the budget allows.
+    """
+    budget.spend(1)
 
     def rendered(written: str) -> str:
         try:
-            return go_template.filled_in(written, values)
+            return go_template.filled_in(written, values, budget)
         except go_template.UncertainError:
             return written
 
     if isinstance(value, dict):
-        return {rendered(name): _filled_in(inner, values) for name, inner in value.items()}
-    return [_filled_in(item, values) for item in value] if isinstance(value, list) else map_texts(value, rendered)
+        return {rendered(name): _filled_in(inner, values, budget) for name, inner in value.items()}
+    return (
+        [_filled_in(item, values, budget) for item in value] if isinstance(value, list) else map_texts(value, rendered)
+    )
 
 
 def _as_text(value: Any) -> str:

@@ -6,14 +6,15 @@ destination namespace fills in what objects do not say; it never overwrites.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from policylint.budget import size_of
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.render.flux.deployment import Deployed, Kustomization, amended
 from policylint.render.flux.helm_releases import speaks_of_routes
-from policylint.render.flux.roots import is_below, live_manifests
+from policylint.render.flux.roots import live_manifests
 from policylint.render.helm import app_template
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
 
 GROUP = "argoproj.io"
-MAX_APPLICATIONS = 20_000
+_FOR_AN_OBJECT = 10
+"""Steps of work that it costs to take in an object."""
+_FOR_AN_APPLICATION = 100
 _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
 
 
@@ -39,35 +42,47 @@ class Argo:
         self._seen: set[tuple[str, str, str]] = set()
         self._waiting: deque[Manifest] = deque()
         self._in_this_tree = False
+        self._budget = tree.budget
 
     def deploy(self) -> dict[str, Deployed]:
         """Return what lands in which cluster; nothing if the tree has no Applications, or none of what they deploy."""
         self._waiting.extend(self._roots())
         while self._waiting:
             manifest = self._waiting.popleft()
-            if manifest.kind == "ApplicationSet":
-                journal = Journal()
+            with self._budget.bounded(f"what {manifest} deploys", manifest.origin.child("spec")):
+                self._budget.spend(_FOR_AN_APPLICATION)
+                self._deploy(manifest)
+        return self._clusters if self._in_this_tree else {}
+
+    def _deploy(self, manifest: Manifest) -> None:
+        """Queue the Applications of a set, or deploy an Application unless that has been done."""
+        if manifest.kind == "ApplicationSet":
+            journal = Journal()
+            try:
                 self._waiting.extend(_of_set(manifest, self._tree, journal))
+            finally:
                 if journal.notes:
                     self._cluster("in-cluster").journal.add(journal)
-                continue
-            key = (manifest.namespace, manifest.name, str(_destination(manifest)))
-            if key not in self._seen and len(self._seen) < MAX_APPLICATIONS:
-                self._seen.add(key)
-                self._application(manifest)
-        return self._clusters if self._in_this_tree else {}
+            return
+        key = (manifest.namespace, manifest.name, str(_destination(manifest)))
+        if key not in self._seen:
+            self._seen.add(key)
+            self._application(manifest)
 
     def _roots(self) -> list[Manifest]:
         """Return the Applications and sets that no other Application of the tree deploys."""
         owners = [(path, manifest) for path, manifest in live_manifests(self._tree) if is_application(manifest)]
-        deployed: dict[str, set[str]] = {}
+        deployers: dict[str, set[str]] = defaultdict(set)
         for path, manifest in owners:
-            made = [manifest] if manifest.kind == "Application" else _of_set(manifest, self._tree, Journal())
-            deployed.setdefault(path, set()).update(*map(self._directories, made))
+            with self._budget.bounded(f"what {manifest} deploys", manifest.origin.child("spec")):
+                made = [manifest] if manifest.kind == "Application" else _of_set(manifest, self._tree, Journal())
+                for application in made:
+                    for directory in self._directories(application):
+                        deployers[directory].add(path)
         roots = []
         for path, manifest in owners:
-            others = (directory for file, directories in deployed.items() if file != path for directory in directories)
-            if not any(is_below(path, directory) for directory in others):
+            others = (deployers.get(directory, set()) - {path} for directory in directories_above(path))
+            if not any(others):
                 roots.append(manifest)
         return roots or [manifest for _, manifest in owners]
 
@@ -88,6 +103,7 @@ class Argo:
                 fill_in_namespace(
                     made, namespace, self._kustomizer.cluster_scoped, place.at("destination", "namespace")
                 )
+            self._budget.spend(_FOR_AN_OBJECT * len(made))
             for resource in made:
                 (self._waiting if is_application(resource) else cluster.manifests).append(resource)
 
@@ -113,6 +129,7 @@ class Argo:
         if known is not None:
             kustomization = _amended(known, mapping(source.get("kustomize")), place.child("kustomize"))
             built = self._kustomizer.build(directory, kustomization)
+            self._budget.spend(len(built.reached) + built.journal.size)
             cluster.journal.add(built.journal)
             cluster.reached.update(built.reached)
             cluster.reached.add(self._tree.kustomization_file(directory) or "")
@@ -144,7 +161,9 @@ class Argo:
         pending = [directory]
         while pending:
             below = pending.pop()
+            self._budget.spend(5)
             for name in self._tree.files.get(below, ()):
+                self._budget.spend(_FOR_AN_OBJECT)
                 cluster.reached.add(inside(below, name))
                 made += manifests_of(self._tree.documents(inside(below, name)) or ())
             if options.get("recurse") is True:
@@ -204,10 +223,13 @@ class Argo:
         if not values:
             for value, where in self._tree.texts.mappings(text(helm.get("values")), helm_place.child("values")):
                 values, origin = value, where
+        self._budget.spend(size_of(values)[0])
         if text(source.get("chart")) == app_template.CHART or (source.get("chart") and app_template.looks_like(values)):
             self._in_this_tree = True
             name = text(helm.get("releaseName")) or owner.name
-            return app_template.objects(app_template.Release(name, namespace or "default", values, origin))
+            return app_template.objects(
+                app_template.Release(name, namespace or "default", values, origin, self._budget)
+            )
         may_make_routes = bool(helm.get("valueFiles")) or not source.get("chart") or speaks_of_routes(values)
         message = f"{owner} may create it; its chart is not rendered"
         cluster.journal.gap(message, namespace, gateway_api=may_make_routes)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from policylint.budget import Budget, size_of
 from policylint.namedtuple import NamedTuple
 
-_ACTION = re.compile(r"(?P<before>\s*)\{\{(?P<left>-)?\s*(?P<inside>.*?)\s*(?P<right>-(?=\}\}))?\}\}", re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|\(|\)|\||[^\s()|"`]+')
 _PATH = re.compile(r"^\$?\.?[A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\]|\[[\"'][^\"']+[\"']\])*$|^\.$|^\$$")
 _STEP = re.compile(r"[^.\[\]\"'$]+")
-_NUMBER = re.compile(r"^-?\d+$")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 MAX_LENGTH = 200_000
 MAX_NESTING = 40
 
@@ -33,18 +34,20 @@ class _Missing:
 MISSING = _Missing()
 
 
-def filled_in(text: str, parameters: Mapping[str, Any]) -> str:
+def filled_in(text: str, parameters: Mapping[str, Any], budget: Budget) -> str:
     """Return the text with what is certain filled in.
 
     Raises:
-        UncertainError: a condition, or what is ranged over, is not known; or blocks do not close.
+        UncertainError: a condition, or what is ranged over, is not known; blocks do not close; or it grows too long.
+        ExhaustedError: it takes more work than the budget allows.
     """
     if "{{" not in text:
         return text
+    budget.spend(len(text))
     nodes, rest = _parsed(_pieces(text), 0, ())
     if rest is not None:
         raise UncertainError(f"`{rest}` has no beginning")
-    made = _run(nodes, parameters, parameters)
+    made = _run(nodes, parameters, parameters, budget)
     if len(made) > MAX_LENGTH:
         raise UncertainError("it grows too long")
     return made
@@ -66,27 +69,30 @@ class _Field(NamedTuple):
     written: str
 
 
-def _pieces(text: str) -> list[tuple[str, str]]:
+def _pieces(text: str) -> deque[tuple[str, str]]:
     """Split into plain texts (with an empty action) and actions (inside, as written), trimmed as the dashes say."""
-    pieces: list[tuple[str, str]] = []
+    pieces: deque[tuple[str, str]] = deque()
     at = 0
     trim = False
-    for match in _ACTION.finditer(text):
-        plain = text[at : match.start()] + ("" if match["left"] else match["before"])
+    while (start := text.find("{{", at)) >= 0 and (end := text.find("}}", start + 2)) >= 0:
+        plain, inside = text[at:start], text[start + 2 : end]
+        if inside.startswith("-"):
+            plain, inside = plain.rstrip(), inside[1:]
         pieces.append(("", plain.lstrip() if trim else plain))
-        pieces.append((match["inside"], match[0][len(match["before"]) :]))
-        at, trim = match.end(), bool(match["right"])
+        trim = inside.endswith("-")
+        at = end + 2
+        pieces.append((inside.removesuffix("-").strip(), text[start:at]))
     pieces.append(("", text[at:].lstrip() if trim else text[at:]))
     return pieces
 
 
-def _parsed(pieces: list[tuple[str, str]], depth: int, words: tuple[str, ...]) -> tuple[list[Any], str | None]:
+def _parsed(pieces: deque[tuple[str, str]], depth: int, words: tuple[str, ...]) -> tuple[list[Any], str | None]:
     """Return the nodes up to an action that begins with one of the words, which is taken off, and that action."""
     if depth > MAX_NESTING:
         raise UncertainError("it is nested too deeply")
     nodes: list[Any] = []
     while pieces:
-        inside, written = pieces.pop(0)
+        inside, written = pieces.popleft()
         word, _, expression = inside.partition(" ")
         if not inside:
             if written.startswith("{{"):
@@ -109,7 +115,7 @@ def _parsed(pieces: list[tuple[str, str]], depth: int, words: tuple[str, ...]) -
     return nodes, None
 
 
-def _block(pieces: list[tuple[str, str]], depth: int, word: str, expression: str) -> _Block:
+def _block(pieces: deque[tuple[str, str]], depth: int, word: str, expression: str) -> _Block:
     body, ended = _parsed(pieces, depth + 1, ("end", "else"))
     otherwise: list[Any] = []
     if ended is not None and ended != "end":
@@ -123,32 +129,36 @@ def _block(pieces: list[tuple[str, str]], depth: int, word: str, expression: str
     return _Block(word, expression, body, otherwise)
 
 
-def _run(nodes: list[Any], dot: Any, top: Mapping[str, Any]) -> str:
+def _run(nodes: list[Any], dot: Any, top: Mapping[str, Any], budget: Budget) -> str:
     """Return what nodes print where `.` is `dot` and `$` is `top`."""
     printed = []
+    budget.spend(1)
     for node in nodes:
+        budget.spend(1)
         if isinstance(node, str):
+            budget.spend_on_text(len(node))
             printed.append(node)
         elif isinstance(node, _Field):
-            printed.append(_printed(node, dot, top))
+            printed.append(_printed(node, dot, top, budget))
+            budget.spend_on_text(len(printed[-1]))
         else:
-            value = _value(node.expression, dot, top)
+            value = _value(node.expression, dot, top, budget)
             if node.word == "range" and isinstance(value, (list, dict)) and value:
                 for item in value if isinstance(value, list) else [value[key] for key in sorted(value)]:
-                    printed.append(_run(node.body, item, top))
+                    printed.append(_run(node.body, item, top, budget))
             elif node.word == "range" and not isinstance(value, (list, dict, _Missing)) and value is not None:
                 raise UncertainError(f"`range {node.expression}`")
             elif _is_true(value):
-                printed.append(_run(node.body, value if node.word == "with" else dot, top))
+                printed.append(_run(node.body, value if node.word == "with" else dot, top, budget))
             else:
-                printed.append(_run(node.otherwise, dot, top))
+                printed.append(_run(node.otherwise, dot, top, budget))
     return "".join(printed)
 
 
-def _printed(node: _Field, dot: Any, top: Mapping[str, Any]) -> str:
+def _printed(node: _Field, dot: Any, top: Mapping[str, Any], budget: Budget) -> str:
     """Return what an action prints; as it is written where that is not certain."""
     try:
-        value = _value(node.expression, dot, top)
+        value = _value(node.expression, dot, top, budget)
     except UncertainError:
         return node.written
     if isinstance(value, bool):
@@ -156,55 +166,65 @@ def _printed(node: _Field, dot: Any, top: Mapping[str, Any]) -> str:
     return str(value) if isinstance(value, (str, int, float)) else node.written
 
 
-def _value(expression: str, dot: Any, top: Mapping[str, Any]) -> Any:
-    tokens = _TOKEN.findall(expression)
-    value = _pipeline(tokens, dot, top)
+def _value(expression: str, dot: Any, top: Mapping[str, Any], budget: Budget) -> Any:
+    budget.spend((3 + expression.count('"')) * (1 + len(expression) // 16))
+    tokens = deque(_TOKEN.findall(expression))
+    value = _pipeline(tokens, dot, top, budget, 0)
     if tokens:
         raise UncertainError(f"`{expression}`")
     return value
 
 
-def _pipeline(tokens: list[str], dot: Any, top: Mapping[str, Any]) -> Any:
+def _pipeline(tokens: deque[str], dot: Any, top: Mapping[str, Any], budget: Budget, depth: int) -> Any:
     """Run commands, each given the value of the one before it as its last argument."""
+    if depth > MAX_NESTING:
+        raise UncertainError("it is nested too deeply")
     previous: list[Any] = []
     while True:
         arguments: list[Any] = []
         name = ""
         while tokens and tokens[0] not in ("|", ")"):
-            token = tokens.pop(0)
+            token = tokens.popleft()
             if token == "(":
-                arguments.append(_pipeline(tokens, dot, top))
-                if not tokens or tokens.pop(0) != ")":
+                arguments.append(_pipeline(tokens, dot, top, budget, depth + 1))
+                if not tokens or tokens.popleft() != ")":
                     raise UncertainError("brackets do not close")
             elif not name and not arguments and token in _FUNCTIONS:
                 name = token
             else:
                 arguments.append(_operand(token, dot, top))
-        previous = [_called(name, [*arguments, *previous])]
+        previous = [_called(name, [*arguments, *previous], budget)]
         if not tokens or tokens[0] == ")":
             return previous[0]
-        tokens.pop(0)
+        tokens.popleft()
 
 
-def _called(name: str, arguments: list[Any]) -> Any:
+def _called(name: str, arguments: list[Any], budget: Budget) -> Any:
     if not name:
         if len(arguments) != 1:
             raise UncertainError("not a function that is known here")
         return arguments[0]
     if MISSING in arguments and name not in ("default", "not", "and", "or", "hasKey"):
         raise UncertainError(f"`{name}` of a field that is not there")
+    budget.spend(sum(size_of(argument)[0] for argument in arguments))
     try:
-        return _FUNCTIONS[name](*arguments)
+        value = _FUNCTIONS[name](*arguments)
     except (TypeError, ValueError, AttributeError, IndexError, KeyError) as error:
         raise UncertainError(f"`{name}`: {error}") from None
+    if isinstance(value, str) and len(value) > MAX_LENGTH:
+        raise UncertainError("it grows too long")
+    return value
 
 
 def _operand(token: str, dot: Any, top: Mapping[str, Any]) -> Any:
     if token[0] == '"':
-        return json.loads(token)
+        try:
+            return json.loads(token)
+        except ValueError:
+            raise UncertainError(f"`{token}`") from None
     if token[0] == "`":
         return token[1:-1]
-    if _NUMBER.match(token):
+    if _NUMBER.fullmatch(token):
         return int(token)
     if token in ("true", "false"):
         return token == "true"
@@ -220,11 +240,12 @@ def lookup(parameters: Any, path: str) -> Any:
         return parameters[plain]
     value: Any = parameters
     for step in _STEP.findall(plain):
+        is_index = _NUMBER.fullmatch(step) is not None and step[0] != "-"
         if isinstance(value, dict):
-            value = value["segments"] if step.isdigit() and "segments" in value else value.get(step, MISSING)
-        elif not (isinstance(value, list) and step.isdigit()):
+            value = value["segments"] if is_index and "segments" in value else value.get(step, MISSING)
+        elif not (isinstance(value, list) and is_index):
             return MISSING
-        if isinstance(value, list) and step.isdigit():
+        if isinstance(value, list) and is_index:
             value = value[int(step)] if int(step) < len(value) else MISSING
     # Without Go templates, `path` itself is the directory.
     return value["path"] if not path.startswith(".") and isinstance(value, dict) and "segments" in value else value
@@ -253,7 +274,15 @@ def _or(*values: Any) -> Any:
 
 
 def _indent(count: int, value: str) -> str:
+    if count * (value.count("\n") + 1) > MAX_LENGTH:
+        raise UncertainError("it grows too long")
     return " " * count + value.replace("\n", "\n" + " " * count)
+
+
+def _replaced(old: str, new: str, value: str) -> str:
+    if value.count(old) * len(new) > MAX_LENGTH:
+        raise UncertainError("it grows too long")
+    return value.replace(old, new)
 
 
 def _normalized(value: str) -> str:
@@ -280,7 +309,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "trim": lambda value: value.strip(),
     "trimPrefix": lambda prefix, value: value.removeprefix(prefix),
     "trimSuffix": lambda suffix, value: value.removesuffix(suffix),
-    "replace": lambda old, new, value: value.replace(old, new),
+    "replace": _replaced,
     "contains": lambda part, value: part in value,
     "hasPrefix": lambda prefix, value: value.startswith(prefix),
     "hasSuffix": lambda suffix, value: value.endswith(suffix),

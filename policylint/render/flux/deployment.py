@@ -6,10 +6,11 @@ without, builds it, and fills in variables; so does this module.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Container, Iterable, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import Any
 
+from policylint.budget import Budget, size_of
 from policylint.model import Spot, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.resource_sets import expanded
@@ -17,12 +18,14 @@ from policylint.render.flux.substitution import DISABLED, filled_in
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.metadata import add_annotations, add_labels
-from policylint.render.kustomize.patches import apply_patch, patches
+from policylint.render.kustomize.patches import apply_patches, patches
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, inside, join
 
 GROUP = "kustomize.toolkit.fluxcd.io"
-MAX_KUSTOMIZATIONS = 20_000
+_FOR_AN_OBJECT = 10
+"""Steps of work that it costs to take in an object that was built."""
+_FOR_A_KUSTOMIZATION = 100
 _OWN_SOURCES = ("flux-system", "")
 Kustomization = tuple[dict[str, Any], Provenance]
 """The body of a kustomization, and where it is written."""
@@ -68,6 +71,8 @@ def is_kustomization(body: Any) -> bool:
 
 
 _NO_SYNCS: Mapping[str, Sync] = {}
+_Key = tuple[str, str]
+"""Namespace and name of a Kustomization."""
 
 
 class Cluster:
@@ -87,6 +92,9 @@ class Cluster:
         self._own_source = ("", "")
         self._seen: dict[tuple[str, str], Manifest] = {}
         self._waiting: deque[Manifest] = deque()
+        self._budget = tree.budget
+        self._config_maps: dict[tuple[str, str], Manifest] = {}
+        """Those that are deployed so far, by namespace and every name they have had."""
 
     def deploy(self, directories: Iterable[str], syncs: Mapping[str, Sync] = _NO_SYNCS) -> Deployed:
         """Return everything that the synced directories lead to.
@@ -96,26 +104,36 @@ class Cluster:
         """
         owners = []
         for directory in directories:
-            sync = syncs.get(directory)
-            owner = self._synced_by(directory) if sync is None else self._patched(sync)
-            kustomization = self._kustomization(directory, owner)
-            if owner is not None:
-                owners.append(owner)
-                self._seen[owner.namespace or "flux-system", owner.name] = owner
-                kustomization = _amended(kustomization, owner)
-            self._take(directory, kustomization, "flux-system", owner)
+            with self._budget.bounded("the directory that Flux syncs", Provenance(Spot(self._tree.shown(directory)))):
+                self._budget.spend(_FOR_A_KUSTOMIZATION)
+                owner = self._sync(directory, syncs)
+                owners += [] if owner is None else [owner]
         self._own_source = _most_common_source([*owners, *self._waiting])
         while self._waiting:
-            self._follow(self._waiting.popleft())
+            owner = self._waiting.popleft()
+            with self._budget.bounded(f"what {owner} deploys", owner.origin.at("spec", "path")):
+                self._budget.spend(_FOR_A_KUSTOMIZATION)
+                self._follow(owner)
         self._check_dependencies()
         return self._deployed
+
+    def _sync(self, directory: str, syncs: Mapping[str, Sync]) -> Manifest | None:
+        """Deploy a synced directory and return the Kustomization that does it, if there is one."""
+        sync = syncs.get(directory)
+        owner = self._synced_by(directory) if sync is None else self._patched(sync)
+        kustomization = self._kustomization(directory, owner)
+        if owner is not None:
+            self._seen[owner.namespace or "flux-system", owner.name] = owner
+            kustomization = _amended(kustomization, owner)
+        self._take(directory, kustomization, "flux-system", owner)
+        return owner
 
     def _patched(self, sync: Sync) -> Manifest:
         """Return the Kustomization of a FluxInstance after the instance's patches; the other objects of the operator,
         which they may be for, are not seen."""
-        made = [sync.kustomization.copy()]
-        for patch in patches("", sync.kustomize, sync.place, ("patches",), self._tree, self._journal):
-            made = apply_patch(patch, made, self._journal, unseen=True)
+        some = patches("", sync.kustomize, sync.place, ("patches",), self._tree, self._journal)
+        copied = [sync.kustomization.copy()]
+        made = apply_patches(some, copied, self._journal, self._tree.budget, unseen=lambda _: True)
         return made[0] if made else sync.kustomization
 
     def _synced_by(self, directory: str) -> Manifest | None:
@@ -131,22 +149,30 @@ class Cluster:
     def _take(self, directory: str, kustomization: Kustomization, namespace: str, owner: Manifest | None) -> None:
         """Build a directory, add what it holds and queue the Kustomizations in it."""
         built = self._kustomizer.build(directory, kustomization)
+        self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
         self._journal.add(built.journal)
         self._deployed.reached.update(built.reached)
         if owner is not None:
             common, post_build = mapping(owner.spec.get("commonMetadata")), mapping(owner.spec.get("postBuild"))
             place = owner.origin.at("spec", "commonMetadata")
             variables = self._variables(owner, post_build)
-            complete(built.manifests, common, place, variables, self._tree.with_variables)
-        objects: list[Manifest] = []
-        for manifest in built.manifests:
-            objects += [manifest, *expanded(manifest, self._journal)]
-        for manifest in objects:
+            complete(built.manifests, common, place, variables, self._tree.with_variables, self._budget)
+        for built_manifest in built.manifests:
+            self._add(built_manifest, namespace)
+            for manifest in expanded(built_manifest, self._journal, self._budget):
+                self._add(manifest, namespace)
+
+    def _add(self, manifest: Manifest, namespace: str) -> None:
+        """Add an object; a Kustomization is queued, and in a namespace if it names none."""
+        if is_kustomization(manifest.body):
             key = (manifest.namespace or namespace, manifest.name)
-            if is_kustomization(manifest.body) and key not in self._seen and len(self._seen) < MAX_KUSTOMIZATIONS:
+            if key not in self._seen:
                 self._seen[key] = manifest
                 self._waiting.append(manifest)
-        self._deployed.manifests.extend(objects)
+        elif manifest.kind == "ConfigMap":
+            for name in (manifest.name, *(former for _, former in manifest.names)):
+                self._config_maps.setdefault((manifest.namespace, name), manifest)
+        self._deployed.manifests.append(manifest)
 
     def _follow(self, owner: Manifest) -> None:
         """Deploy what one Kustomization points to."""
@@ -195,7 +221,9 @@ class Cluster:
             if below and self._tree.kustomization_file(place) is not None:
                 resources.append(below)
                 continue
-            resources += [inside(below, name) for name in self._tree.files.get(place, ())]
+            names = self._tree.files.get(place, ())
+            self._budget.spend(5 + 2 * len(names))
+            resources += [inside(below, name) for name in names]
             pending += [inside(below, name) for name in self._tree.directories.get(place, ())]
         origin = owner.origin.at("spec", "path") if owner is not None else _first_file(self._tree, directory)
         return {"resources": sorted(resources)}, origin
@@ -212,14 +240,11 @@ class Cluster:
         return variables
 
     def _config_map(self, name: str, namespace: str) -> Any:
-        for manifest in self._deployed.manifests:
-            is_candidate = manifest.kind == "ConfigMap" and manifest.namespace == namespace
-            if is_candidate and name in (manifest.name, *(former for _, former in manifest.names)):
-                return manifest.body
-        for path, document in self._tree.all_documents():
-            body = mapping(document.value)
-            is_candidate = body.get("kind") == "ConfigMap" and mapping(body.get("metadata")).get("name") == name
-            if is_candidate and (not self._prefix or path.startswith(f"{self._prefix}/")):
+        known = self._config_maps.get((namespace, name))
+        if known is not None:
+            return known.body
+        for path, body in self._tree.config_maps(name):
+            if not self._prefix or path.startswith(f"{self._prefix}/"):
                 return body
         return {}
 
@@ -233,20 +258,42 @@ class Cluster:
             & self._seen.keys()
             for key, owner in self._seen.items()
         }
-        while free := [key for key, on in waits.items() if not on & waits.keys()]:
-            for key in free:
-                del waits[key]
-        for key in sorted(waits):
-            reachable: set[tuple[str, str]] = set()
-            pending = [key]
-            while pending:
-                fresh = waits.get(pending.pop(), set()) - reachable
-                reachable |= fresh
-                pending += fresh
-            if key in reachable:
-                owner = self._seen[key]
-                place = owner.origin.at("spec", "dependsOn")
-                self._journal.note(f"{owner} depends on itself by way of others", place, code="depends-cycle")
+        for key in sorted(_in_cycles(waits)):
+            owner = self._seen[key]
+            place = owner.origin.at("spec", "dependsOn")
+            self._journal.note(f"{owner} depends on itself by way of others", place, code="depends-cycle")
+
+
+def _in_cycles(waits: Mapping[_Key, Collection[_Key]]) -> Iterator[_Key]:
+    """Yield the keys that wait for themselves, by way of others or not (Kosaraju's algorithm)."""
+    left: list[_Key] = []
+    seen: set[_Key] = set()
+    for key in waits:
+        pending = [(key, iter(waits[key]))] if key not in seen else []
+        seen.add(key)
+        while pending:
+            current, others = pending[-1]
+            other = next((other for other in others if other not in seen), None)
+            if other is None:
+                left.append(current)
+                pending.pop()
+            else:
+                seen.add(other)
+                pending.append((other, iter(waits[other])))
+    waited_for: dict[_Key, list[_Key]] = defaultdict(list)
+    for key, on in waits.items():
+        for other in on:
+            waited_for[other].append(key)
+    seen.clear()
+    for key in reversed(left):
+        component = [key] if key not in seen else []
+        seen.add(key)
+        for member in component:
+            fresh = set(waited_for[member]) - seen
+            seen |= fresh
+            component += fresh
+        if len(component) > 1 or key in waits[key]:
+            yield from component
 
 
 def complete(
@@ -255,13 +302,18 @@ def complete(
     place: Provenance,
     variables: Mapping[str, str],
     with_variables: Container[str],
+    budget: Budget,
 ) -> None:
     """Put the common metadata written at a place into manifests, and the values of variables.
 
     Args:
         with_variables: files, as shown, that hold `${`.
+
+    Raises:
+        ExhaustedError: what comes of it is more than the budget allows.
     """
     if common:
+        budget.spend((_FOR_AN_OBJECT + 2 * size_of(common)[0]) * len(manifests))
         labels = {"labels": [{"pairs": mapping(common.get("labels"))}]}
         entry = place.with_children({"pairs": place.child("labels")})
         add_labels(manifests, labels, Provenance(place.document, (), {"labels": entry.with_items([entry])}))
@@ -270,7 +322,8 @@ def complete(
         if manifest.origin.children or manifest.file in with_variables:
             marks = [mapping(manifest.metadata.get(field)) for field in ("annotations", "labels")]
             if not any(mark.get(DISABLED) == "disabled" for mark in marks):
-                manifest.body = filled_in(manifest.body, variables)
+                budget.spend(manifest.weight)
+                manifest.body = filled_in(manifest.body, variables, budget)
 
 
 def _amended(kustomization: Kustomization, owner: Manifest) -> Kustomization:

@@ -6,12 +6,14 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from policylint.budget import Budget, size_of
+from policylint.documents import MAX_DEPTH
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.helm import app_template, known_charts
 from policylint.render.helm.app_template import Release
 from policylint.render.journal import Journal
-from policylint.render.kustomize.patches import apply_patch, patches
+from policylint.render.kustomize.patches import apply_patches, patches
 from policylint.render.kustomize.strategic_merge import merge
 from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace
 from policylint.render.tree import Tree
@@ -19,6 +21,8 @@ from policylint.render.tree import Tree
 if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
 
+_FOR_A_RELEASE = 50
+"""Steps of work that a release, or a source of its values, costs."""
 _GROUP = "helm.toolkit.fluxcd.io"
 _OF_ROUTES = re.compile(
     r"^(?:routes?|httproutes?|grpcroutes?|gateways?|gatewayapi|parentrefs?)$"
@@ -40,9 +44,10 @@ class _Values(NamedTuple):
     layers: list[tuple[Any, Provenance]]
     seen: bool
 
-    def merged(self) -> tuple[Any, Provenance]:
+    def merged(self, budget: Budget) -> tuple[Any, Provenance]:
         value, origin = self.layers[0]
         for over, place in self.layers[1:]:
+            budget.spend(len(value) // 16)
             value, origin = merge(value, origin, dict(over), place, core=False)
         return value, origin
 
@@ -58,6 +63,7 @@ def released(
         charts: renders charts that lie in the tree; None leaves them unknown.
     """
     by_name: _Known = defaultdict(list)
+    budget = tree.budget
     for manifest in manifests:
         if manifest.kind in ("OCIRepository", "HelmChart", "ConfigMap", "Secret", "GitRepository"):
             by_name[manifest.kind, manifest.name].append(manifest)
@@ -67,30 +73,54 @@ def released(
     for manifest in manifests:
         if manifest.kind != "HelmRelease" or manifest.group != _GROUP:
             continue
-        target = text(manifest.spec.get("targetNamespace"))
-        name = text(manifest.spec.get("releaseName")) or (f"{target}-{manifest.name}" if target else manifest.name)
-        values = _values(manifest, by_name, tree)
-        release = Release(name, target or manifest.namespace or "default", *values.merged())
-        chart = _chart_name(manifest, by_name)
-        objects: list[Manifest] | None = None
-        if charts is not None:
-            objects = _installed(manifest, release, values, by_name, own, charts, tree, journal)
-        if objects is None:
-            own_name = chart or text(mapping(manifest.spec.get("chartRef")).get("name"))
-            if own_name == app_template.CHART or app_template.looks_like(release.values):
-                objects = app_template.objects(release)
-        if objects is None:
-            unknown += 1
-            made += known_charts.routes(chart, release)
-            may_make_routes = not values.seen or _may_make_routes(manifest.spec, release.values)
-            message = f"{manifest} may create it; its chart is not rendered"
-            journal.gap(message, release.namespace, gateway_api=may_make_routes)
-            continue
-        known += 1
-        if not values.seen:
-            journal.gap(f"{manifest} may create it; not all of its values are seen", release.namespace)
-        made += _post_rendered(objects, manifest, tree, journal)
+        with budget.bounded(f"what {manifest} installs", manifest.origin.child("spec")):
+            budget.spend(_FOR_A_RELEASE + manifest.weight)
+            installed = _released(manifest, by_name, own, tree, journal, charts)
+            made += installed.objects
+            known, unknown = known + installed.is_known, unknown + (not installed.is_known)
     return made, known, unknown
+
+
+class _Installed(NamedTuple):
+    """The objects that a release creates, and whether its chart is known."""
+
+    objects: list[Manifest]
+    is_known: bool
+
+
+def _released(
+    manifest: Manifest,
+    by_name: _Known,
+    own: frozenset[tuple[str, str]],
+    tree: Tree,
+    journal: Journal,
+    charts: Charts | None,
+) -> _Installed:
+    """Return what one release creates.
+
+    Raises:
+        ExhaustedError: that is more than the budget of the tree allows.
+    """
+    target = text(manifest.spec.get("targetNamespace"))
+    name = text(manifest.spec.get("releaseName")) or (f"{target}-{manifest.name}" if target else manifest.name)
+    values = _values(manifest, by_name, tree)
+    release = Release(name, target or manifest.namespace or "default", *values.merged(tree.budget), tree.budget)
+    chart = _chart_name(manifest, by_name)
+    objects: list[Manifest] | None = None
+    if charts is not None:
+        objects = _installed(manifest, release, values, by_name, own, charts, tree, journal)
+    if objects is None:
+        own_name = chart or text(mapping(manifest.spec.get("chartRef")).get("name"))
+        if own_name == app_template.CHART or app_template.looks_like(release.values):
+            objects = app_template.objects(release)
+    if objects is None:
+        may_make_routes = not values.seen or _may_make_routes(manifest.spec, release.values)
+        message = f"{manifest} may create it; its chart is not rendered"
+        journal.gap(message, release.namespace, gateway_api=may_make_routes)
+        return _Installed(known_charts.routes(chart, release), is_known=False)
+    if not values.seen:
+        journal.gap(f"{manifest} may create it; not all of its values are seen", release.namespace)
+    return _Installed(_post_rendered(objects, manifest, tree, journal), is_known=True)
 
 
 def _own_sources(manifests: list[Manifest], tree: Tree) -> frozenset[tuple[str, str]]:
@@ -152,9 +182,9 @@ def _post_rendered(objects: list[Manifest], release: Manifest, tree: Tree, journ
     fields = ("patchesStrategicMerge", "patches", "patchesJson6902")
     for renderer, place in entries(release.spec, release.origin.child("spec"), "postRenderers"):
         body = mapping(mapping(renderer).get("kustomize"))
-        for patch in patches("", body, place.child("kustomize"), fields, tree, journal):
-            # What these charts make is not all known here: a patch for something else is no mistake.
-            objects = apply_patch(patch, objects, journal, unseen=True)
+        some = patches("", body, place.child("kustomize"), fields, tree, journal)
+        # What these charts make is not all known here: a patch for something else is no mistake.
+        objects = apply_patches(some, objects, journal, tree.budget, unseen=lambda _: True)
     return objects
 
 
@@ -211,6 +241,7 @@ def _values(release: Manifest, by_name: _Known, tree: Tree) -> _Values:
     """Return the values of a release: those of ConfigMaps and Secrets in their order, over them its own."""
     layers: list[tuple[Any, Provenance]] = []
     seen = True
+    budget = tree.budget
     for reference in map(mapping, sequence(release.spec.get("valuesFrom"))):
         kind = text(reference.get("kind"))
         candidates = by_name.get((kind, text(reference.get("name"))), [])
@@ -220,7 +251,8 @@ def _values(release: Manifest, by_name: _Known, tree: Tree) -> _Values:
         field = "stringData" if kind == "Secret" else "data"
         content = None if source is None else mapping(source.body.get(field)).get(key)
         target = text(reference.get("targetPath"))
-        if source is None or not isinstance(content, str) or "[" in target:
+        budget.spend(_FOR_A_RELEASE)
+        if source is None or not isinstance(content, str) or "[" in target or target.count(".") > MAX_DEPTH // 2:
             seen = seen and (kind == "Secret" or reference.get("optional") is True)
             continue
         place = source.origin.at(field, key)
@@ -231,6 +263,9 @@ def _values(release: Manifest, by_name: _Known, tree: Tree) -> _Values:
                 value, origin = {step: value}, place.with_children({step: origin})
             layers.append((value, origin))
         else:
+            budget.spend_on_text(len(content))
             layers += tree.texts.mappings(content, place)
+            if layers:
+                budget.spend(size_of(layers[-1][0])[0])
     layers.append((mapping(release.spec.get("values")), release.origin.at("spec", "values")))
     return _Values(layers, seen)

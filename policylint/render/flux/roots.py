@@ -10,7 +10,7 @@ from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
 from policylint.render.provenance import Manifest, Provenance, manifests_of
-from policylint.render.tree import Tree
+from policylint.render.tree import Tree, directories_above
 
 _GENERIC = frozenset(
     {"cluster", "clusters", "flux", "flux-system", "kubernetes", "k8s", "config", "base", "apps", "app", "manifests"}
@@ -72,7 +72,7 @@ def cluster_roots(tree: Tree) -> list[ClusterRoot]:
     roots = []
     for (name, prefix), directories in sorted(groups.items()):
         names[name] += 1
-        inner = {path for path in directories for directory in directories if is_below(path, directory)}
+        inner = {path for path in directories if not directories.isdisjoint(directories_above(path))}
         outer = sorted(directories - inner)
         unique = name if names[name] == 1 else f"{name}-{names[name]}"
         own_syncs = {directory: syncs[directory, prefix] for directory in outer if (directory, prefix) in syncs}
@@ -145,11 +145,11 @@ def _uncovered(candidates: list[_Candidate]) -> set[tuple[str, str]]:
     """Return the directories of Kustomizations that no other one's path takes in."""
     roots: set[tuple[str, str]] = set()
     marked: set[tuple[str, str]] = set()
-    paths = sorted({candidate.path for candidate in candidates})
+    paths = {candidate.path for candidate in candidates}
     for file, own_path, prefix in candidates:
         deploys_itself = is_below(file, own_path)
-        others = (path for path in paths if path != own_path)
-        if any(is_below(file, path) and not (deploys_itself and is_below(path, own_path)) for path in others):
+        others = (path for path in directories_above(file) if path in paths and path != own_path)
+        if any(not (deploys_itself and is_below(path, own_path)) for path in others):
             continue
         root = (own_path if deploys_itself else file.rpartition("/")[0], prefix)
         roots.add(root)

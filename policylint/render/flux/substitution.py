@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from policylint.budget import Budget
 from policylint.documents.scalars import PLAIN
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -14,11 +15,16 @@ DISABLED = "kustomize.toolkit.fluxcd.io/substitute"
 MAX_NESTING = 20
 
 
-def substitute(text: str, variables: Mapping[str, str], depth: int = 0) -> str:
+def substitute(text: str, variables: Mapping[str, str], budget: Budget, depth: int = 0) -> str:
     """Return the text with every variable that has a value, or a default, replaced by it; `$${A}` becomes `${A}`.
 
     Forms with an operation on the value (`${A/x/y}`, `${A^^}`) stay as they are: what they make is not known.
+
+    Raises:
+        ExhaustedError: it grows longer than the budget allows.
     """
+    if "${" not in text:
+        return text
     parts: list[str] = []
     at = 0
     while depth <= MAX_NESTING and (start := text.find("${", at)) >= 0:
@@ -26,7 +32,8 @@ def substitute(text: str, variables: Mapping[str, str], depth: int = 0) -> str:
         if start > at and text[start - 1] == "$":
             parts += [text[at : start - 1], text[start:end]]
         else:
-            parts += [text[at:start], _value(text[start:end], variables, depth)]
+            parts += [text[at:start], _value(text[start:end], variables, budget, depth)]
+        budget.spend_on_text(len(parts[-1]) + end - at)
         at = end
     return "".join((*parts, text[at:])) if parts else text
 
@@ -44,7 +51,7 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
-def _value(expression: str, variables: Mapping[str, str], depth: int) -> str:
+def _value(expression: str, variables: Mapping[str, str], budget: Budget, depth: int) -> str:
     """Return what one `${…}` becomes."""
     inner = expression[2:-1]
     name = _NAME.match(inner)
@@ -58,29 +65,34 @@ def _value(expression: str, variables: Mapping[str, str], depth: int) -> str:
         if rest.startswith(operator):
             if value is not None and (value or operator[0] != ":"):
                 return value
-            return substitute(rest[len(operator) :], variables, depth + 1)
+            return substitute(rest[len(operator) :], variables, budget, depth + 1)
     return expression
 
 
-def filled_in(value: Any, variables: Mapping[str, str]) -> Any:
+def filled_in(value: Any, variables: Mapping[str, str], budget: Budget) -> Any:
     """Return a value with its texts and keys filled in; the same object where nothing changed.
 
     Flux fills in the text of the manifest, from which quotes have gone by then, so that a text that has become a number
     or a boolean is one.
+
+    Raises:
+        ExhaustedError: as `substitute`.
     """
     if isinstance(value, str):
-        text = substitute(value, variables)
+        text = substitute(value, variables, budget)
         if text == value:
             return value
         return text if _QUOTED.search(value) or _QUOTED.search(text) else PLAIN[text]
     if isinstance(value, dict):
-        changed = {substitute(name, variables): filled_in(inner, variables) for name, inner in value.items()}
+        changed = {
+            substitute(name, variables, budget): filled_in(inner, variables, budget) for name, inner in value.items()
+        }
         is_same = len(changed) == len(value) and all(
             new_name is name and new is inner
             for (new_name, new), (name, inner) in zip(changed.items(), value.items(), strict=True)
         )
         return value if is_same else changed
     if isinstance(value, list):
-        items = [filled_in(item, variables) for item in value]
+        items = [filled_in(item, variables, budget) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value

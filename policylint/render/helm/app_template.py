@@ -7,14 +7,18 @@ Gateway API and policies look at is made: names, parents, hostnames, matches, fi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from policylint.budget import Budget, size_of
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.provenance import Manifest, Provenance
 from policylint.render.texts import map_texts
 
 CHART = "app-template"
+_FOR_AN_OBJECT = 20
+"""Steps of work that it costs to make one."""
 _EVERYTHING = [{"path": {"type": "PathPrefix", "value": "/"}}]
 _TEMPLATE = re.compile(r"\{\{-?\s*\.Release\.(Name|Namespace)\s*-?\}\}")
 
@@ -26,12 +30,14 @@ class Release(NamedTuple):
         name, namespace: of the release.
         values: merged from all sources.
         origin: where the values are written.
+        budget: the work that making its objects may cost.
     """
 
     name: str
     namespace: str
     values: Any
     origin: Provenance
+    budget: Budget
 
 
 class _Item(NamedTuple):
@@ -52,9 +58,13 @@ def looks_like(values: Any) -> bool:
 
 
 def objects(release: Release) -> list[Manifest]:
-    """Return the Services, routes and raw resources of a release."""
-    services = _items(release, "service")
-    made = [_service(release, item) for item in services]
+    """Return the Services, routes and raw resources of a release.
+
+    Raises:
+        ExhaustedError: there are more than the budget allows.
+    """
+    services = {item.key: item for item in _items(release, "service")}
+    made = [_service(release, item) for item in services.values()]
     made += [_route(release, item, services) for item in _items(release, "route")]
     return [*made, *filter(None, (_raw(release, item) for item in _items(release, "rawResources")))]
 
@@ -68,7 +78,9 @@ def _items(release: Release, field: str) -> list[_Item]:
     ]
     items = []
     for key, values in enabled:
+        release.budget.spend(_FOR_AN_OBJECT)
         name = _name(release, key, values, only=len(enabled) == 1)
+        release.budget.spend_on_text(len(name))
         items.append(_Item(key, values, release.origin.at(field, key), name))
     return items
 
@@ -106,7 +118,12 @@ def _full_name(release: Release) -> str:
 def filled_in(value: Any, release: Release) -> Any:
     """Return a value with templates of the release's own name and namespace filled in; other ones stay, symbolic."""
     known = {"Name": release.name, "Namespace": release.namespace}
-    return map_texts(value, lambda written: _TEMPLATE.sub(lambda match: known[match[1]], written))
+
+    def replaced(match: re.Match[str]) -> str:
+        release.budget.spend_on_text(len(known[match[1]]))
+        return known[match[1]]
+
+    return map_texts(value, lambda written: _TEMPLATE.sub(replaced, written) if "{{" in written else written)
 
 
 def _made(
@@ -124,11 +141,13 @@ def _made(
         **mapping(mapping(release.values.get("global")).get("labels")),
         **mapping(item.values.get("labels")),
     }
+    release.budget.spend(_FOR_AN_OBJECT + size_of(labels)[0])
     metadata = {"name": item.name, "namespace": release.namespace, "labels": filled_in(labels, release)}
     if mapping(item.values.get("annotations")):
         metadata["annotations"] = filled_in(item.values["annotations"], release)
     body = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
-    return Manifest(body, entry_origin(item.origin, item.origin.with_children(fields)))
+    origin = entry_origin(item.origin, item.origin.with_children(fields))
+    return Manifest(body, origin, weight=_FOR_AN_OBJECT + size_of(spec)[0])
 
 
 def entry_origin(entry: Provenance, spec: Provenance) -> Provenance:
@@ -158,7 +177,7 @@ def _service(release: Release, item: _Item) -> Manifest:
     return _made(release, item, "v1", "Service", spec, {"ports": item.origin.child("ports").with_items(origins)})
 
 
-def _route(release: Release, item: _Item, services: list[_Item]) -> Manifest:
+def _route(release: Release, item: _Item, services: Mapping[str, _Item]) -> Manifest:
     kind = text(item.values.get("kind"), "HTTPRoute")
     version = "v1" if kind in ("HTTPRoute", "GRPCRoute") else "v1alpha2"
     fields = [field for field in ("parentRefs", "hostnames") if item.values.get(field) is not None]
@@ -171,13 +190,13 @@ def _route(release: Release, item: _Item, services: list[_Item]) -> Manifest:
     return _made(release, item, f"{GATEWAY_GROUP}/{version}", kind, spec, origins)
 
 
-def _rule(release: Release, rule: Any, services: list[_Item], kind: str) -> dict[str, Any]:
+def _rule(release: Release, rule: Any, services: Mapping[str, _Item], kind: str) -> dict[str, Any]:
     """Return a rule as the chart writes it: backends by the service's name, the only service where none is named."""
     body = {name: filled_in(value, release) for name, value in rule.items() if name != "backendRefs"}
     references = rule.get("backendRefs")
     redirects = "RequestRedirect" in [mapping(rule_filter).get("type") for rule_filter in sequence(rule.get("filters"))]
     if references is None and len(services) == 1 and not redirects:
-        references = [{"identifier": services[0].key}]
+        references = [{"identifier": next(iter(services))}]
     if references:
         body["backendRefs"] = [_backend(release, mapping(reference), services) for reference in sequence(references)]
     if kind == "HTTPRoute" and "matches" not in body:
@@ -185,20 +204,20 @@ def _rule(release: Release, rule: Any, services: list[_Item], kind: str) -> dict
     return body
 
 
-def _backend(release: Release, reference: Any, services: list[_Item]) -> dict[str, Any]:
+def _backend(release: Release, reference: Any, services: Mapping[str, _Item]) -> dict[str, Any]:
     body = {name: filled_in(value, release) for name, value in reference.items() if name != "identifier"}
     identifier = text(reference.get("identifier"))
     if not identifier and not reference.get("name") and len(services) == 1:
-        identifier = services[0].key
-    service = next((item for item in services if item.key == identifier), None)
+        identifier = next(iter(services))
+    service = services.get(identifier)
     if identifier:
         body["name"] = service.name if service is not None else f"{_full_name(release)}-{identifier}"
     if service is not None:
-        ports = {key: mapping(port).get("port") for key, port in mapping(service.values.get("ports")).items()}
+        ports = mapping(service.values.get("ports"))
         if not body.get("port") and ports:
-            body["port"] = _primary(service.values, ports)
+            body["port"] = _primary(service.values, {key: mapping(port).get("port") for key, port in ports.items()})
         elif isinstance(body.get("port"), str) and body["port"] in ports:
-            body["port"] = ports[body["port"]]
+            body["port"] = mapping(ports[body["port"]]).get("port")
     for field in ("port", "weight"):
         if isinstance(body.get(field), str) and body[field].isdecimal() and body[field].isascii():
             body[field] = int(body[field])  # printed into a template, a text of digits is a number

@@ -7,8 +7,10 @@ where the real kustomize would stop: a finding each, and as much of the picture 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from policylint.budget import size_of
 from policylint.documents import read
 from policylint.model import Spot, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
@@ -17,8 +19,9 @@ from policylint.render.kustomize.external import External
 from policylint.render.kustomize.generators import add_hash, generated
 from policylint.render.kustomize.metadata import add_annotations, add_labels, add_to_names, set_namespace
 from policylint.render.kustomize.name_references import BUILT_IN, NameReference, configured, follow
-from policylint.render.kustomize.patches import apply_patch, patches
+from policylint.render.kustomize.patches import KustomizePatch, apply_patches, patches
 from policylint.render.kustomize.replacements import ReplacementError, replace
+from policylint.render.kustomize.targets import Targets
 from policylint.render.origins import locate
 from policylint.render.provenance import Manifest, Provenance, entries, manifests_of
 from policylint.render.tree import Tree, join
@@ -28,12 +31,11 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 60
 """Kustomizations inside kustomizations; deeper ones are noted, not followed."""
-MAX_OBJECTS = 20_000
-"""Objects that one kustomization takes from its bases: bases that double at every level are cut off."""
-MAX_COPIES = 200_000
-"""Objects that all kustomizations of one tree take from their bases, together."""
-MAX_RUNS = 20_000
-"""Kustomizations built inside others in one tree: components that include each other twice multiply."""
+_FOR_AN_OBJECT = 8
+"""Steps of work that it costs to take in an object, or to change one in one place."""
+_FOR_A_KUSTOMIZATION = 100
+_LETTERS = 8
+"""Letters of a name that cost a step when it is written anew."""
 _REMOTE = re.compile(
     r"^(?:[a-z+]+://|git@|git::|github\.com/|gitlab\.com/|bitbucket\.org/)|[?&]ref=|^[\w-]+\.[\w.-]+/.+//"
 )
@@ -49,11 +51,13 @@ class Built(NamedTuple):
         manifests: the objects; to be copied before they are changed.
         journal: notes and gaps.
         reached: files and directories that were read for it.
+        place: where it is written.
     """
 
     manifests: list[Manifest]
     journal: Journal
     reached: set[str]
+    place: Provenance
 
 
 class Kustomizer:
@@ -78,8 +82,7 @@ class Kustomizer:
         self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
         self.unread = unread
         self.charts = charts
-        self.runs = 0
-        self.copies = 0
+        self.budget = tree.budget
         self.references: dict[str, list[NameReference]] = {}
         self._external = external
         self._built: dict[str, Built] = {}
@@ -90,12 +93,18 @@ class Kustomizer:
         Args:
             kustomization: what to build instead of the directory's own one: an amended one, or one made for a directory
                 that has none.
+
+        Raises:
+            ExhaustedError: finishing it would pass the budget; what was cut off before is returned as far as it got.
         """
         own = self.tree.kustomization(directory)
         if kustomization is None or (own is not None and own[0] is kustomization[0]):
             base = self.base(directory, ())
         else:
             base = _Run(self, directory, *kustomization, [], ()).built()
+        if self.budget.cut is not None:
+            return base
+        self.budget.spend(_FOR_AN_OBJECT * len(base.manifests))
         manifests = [manifest.copy() for manifest in base.manifests]
         return base._replace(manifests=self._finished(manifests, base.reached))
 
@@ -110,11 +119,12 @@ class Kustomizer:
                 bare = {name: value for name, value in manifest.metadata.items() if name != "annotations"}
                 manifest.body = {**manifest.body, "metadata": bare}
             if manifest.hashed:
+                self.budget.spend(manifest.weight)
                 add_hash(manifest)
             kept.append(manifest)
         extra = [reference for path in sorted(reached) for reference in self.references.get(path, ())]
         if any(manifest.names for manifest in kept):
-            follow(kept, (*BUILT_IN, *extra))
+            follow(kept, (*BUILT_IN, *extra), self.budget)
         return kept
 
     def base(self, directory: str, above: tuple[str, ...]) -> Built:
@@ -167,23 +177,38 @@ class _Run:
         self._origin = origin
         self._manifests = manifests
         self._above = (*above, directory)
+        self._budget = kustomizer.budget
+        self._at = self._budget.bounded("this kustomization", origin)
         self._journal = Journal()
         self._reached = {directory}
         self._unseen = False
         """Whether there may be objects that were not seen."""
 
     def built(self) -> Built:
-        """Take in resources and components, generate, and transform."""
+        """Take in resources and components, generate, and transform; what the budget does not allow is cut off."""
+        with self._at:
+            self._build()
+            return Built(self._manifests, self._journal, self._reached, self._origin)
+        self._leave_open()
+        return Built(self._manifests, self._journal, self._reached, self._origin)
+
+    def _build(self) -> None:
+        """Do so.
+
+        Raises:
+            ExhaustedError: more is asked for than the budget allows.
+        """
         body, origin, journal = self._body, self._origin, self._journal
+        self._budget.spend(_FOR_A_KUSTOMIZATION)
         for field in ("resources", "bases"):
-            for entry, place in entries(body, origin, field):
+            for entry, place in self._entries(field, "this resource"):
                 self._resource(text(entry), place)
-        for entry, place in entries(body, origin, "components"):
+        for entry, place in self._entries("components", "this component"):
             self._component(text(entry), place)
         self._generate()
         self._configurations()
         self._manifests = [*self._manifests]
-        for entry, place in entries(body, origin, "helmCharts"):
+        for entry, place in self._entries("helmCharts", "this chart"):
             self._inflate(mapping(entry), place)
         for name in _NOT_BUILT_IN:
             if body.get(name):
@@ -196,7 +221,13 @@ class _Run:
             self._leave_open()
         self._unseen = self._unseen or bool(journal.gaps)
         self._transform()
-        return Built(self._manifests, journal, self._reached)
+
+    def _entries(self, field: str, what: str) -> Iterator[tuple[Any, Provenance]]:
+        """Yield the entries of a field, each of which is what is being worked on as long as it is."""
+        for entry, place in entries(self._body, self._origin, field):
+            self._at.what, self._at.place = what, place
+            self._budget.spend(_FOR_AN_OBJECT)
+            yield entry, place
 
     def _transform(self) -> None:
         """Run the transformers, in kustomize's order."""
@@ -204,14 +235,31 @@ class _Run:
         self._patch("patchesStrategicMerge", "patches")
         namespace = text(body.get("namespace"))
         if namespace:
+            self._change("namespace", len(namespace))
             set_namespace(self._manifests, namespace, origin.child("namespace"), self._kustomizer.cluster_scoped)
             self._journal.move(namespace)
-        add_to_names(self._manifests, text(body.get("namePrefix")), text(body.get("nameSuffix")))
+        prefix, suffix = text(body.get("namePrefix")), text(body.get("nameSuffix"))
+        if prefix or suffix:
+            self._change("namePrefix" if prefix else "nameSuffix", len(prefix) + len(suffix))
+            add_to_names(self._manifests, prefix, suffix)
+        for field in ("labels", "commonLabels", "commonAnnotations"):
+            if body.get(field):
+                self._change(field, size_of(body[field])[0])
         add_labels(self._manifests, body, origin)
         add_annotations(self._manifests, mapping(body.get("commonAnnotations")), origin.child("commonAnnotations"))
         self._patch("patchesJson6902")
-        for entry, place in entries(body, origin, "replacements"):
-            self._replace(mapping(entry), place)
+        replacements = list(entries(body, origin, "replacements"))
+        if replacements:
+            targets = Targets(self._manifests, self._budget)
+            for entry, place in self._entries("replacements", "this replacement"):
+                self._replace(mapping(entry), place, targets)
+
+    def _change(self, field: str, size: int) -> None:
+        """Spend what it costs to give every object something of a size."""
+        self._at.what, self._at.place = f"`{field}`", self._origin.child(field)
+        for manifest in self._manifests:
+            names = len(manifest.names)
+            self._budget.spend(_FOR_AN_OBJECT + 2 * size + (names and names + len(manifest.name) // _LETTERS))
 
     def _resource(self, entry: str, place: Provenance) -> None:
         """Add what one entry of `resources:` stands for."""
@@ -222,7 +270,9 @@ class _Run:
                 return
             documents = self._tree.documents(path)
             if documents is not None:
-                self._manifests.extend(manifests_of(documents))
+                manifests = manifests_of(documents)
+                self._budget.spend(_FOR_AN_OBJECT * len(manifests))
+                self._manifests.extend(manifests)
                 self._reached.add(path)
                 self._unseen |= not documents
                 return
@@ -247,13 +297,6 @@ class _Run:
             return
         base = self._kustomizer.base(path, self._above)
         self._take_in(base)
-        copies = self._kustomizer.copies + len(base.manifests)
-        for number, most in ((len(self._manifests) + len(base.manifests), MAX_OBJECTS), (copies, MAX_COPIES)):
-            if number > most:
-                self._journal.note(f"more than {most:,} objects of bases: not rendered", place, code="too-many")
-                self._unseen = True
-                return
-        self._kustomizer.copies = copies
         self._manifests.extend(manifest.copy() for manifest in base.manifests)
         self._unseen |= bool(base.journal.notes)
 
@@ -280,16 +323,14 @@ class _Run:
             manifest.provisional = True
 
     def _take_in(self, built: Built) -> None:
+        self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
         self._journal.add(built.journal)
         self._reached |= built.reached
 
     def _is_hostile(self, entry: str, path: str, place: Provenance) -> bool:
         """Return whether following an entry would never end; noted."""
-        self._kustomizer.runs += path not in self._above
         if path in self._above:
             code, message = "cycle", f"{entry!r} leads back to {path or 'the top'}: a cycle"
-        elif self._kustomizer.runs > MAX_RUNS:
-            code, message = "too-many", f"more than {MAX_RUNS:,} kustomizations inside each other"
         elif len(self._above) >= MAX_DEPTH:
             code, message = "too-deep", f"kustomizations nested deeper than {MAX_DEPTH} levels"
         else:
@@ -298,19 +339,30 @@ class _Run:
         return True
 
     def _patch(self, *fields: str) -> None:
-        for patch in patches(self._directory, self._body, self._origin, fields, self._tree, self._journal):
+        def unseen(patch: KustomizePatch) -> bool:
             content = mapping(patch.content)
             group = text(content.get("apiVersion")).rpartition("/")[0]
-            unseen = self._unseen or (group, text(content.get("kind"))) in self._kustomizer.unread
-            self._manifests = apply_patch(patch, self._manifests, self._journal, unseen=unseen)
+            return self._unseen or (group, text(content.get("kind"))) in self._kustomizer.unread
+
+        some = patches(self._directory, self._body, self._origin, fields, self._tree, self._journal)
+        self._manifests = apply_patches(some, self._manifests, self._journal, self._budget, unseen=unseen, at=self._at)
 
     def _generate(self) -> None:
-        for manifest, behaviour in generated(self._directory, self._body, self._origin, self._tree, self._journal):
-            former = next((known for known in self._manifests if _same_map(known, manifest)), None)
+        known: dict[tuple[str, str], Manifest] = {}
+        if any(self._body.get(field) for field in ("configMapGenerator", "secretGenerator")):
+            self._budget.spend(len(self._manifests))
+            for manifest in self._manifests:
+                _remember(manifest, known)
+        made = generated(self._directory, self._body, self._origin, self._tree, self._journal, self._at)
+        for manifest, behaviour in made:
+            former = known.get((manifest.kind, manifest.name))
             if behaviour == "create" or former is None:
                 self._manifests.append(manifest)
+                _remember(manifest, known)
             elif behaviour in ("merge", "replace"):
                 data = mapping(former.body.get("data")) if behaviour == "merge" else {}
+                self._budget.spend(len(data))
+                former.weight += manifest.weight
                 former.put(("data",), {**data, **mapping(manifest.body.get("data"))}, manifest.origin)
                 former.hashed = former.hashed and (manifest.hashed or former.hashed)
 
@@ -361,7 +413,7 @@ class _Run:
         if references:
             self._kustomizer.references[self._directory] = references
 
-    def _replace(self, entry: Any, place: Provenance) -> None:
+    def _replace(self, entry: Any, place: Provenance, targets: Targets) -> None:
         """Apply an entry of `replacements:`, or all those in the file that it names."""
         replacements = [entry]
         if text(entry.get("path")):
@@ -374,12 +426,16 @@ class _Run:
             for value in values:
                 replacements += value if isinstance(value, list) else [value]
         for replacement in replacements:
+            self._budget.spend(_FOR_AN_OBJECT)
             try:
-                replace(self._manifests, dict(mapping(replacement)))
+                replace(targets, dict(mapping(replacement)), self._budget)
             except ReplacementError as error:
                 message = f"this replacement does not apply: {error}"
                 self._journal.note(message, place, code="replacement-not-applied")
 
 
-def _same_map(known: Manifest, generated: Manifest) -> bool:
-    return known.kind == generated.kind and generated.name in (known.name, *(name for _, name in known.names))
+def _remember(manifest: Manifest, known: dict[tuple[str, str], Manifest]) -> None:
+    """Make a map known by all names that it has had, unless an earlier one is."""
+    if manifest.kind in ("ConfigMap", "Secret"):
+        for name in (manifest.name, *(name for _, name in manifest.names)):
+            known.setdefault((manifest.kind, name), manifest)

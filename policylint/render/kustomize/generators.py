@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from policylint.budget import Bounded
 from policylint.model import Spot, mapping, sequence, text
 from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest, Provenance, entries
@@ -12,20 +13,31 @@ from policylint.render.tree import Tree, join
 
 UNKNOWN_HASH = "${hash}"
 """Ends the name of a map one of whose files is not there: a symbolic text, so that no reference to it is missing."""
+_STEPS = 20
+"""What it costs to make a map of nothing, or to read a file."""
+_LETTERS = 8
+"""Characters that cost a step: the whole text is hashed."""
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "&<>\u2028\u2029"}
 
 
 def generated(
-    directory: str, body: dict[str, Any], origin: Provenance, tree: Tree, journal: Journal
+    directory: str, body: dict[str, Any], origin: Provenance, tree: Tree, journal: Journal, at: Bounded
 ) -> Iterator[tuple[Manifest, str]]:
     """Yield what `configMapGenerator` and `secretGenerator` make, each with its behaviour (create, merge, replace).
 
     Files that are not there are noted.
+
+    Args:
+        at: is told which one is being made.
+
+    Raises:
+        ExhaustedError: it holds more than the budget of the tree allows.
     """
     shared = mapping(body.get("generatorOptions"))
     for field, kind in (("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")):
         for entry, place in entries(body, origin, field):
             if isinstance(entry, dict) and text(entry.get("name")):
+                at.what, at.place = "this generator", place
                 manifest = _generate(directory, kind, entry, place, shared, tree, journal)
                 yield manifest, text(entry.get("behavior"), "create")
 
@@ -43,12 +55,13 @@ def _generate(
         if values:
             metadata[field] = values
     data, texts, complete = _data(directory, entry, source, tree, journal)
+    size = sum(len(value) // _LETTERS + 1 for value in data.values())
     body: dict[str, Any] = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": data}
     if kind == "Secret":
         body["type"] = text(entry.get("type"), "Opaque")
     origin = source.with_children({"metadata": named, "data": source.with_children(texts)})
     is_plain = {**shared, **own}.get("disableNameSuffixHash") is True
-    return Manifest(body, origin, (), "" if is_plain else "pending" if complete else UNKNOWN_HASH)
+    return Manifest(body, origin, (), "" if is_plain else "pending" if complete else UNKNOWN_HASH, weight=_STEPS + size)
 
 
 def _data(
@@ -70,6 +83,7 @@ def _data(
                 complete = False
                 journal.note(f"generator file {path!r} is not there", place, code="missing-file")
                 continue
+            tree.budget.spend(_STEPS + len(content) // _LETTERS)
             decoded = content.decode("utf-8", "replace")
             if field == "files":
                 key = key if equals else path.rpartition("/")[2]

@@ -5,39 +5,49 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
+from policylint.budget import Budget, size_of
 from policylint.documents import MAX_DEPTH, Pointer
 from policylint.render.provenance import Provenance
 
-MAX_COPIED = 100_000
-"""Values in an object that a `copy` operation still works on."""
+_STEPS = 30
+"""What it costs to apply one operation."""
 
 
 class PatchError(Exception):
     """An operation that does not apply; the message is for users."""
 
 
-def apply(body: Any, origin: Provenance, operations: list[Any], source: Provenance) -> tuple[Any, Provenance]:
+def apply(
+    body: Any, origin: Provenance, operations: list[Any], source: Provenance, budget: Budget
+) -> tuple[Any, Provenance]:
     """Return the body after all operations, and its provenance.
 
     Raises:
-        PatchError: an operation is malformed or its path is not there.
+        PatchError: an operation is malformed, its path is not there, or what it makes nests too deeply.
+        ExhaustedError: what they make is more than the budget allows.
     """
     for index, operation in enumerate(operations):
         if not isinstance(operation, dict):
             raise PatchError("a JSON patch is a list of operations")
-        body, origin = _apply_one(body, origin, operation, source.child(index))
+        body, origin = _apply_one(body, origin, operation, source.child(index), budget)
     return body, origin
 
 
-def _apply_one(body: Any, origin: Provenance, operation: dict[str, Any], source: Provenance) -> tuple[Any, Provenance]:
+def _apply_one(
+    body: Any, origin: Provenance, operation: dict[str, Any], source: Provenance, budget: Budget
+) -> tuple[Any, Provenance]:
     from jsonpatch import JsonPatch, JsonPatchException
     from jsonpointer import JsonPointerException
 
     kind, path, from_path = operation.get("op"), operation.get("path"), operation.get("from")
     steps, from_steps = _steps(path), _steps(from_path)
     before = body
-    if kind == "copy" and not _is_small(body):
-        raise PatchError(f"operation copy {path}: what it makes is too large")
+    budget.spend(_STEPS)
+    if kind in ("add", "replace", "copy", "move"):
+        size, height = size_of(operation.get("value") if kind in ("add", "replace") else _value_at(body, from_steps))
+        budget.spend(size if kind == "copy" else 0)
+        if len(steps) + height > MAX_DEPTH:
+            raise PatchError(f"operation {kind}: what it makes is nested deeper than {MAX_DEPTH} levels")
     copied = _opened(body, steps[:-1])
     if kind == "move":
         copied = _opened(copied, from_steps[:-1])
@@ -47,31 +57,27 @@ def _apply_one(body: Any, origin: Provenance, operation: dict[str, Any], source:
         words = str(error).strip("'\"") or "it does not apply"
         raise PatchError(f"operation {kind} {path}: {words}") from error
     if kind in ("add", "replace"):
-        return body, _changed(origin, before, _typed(before, steps), source.child("value"), insert=kind == "add")
+        return body, _changed(
+            origin, before, _typed(before, steps), source.child("value"), budget, insert=kind == "add"
+        )
     if kind == "remove":
-        return body, _changed(origin, before, _typed(before, steps), None)
+        return body, _changed(origin, before, _typed(before, steps), None, budget)
     if kind in ("move", "copy"):
         moved = origin.at(*_typed(before, from_steps))
         if kind == "move":
-            origin = _changed(origin, before, _typed(before, from_steps), None)
+            origin = _changed(origin, before, _typed(before, from_steps), None, budget)
             before = JsonPatch([{"op": "remove", "path": from_path}]).apply(before)
-        return body, _changed(origin, before, _typed(before, steps), moved)
+        return body, _changed(origin, before, _typed(before, steps), moved, budget)
     return body, origin
 
 
-def _is_small(body: Any) -> bool:
-    """Return whether a value may be copied into itself: done often enough, that fills any memory, or nests without
-    end."""
-    count = 0
-    pending = [(body, 0)]
-    while pending:
-        value, depth = pending.pop()
-        count += 1
-        if count > MAX_COPIED or depth > MAX_DEPTH:
-            return False
-        if isinstance(value, (dict, list)):
-            pending.extend((inner, depth + 1) for inner in (value.values() if isinstance(value, dict) else value))
-    return True
+def _value_at(body: Any, steps: list[str]) -> Any:
+    """Return the value at a path; None where there is none."""
+    for step in _typed(body, steps):
+        if not (step in body if isinstance(body, dict) else _is_index(body, step)):
+            return None
+        body = body[step]
+    return body
 
 
 def _steps(path: Any) -> list[str]:
@@ -110,7 +116,13 @@ def _typed(body: Any, steps: list[str]) -> Pointer:
 
 
 def _changed(
-    origin: Provenance, before: Any, pointer: Pointer, source: Provenance | None, *, insert: bool = True
+    origin: Provenance,
+    before: Any,
+    pointer: Pointer,
+    source: Provenance | None,
+    budget: Budget,
+    *,
+    insert: bool = True,
 ) -> Provenance:
     """Return the provenance after the value at a pointer was set, or removed where there is no source.
 
@@ -123,8 +135,9 @@ def _changed(
     if rest:
         is_there = isinstance(before, dict) or (isinstance(before, list) and isinstance(step, int))
         inner = before[step] if is_there else None
-        return origin.with_child(step, _changed(origin.child(step), inner, rest, source, insert=insert))
-    if isinstance(before, list) and isinstance(step, int) and (insert or source is None):
+        return origin.with_child(step, _changed(origin.child(step), inner, rest, source, budget, insert=insert))
+    if isinstance(before, list) and isinstance(step, int) and step < len(before) and (insert or source is None):
+        budget.spend(len(before))  # the origin of every item that is pushed on has to be said
         items = [origin.child(index) for index in range(len(before))]
         if source is not None:
             items.insert(step, source)

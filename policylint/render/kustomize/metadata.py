@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from policylint.documents import Pointer
+from policylint.documents import MAX_DEPTH, Pointer
 from policylint.model import mapping, sequence, text
 from policylint.render.provenance import Manifest, Provenance, entries
 
@@ -79,6 +79,8 @@ def _label(manifests: Iterable[Manifest], pairs: Any, source: Provenance, *, sel
 
 def _label_fields(manifests: Iterable[Manifest], pairs: Any, source: Provenance, field: Any) -> None:
     pointer = tuple(step for step in text(field.get("path")).split("/") if step)
+    if len(pointer) > MAX_DEPTH - 1:
+        return  # no object has such a field
     for manifest in manifests:
         if field.get("kind") not in (None, manifest.kind) or field.get("group") not in (None, manifest.group):
             continue

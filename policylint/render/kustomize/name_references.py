@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from policylint.budget import Budget
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
@@ -69,28 +70,31 @@ def configured(configuration: Any) -> Iterator[NameReference]:
                 yield NameReference(text(entry.get("kind")), text(field.get("kind")), text(field.get("path")))
 
 
-def follow(manifests: list[Manifest], references: Iterable[NameReference]) -> None:
-    """Update the fields that name an object whose name has changed."""
-    renamed: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+def follow(manifests: list[Manifest], references: Iterable[NameReference], budget: Budget) -> None:
+    """Update the fields that name an object whose name has changed.
+
+    Raises:
+        ExhaustedError: that is more than the budget allows.
+    """
+    renamed: dict[tuple[str, str, str], Manifest] = {}
     for manifest in manifests:
+        budget.spend(1 + len(manifest.names))
         for _, name in manifest.names:
             if name != manifest.name and name:
-                renamed[manifest.kind, name].append(manifest)
-    kinds = {kind for kind, _ in renamed}
+                renamed.setdefault((manifest.kind, name, manifest.namespace or "default"), manifest)
+    kinds = {kind for kind, _, _ in renamed}
     by_referrer: dict[str, list[NameReference]] = defaultdict(list)
     for reference in references:
         if reference.referred in kinds:
             by_referrer[reference.referrer].append(reference)
     for referrer in manifests if by_referrer else ():
         for reference in (*by_referrer.get(referrer.kind, ()), *(by_referrer.get("", ()) if referrer.kind else ())):
+            budget.spend(1)
             for pointer, name in list(_fields(referrer.body, tuple(reference.path.split("/")), ())):
                 # Kustomize leaves a reference into another namespace alone.
-                candidates = renamed.get((reference.referred, name), ())
-                namespace = referrer.namespace or "default"
-                referred = next(
-                    (candidate for candidate in candidates if (candidate.namespace or "default") == namespace), None
-                )
+                referred = renamed.get((reference.referred, name, referrer.namespace or "default"))
                 if referred is not None:
+                    budget.spend(1 + referrer.weight // 32)
                     referrer.put(pointer, referred.name, referrer.origin.at(*pointer))
 
 

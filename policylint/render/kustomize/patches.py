@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from policylint.budget import Bounded, Budget, size_of
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.journal import Journal
 from policylint.render.kustomize.json_patch import PatchError, apply
-from policylint.render.kustomize.selectors import SelectorError, selects
+from policylint.render.kustomize.selectors import SelectorError
 from policylint.render.kustomize.strategic_merge import DELETED, is_core, merge
+from policylint.render.kustomize.targets import Targets
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, join
+
+_STEPS = 20
+"""What it costs to apply a patch of nothing."""
 
 
 class KustomizePatch(NamedTuple):
@@ -73,40 +78,76 @@ def _contents(
         yield from values
 
 
-def apply_patch(patch: KustomizePatch, manifests: list[Manifest], journal: Journal, *, unseen: bool) -> list[Manifest]:
-    """Return the objects after a patch; those that it deletes are gone.
+def apply_patches(
+    some: Iterable[KustomizePatch],
+    manifests: list[Manifest],
+    journal: Journal,
+    budget: Budget,
+    *,
+    unseen: Callable[[KustomizePatch], bool],
+    at: Bounded | None = None,
+) -> list[Manifest]:
+    """Return the objects after patches, one after the other; those that they delete are gone.
 
     Args:
-        unseen: whether objects that were not read may be what the patch is for.
+        unseen: whether objects that were not read may be what a patch is for.
+        at: is told which patch is being applied.
+
+    Raises:
+        ExhaustedError: what they make is more than the budget allows; those applied so far have been.
     """
-    try:
-        return _applied(patch, manifests, journal, unseen=unseen)
-    except SelectorError as error:
-        journal.note(f"this patch is not applied: {error}", patch.source, code="patch-not-applied")
-        for manifest in manifests:
-            manifest.provisional = True
-        return manifests
+    targets: Targets | None = None
+    for patch in some:
+        if at is not None:
+            at.what, at.place = "this patch", patch.entry
+        if targets is None:
+            targets = Targets(manifests, budget)
+        try:
+            _apply(patch, targets, journal, budget, unseen)
+        except SelectorError as error:
+            journal.note(f"this patch is not applied: {error}", patch.source, code="patch-not-applied")
+            for manifest in targets.manifests():
+                manifest.provisional = True
+    return manifests if targets is None else targets.manifests()
 
 
-def _applied(patch: KustomizePatch, manifests: list[Manifest], journal: Journal, *, unseen: bool) -> list[Manifest]:
+def _apply(
+    patch: KustomizePatch,
+    targets: Targets,
+    journal: Journal,
+    budget: Budget,
+    unseen: Callable[[KustomizePatch], bool],
+) -> None:
+    """Apply one patch to what it is for."""
     if patch.content is None:
-        for manifest in manifests:
-            manifest.provisional |= patch.target is None or selects(patch.target, manifest)
+        chosen = targets.manifests() if patch.target is None else [known for _, known in targets.selected(patch.target)]
+        for manifest in chosen:
+            manifest.provisional = True
     if not isinstance(patch.content, (dict, list)):
-        return manifests
+        return
     if patch.target is not None:
-        chosen = [manifest for manifest in manifests if selects(patch.target, manifest)]
+        selected = targets.selected(patch.target)
     elif isinstance(patch.content, dict):
-        chosen = [manifest for manifest in manifests if _is_named(patch.content, manifest)]
-        if not chosen and not unseen:
-            words = f"{text(patch.content.get('kind'))} {text(mapping(patch.content.get('metadata')).get('name'))}"
+        name = mapping(patch.content.get("metadata")).get("name")
+        selected = [
+            (number, manifest) for number, manifest in targets.named(name) if _is_named(patch.content, manifest)
+        ]
+        if not selected and not unseen(patch):
+            words = f"{text(patch.content.get('kind'))} {text(name)}"
             message = f"this patch is for {words.strip()}, which the kustomization does not hold"
             journal.note(message, patch.source, code="patch-without-target")
     else:
         journal.note("this JSON patch has no target, so nothing is patched", patch.entry, code="patch-without-target")
-        return manifests
-    deleted = [manifest for manifest in chosen if not _patched(patch, manifest, journal)]
-    return [manifest for manifest in manifests if manifest not in deleted] if deleted else manifests
+        return
+    size = size_of(patch.content)[0] if selected else 0
+    for number, manifest in selected:
+        budget.spend(_STEPS + size + manifest.weight // 16)
+        manifest.weight += size
+        identity = (manifest.kind, manifest.name)
+        if not _patched(patch, manifest, journal, budget):
+            targets.remove(number)
+        elif (manifest.kind, manifest.name) != identity:
+            targets.changed(number, manifest)
 
 
 def _is_named(content: dict[str, Any], manifest: Manifest) -> bool:
@@ -119,13 +160,13 @@ def _is_named(content: dict[str, Any], manifest: Manifest) -> bool:
     return any((namespace or "default", name) == key for namespace, name in pairs)
 
 
-def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal) -> bool:
+def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal, budget: Budget) -> bool:
     """Patch one object and return whether it is still there."""
     content = patch.content
     if isinstance(content, list):
         manifest.remember()
         try:
-            body, origin = apply(manifest.body, manifest.origin, content, patch.source)
+            body, origin = apply(manifest.body, manifest.origin, content, patch.source, budget)
         except PatchError as error:
             journal.note(f"this patch does not apply to {manifest}: {error}", patch.source, code="patch-not-applied")
             manifest.provisional = True

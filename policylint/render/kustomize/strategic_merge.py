@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from typing import Any
 
 from policylint.render.provenance import Provenance
@@ -92,9 +93,13 @@ def _merge_list(
     items: list[Any] = []
     origins: list[Provenance] = []
     rest = dict(enumerate(base))
+    places: dict[Any, deque[int]] = defaultdict(deque)
+    for at, known in rest.items():
+        places[_hashable(known.get(key))].append(at)
     for index, item in enumerate(patch):
-        match = next((at for at, known in rest.items() if known.get(key) == item.get(key)), None)
-        if match is not None:
+        matching = places.get(_hashable(item.get(key)))
+        if matching:
+            match = matching.popleft()
             new, place = merge(rest.pop(match), origin.child(match), item, source.child(index), core=True)
         elif item.get("$patch") == "delete":
             continue
@@ -105,6 +110,11 @@ def _merge_list(
             origins.append(place)
     items += rest.values()
     return items, origin.with_items([*origins, *(origin.child(index) for index in rest)])
+
+
+def _hashable(value: Any) -> Any:
+    """Return what stands for a value among keys."""
+    return repr(value) if isinstance(value, (dict, list)) else value
 
 
 def _without_nulls(value: Any) -> Any:

@@ -35,7 +35,9 @@ def _finding(simulation: Simulation, route: Resource, backends: list[BackendStat
     wanted, resolution = first.wanted, first.resolution
     related: tuple[Related, ...] = ()
     field = "name"
-    unknown = resolution.reason if resolution.unknown else nearby.elsewhere(wanted) if resolution.missing else ""
+    unknown = (
+        resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted) if resolution.missing else ""
+    )
     if first.reason == "InvalidKind":
         field, says = "kind", f"{wanted}, which is not a kind of backend"
         label = first.message or f"{wanted.kind} cannot receive requests"

@@ -20,17 +20,21 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.topology.routes:
         for parent in state.parents:
             if not parent.resolution.found:
-                yield _finding(state.route, parent.pointer, parent.wanted, parent.resolution, nearby)
+                why = _unknown(simulation, parent.wanted, parent.resolution)
+                yield _finding(state.route, parent.pointer, parent.wanted, why, nearby)
     for listener_set in simulation.topology.listener_sets:
         if not listener_set.resolution.found:
             pointer: Pointer = ("spec", "parentRef")
-            yield _finding(listener_set.listener_set, pointer, listener_set.parent, listener_set.resolution, nearby)
+            why = _unknown(simulation, listener_set.parent, listener_set.resolution)
+            yield _finding(listener_set.listener_set, pointer, listener_set.parent, why, nearby)
 
 
-def _finding(
-    holder: Resource, pointer: Pointer, wanted: ResourceKey, resolution: Resolution, nearby: Nearby
-) -> Finding:
-    unknown = resolution.reason if resolution.unknown else nearby.elsewhere(wanted)
+def _unknown(simulation: Simulation, wanted: ResourceKey, resolution: Resolution) -> str:
+    """Return why a parent may exist although it was not seen, "" where it is missing."""
+    return resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted)
+
+
+def _finding(holder: Resource, pointer: Pointer, wanted: ResourceKey, unknown: str, nearby: Nearby) -> Finding:
     severity, confidence = grade(unknown)
     homes = [] if unknown else nearby.namespaces(wanted)
     parent = f"parent {wanted}, which was not seen" if unknown else f"missing parent {wanted}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.checks.kit.fixes import set_value
 from policylint.checks.kit.locations import path, target_at, targets, unknown_target
 from policylint.checks.kit.suggestions import Nearby
-from policylint.model import Finding, Related
+from policylint.model import Finding, Related, Resource
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
@@ -19,16 +19,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
     for state, target in targets(simulation):
         if target.problem == "not-found":
-            elsewhere = nearby.elsewhere(target.key)
-            yield _unknown(state, target, elsewhere) if elsewhere else _missing(state, target, nearby)
+            elsewhere = simulation.world.elsewhere(target.key)
+            orphan = simulation.world.orphan(target.key)
+            yield _unknown(state, target, elsewhere) if elsewhere else _missing(state, target, nearby, orphan)
         elif not target.problem and target.resolution.unknown and target.selector is None and not target.section:
             yield _unknown(state, target, target.resolution.reason)
 
 
-def _missing(state: PolicyState, target: Target, nearby: Nearby) -> Finding:
+def _missing(state: PolicyState, target: Target, nearby: Nearby, orphan: Resource | None) -> Finding:
     key = target.key
     homes, guess = nearby.namespaces(key), nearby.name(key)
-    orphan = nearby.orphan(key)
     help_ = []
     if orphan is not None:
         help_.append("fix: add its file to the `resources:` that should deploy it, or remove the policy as well")

@@ -80,7 +80,7 @@ def _conditions(was: RouteState, now: RouteState, pairing: Pairing) -> Iterator[
         states = {condition.type: condition for condition in former.conditions}
         for condition in parent.conditions:
             earlier = states.get(condition.type)
-            if earlier is not None and earlier.status != condition.status:
+            if earlier is not None and {earlier.status, condition.status} == {"True", "False"}:
                 yield AttachmentChange(condition.type, parent.text, _said(earlier), _said(condition), condition.message)
 
 

@@ -77,6 +77,8 @@ def _facts(subject: Subject) -> Iterable[Fact]:
     route = topology.route(key)
     if route is not None:
         yield from _of_route(route)
+    if key in topology.unseen:
+        yield Fact("seen", "no: its listeners and policies of its own in other repositories are not known")
     gateway = topology.gateway(key)
     if gateway is not None:
         yield from _of_gateway(gateway)
@@ -113,7 +115,7 @@ def _of_route(state: RouteState) -> Iterable[Fact]:
     names = [hostname or "every host" for hostname in state.hostnames]
     yield Fact("hosts", ", ".join(names))
     for parent in state.parents:
-        refused = rejection(parent.conditions)
+        refused = None if parent.resolution.unknown else rejection(parent.conditions)
         if refused is not None:
             yield Fact("parent", f"{parent.text}: {refused.reason}, {refused.message}".rstrip(", "), bad=True)
             continue

@@ -49,6 +49,7 @@ def subjects(name: str, simulations: Sequence[Simulation], rule: str = "") -> li
     known = {key for simulation in simulations for key in simulation.world.resources}
     namespaces = {key.namespace for key in known if key.namespace and not key.unplaced}
     known |= {ResourceKey("", "Namespace", "", namespace) for namespace in namespaces}
+    known |= {key for simulation in simulations for key in simulation.topology.unseen}
     found = find(name, known)
     if len(found) > 1 and not spelling(name).kind:
         found = [key for key in found if _is_asked_about(key, simulations)] or found
@@ -93,8 +94,8 @@ def _numbered(simulation: Simulation, key: ResourceKey, number: int) -> Node | N
 
 
 def _holds(simulation: Simulation, key: ResourceKey) -> bool:
-    """Return whether an environment has an object; a Namespace is there if anything lies in it."""
-    if key in simulation.world.resources:
+    """Return whether an environment has an object, or routes that name it; a Namespace has something in it."""
+    if key in simulation.world.resources or key in simulation.topology.unseen:
         return True
     return key.kind == "Namespace" and any(other.namespace == key.name for other in simulation.world.resources)
 

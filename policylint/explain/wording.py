@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from policylint.explain.contexts import ContextAnswer, Path, leads_down
+from policylint.explain.subject import Subject
 from policylint.model import Node, PolicyKind, ResourceKey
-from policylint.model.words import leading
+from policylint.model.words import leading, listing
 from policylint.policy.level import level
+from policylint.topology.ancestry import ancestors
 
 _STRATEGIES = {
     "none": "policies of this kind do not combine",
@@ -21,6 +23,16 @@ _STRATEGIES = {
     "custom": "by rules of its own",
 }
 _LEVELS = {"gatewayclass": "class", "workload": "object"}
+
+
+def none_acts(subject: Subject) -> str:
+    """Return that no policy acts on a subject; of what was not seen above it, only that none here does."""
+    topology = subject.simulation.topology
+    above = {node.key for node in ancestors(topology, [subject.node])}
+    unseen = [key for key in topology.unseen if key in above]
+    if not unseen:
+        return "no policy acts on it"
+    return f"no policy here acts on it; those elsewhere on {listing(unseen)}, which was not seen, are not known"
 
 
 def strategy(kind: PolicyKind) -> str:

@@ -14,6 +14,7 @@ class Coverage(NamedTuple):
         not_rendered: sentences such as `3 HelmReleases not rendered`.
         resources, policies, routes, gateways: objects over all environments.
         cut_off: whether rendering ended before it was done (`policylint.budget`).
+        unseen: the Gateways and ListenerSets, as `Kind namespace/name`, that routes name and that are not in the tree.
     """
 
     files: int
@@ -26,3 +27,4 @@ class Coverage(NamedTuple):
     routes: int
     gateways: int
     cut_off: bool = False
+    unseen: tuple[str, ...] = ()

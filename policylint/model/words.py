@@ -10,6 +10,11 @@ def count(number: int, noun: str, many: str = "") -> str:
     return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
+def count_with_unseen(number: int, noun: str, unseen: int) -> str:
+    """Return the number of things here, and of those that are elsewhere, if any: `0 gateways and 1 elsewhere`."""
+    return count(number, noun) + (f" and {unseen} elsewhere" if unseen else "")
+
+
 def verb(number: int, singular: str) -> str:
     """Return the verb that goes with a number of things: `loses` for one, `lose` for several."""
     return singular if number == 1 else singular.removesuffix("s")

@@ -88,6 +88,23 @@ UNCOMMITTED = frozenset({("", "Secret"), ("", "ConfigMap"), ("certificates.k8s.i
 LEFT_OUT = "nothing in the tree deploys it, and few trees hold such objects"
 """The reason why an object of such a kind is unknown instead of missing."""
 
+PARENTS = frozenset(
+    {
+        ("", "Service"),
+        (GATEWAY_GROUP, "Gateway"),
+        (GATEWAY_GROUP, "ListenerSet"),
+        ("gateway.networking.x-k8s.io", "XListenerSet"),
+    }
+)
+"""Kinds of parents that routes of one repository share with others."""
+
+
+class _Deployed(NamedTuple):
+    """The places of objects that are deployed."""
+
+    namespaces: frozenset[str]
+    names: frozenset[str]
+
 
 class World:
     """One environment: every object in it by identity, and what may exist unseen.
@@ -151,6 +168,7 @@ class World:
                 self.duplicates.append((earlier, resource))
             self.resources[resource.key] = resource
         self._names = {(key.group, key.kind, key.name): key for key in self.resources} if movable else {}
+        self._places: dict[tuple[str, ...], _Deployed] = {}
         self._kinds = _by_kind(self.resources.values())
         self._labelled: dict[tuple[str, str, str | None], Labelled[Resource]] = {}
 
@@ -164,7 +182,8 @@ class World:
 
     def _holding(self, resources: dict[ResourceKey, Resource]) -> World:
         world = copy(self)
-        world.resources, world._kinds, world._labelled = resources, _by_kind(resources.values()), {}
+        world.resources, world._kinds = resources, _by_kind(resources.values())
+        world._labelled, world._places = {}, {}
         return world
 
     @cached_property
@@ -248,6 +267,59 @@ class World:
             where = f" of namespace {key.namespace}" if key.namespace else ""
             return Resolution("unknown", f"no {key.kind}{where} is in the tree, so they come from elsewhere")
         return resolution
+
+    def resolve_parent(self, key: ResourceKey) -> Resolution:
+        """Resolve what a route or ListenerSet hangs on: a Gateway, a ListenerSet, a Service.
+
+        Applications name Gateways of another repository as a rule, so one that is not in the tree is unknown unless its
+        place is here (`elsewhere`). Other kinds (Istio's ServiceEntry) are resolved as anything else.
+        """
+        resolution = self.resolve(key)
+        reason = self.elsewhere(key) if resolution.missing and key[:2] in PARENTS else ""
+        return Resolution("unknown", reason) if reason else resolution
+
+    def elsewhere(self, key: ResourceKey) -> str:
+        """Return why a missing object probably comes from outside this tree, "" when its place is here.
+
+        A tree without any object of a Gateway API kind, or without anything in a namespace, leaves them to another
+        repository, and so does one without any Service (or the like) in a namespace
+        (docs/design/field-notes.md §1, need 1).
+        """
+        if self.orphan(key) is not None:
+            return ""
+        if key.group == GATEWAY_GROUP:
+            if not self.of_kind(key.group, key.kind):
+                return f"no {key.kind} is in the tree, so they come from elsewhere"
+            foreign = key.namespace and key.namespace not in self._deployed().namespaces
+            return f"nothing in the tree deploys namespace {key.namespace}" if foreign else ""
+        placed = self._deployed(key.group, key.kind)
+        if key.namespace in placed.namespaces or key.name in placed.names:
+            return ""
+        return f"no {key.kind} of namespace {key.namespace} is in the tree, so they come from elsewhere"
+
+    def orphan(self, key: ResourceKey) -> Resource | None:
+        """Return the object that is meant, by name and (if it has one) namespace, in a file that nothing deploys."""
+        if key in self.orphans:
+            return self.orphans[key]
+        meant = self._unplaced_orphans.get((*key[:2], key.name))
+        return None if meant is None else self.orphans[meant]
+
+    @cached_property
+    def _unplaced_orphans(self) -> dict[tuple[str, str, str], ResourceKey]:
+        """The first of the orphans without a namespace, by group, kind and name."""
+        unplaced = sorted((other for other in self.orphans if other.unplaced), reverse=True)
+        return {(*other[:2], other.name): other for other in unplaced}
+
+    def _deployed(self, *kind: str) -> _Deployed:
+        """Return the namespaces and names of the objects of a kind; without one, the namespaces of all objects."""
+        if kind not in self._places:
+            keys = [resource.key for resource in self.of_kind(*kind)] if kind else list(self.resources)
+            namespaces = {key.namespace for key in keys}
+            if not kind:
+                namespaces |= {resource.key.name for resource in self.of_kind("", "Namespace")}
+            names = {key.name for key in keys if not key.unplaced} if kind else ()
+            self._places[kind] = _Deployed(frozenset(namespaces), frozenset(names))
+        return self._places[kind]
 
 
 def _by_kind(resources: Iterable[Resource]) -> dict[tuple[str, str], list[Resource]]:

@@ -13,6 +13,7 @@ from policylint.model.policy_kind import Reference, TargetKind
 from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology, whole
 from policylint.topology.grants import Grants
+from policylint.topology.references import is_parent, resolve_parent
 
 
 def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
@@ -129,9 +130,9 @@ def _by_name(
         return target._replace(resolution=resolution, problem=problem, detail=detail)
     if allowed.virtual or _is_virtual(kind, group, name_of_kind, topology.world):
         return target._replace(nodes=(Node(key, section, key.kind),), resolution=Resolution("found", "a virtual kind"))
-    resolution = topology.world.resolve(key)
+    resolution = resolve_parent(topology.world, key) if is_parent(key) else topology.world.resolve(key)
     target = target._replace(resolution=resolution)
-    if not resolution.found:
+    if not resolution.found and key not in topology.unseen:
         return target._replace(problem="not-found" if resolution.missing else "", detail=resolution.reason)
     if not section:
         return target._replace(nodes=(whole(key),))

@@ -27,6 +27,8 @@ def _verdict(state: PolicyState) -> tuple[Verdict, tuple[ResourceKey, ...]]:
             return "Unknown", ()
         refused = all(target.problem in _REFUSING for target in problems)
         return ("Invalid" if refused else "TargetNotFound"), ()
+    if all(target.resolution.unknown for target in state.targets if target.nodes):
+        return "Unknown", ()  # what else acts on an object that was not seen is not known
     if len(state.refused) >= attached:
         return "Conflicted", tuple(sorted(refusers))
     if not state.groups:

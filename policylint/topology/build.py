@@ -43,7 +43,9 @@ def build(
     gateways, listener_sets = _holders(world, holders, Certificates(world, grants), routes)
     rules = {state.route.key: reading.rules(state.route) for state in routes}
     sections, synthetic = _sections(world, holders, rules)
-    topology = Topology(world, routes, gateways, listener_sets, delegations(world, routes), sections, synthetic)
+    unseen = {parent.unseen.key for state in routes for parent in state.parents if parent.unseen is not None}
+    unseen |= {holder.parent for holder in holders.listener_sets if holder.unseen}
+    topology = Topology(world, routes, gateways, listener_sets, delegations(world, routes), sections, synthetic, unseen)
     _draw_gateways(topology, holders)
     _draw_routes(topology, rules)
     _draw_roots(topology, holders)
@@ -131,7 +133,10 @@ def _draw_gateways(topology: Topology, holders: Holders) -> None:
             _draw_listeners(topology, listener_set, child)
     for holder in holders.listener_sets:
         if holder.gateway is None:
-            _draw_listeners(topology, holder, topology.add(whole(holder.resource.key)))
+            listener_set_vertex = topology.add(whole(holder.resource.key))
+            _draw_listeners(topology, holder, listener_set_vertex)
+            if holder.unseen:
+                topology.link(topology.add(whole(holder.parent)), listener_set_vertex)
 
 
 def _draw_listeners(topology: Topology, holder: Holder, parent: int) -> None:
@@ -146,6 +151,11 @@ def _draw_routes(topology: Topology, rules: dict[ResourceKey, list[reading.Rule]
         route = topology.add(whole(state.route.key))
         for listener in dict.fromkeys(node for parent in state.parents for node in parent.attached):
             topology.link(topology.add(listener), route)
+        for unseen in dict.fromkeys(parent.unseen for parent in state.parents if parent.unseen is not None):
+            above = topology.add(whole(unseen.key))
+            if unseen.section:
+                topology.link(above, above := topology.add(unseen))
+            topology.link(above, route)
         for rule in rules[state.route.key]:
             vertex = topology.add(rule.node)
             vertices[state.route.key, rule.number] = vertex
@@ -183,8 +193,10 @@ def _draw_roots(topology: Topology, holders: Holders) -> None:
             vertex = topology.add(whole(resource.key))
             if not topology.parents[vertex]:
                 topology.root(vertex)
+    for key in topology.unseen:
+        topology.root(topology.add(whole(key)))
     for holder in holders.listener_sets:
-        if holder.gateway is None:
+        if holder.gateway is None and not holder.unseen:
             vertex = topology.add(whole(holder.resource.key))
             topology.detached[vertex] = Detached(not holder.refused, holder.refused or holder.unknown)
             if not holder.refused:

@@ -8,7 +8,7 @@ from policylint.model import GATEWAY_GROUP, Node, Resolution, Resource, Resource
 from policylint.topology.listener_conflicts import Conflict, conflicts
 from policylint.topology.listeners import Listener, read
 from policylint.topology.namespaces import admits
-from policylint.topology.references import X_GROUP, is_listener_set, parent_target, resolve
+from policylint.topology.references import X_GROUP, is_listener_set, is_unseen, parent_target, resolve, resolve_parent
 
 LISTENER_SETS = ((GATEWAY_GROUP, "ListenerSet"), (X_GROUP, "XListenerSet"), (X_GROUP, "ListenerSet"))
 
@@ -25,6 +25,7 @@ class Holder:
         parent, resolution: for a ListenerSet the Gateway it names; for a Gateway its class.
         allowed: whether allowedListeners admits a ListenerSet; True for a Gateway, None where that is unknown.
         refused: why no Gateway serves a ListenerSet, "" when one does.
+        unseen: whether the Gateway that a ListenerSet names was not seen.
         controller: controllerName of the class, "" where it is unknown.
         class_name: the class of that Gateway, "" without one.
     """
@@ -37,6 +38,7 @@ class Holder:
         self.gateway: Resource | None = None
         self.allowed: bool | None = True
         self.refused = ""
+        self.unseen = False
         self.controller = ""
         self.class_name = ""
 
@@ -78,13 +80,14 @@ class Holders:
     def _listener_set(self, world: World, resource: Resource) -> Holder:
         """Return a ListenerSet, attached to its Gateway if admitted (GatewaySpec.AllowedListeners, default None)."""
         parent = parent_target(mapping(resource.spec.get("parentRef")), resource.key.namespace).key
-        holder = Holder(resource, parent, resolve(world, parent))
+        holder = Holder(resource, parent, resolve_parent(world, parent))
         gateway = self.by_key.get(parent)
         if is_listener_set(parent.group, parent.kind):
             holder.refused = f"{parent} is no Gateway"
             return holder
         if gateway is None:
             holder.refused = f"{parent} is not there" if holder.resolution.missing else ""
+            holder.unseen = is_unseen(world, parent, holder.resolution)
             return holder
         rule = mapping(mapping(gateway.resource.spec.get("allowedListeners")).get("namespaces"))
         admission = admits(world, rule, "None", gateway.resource.key.namespace, resource.key.namespace)

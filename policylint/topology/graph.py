@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from policylint.model import Node, ResourceKey, World
 from policylint.namedtuple import NamedTuple
+from policylint.topology.references import is_listener_set
 from policylint.topology.routes import extension_refs
 from policylint.topology.state import Delegation, Detached, GatewayState, ListenerSetState, ListenerState, RouteState
 
@@ -42,6 +43,8 @@ class Topology:
         detached: vertices of routes and ListenerSets that hang on nothing, with why; the unknown ones are roots.
         reachable: by id, whether a root leads there.
         routes, gateways, listener_sets: states, sorted by kind, namespace and name.
+        unseen: the Gateways and ListenerSets that something hangs on and that were not seen, sorted; what their
+            listeners are, and which policies of other repositories act on them, is unknown.
         delegations: every hand-over from a rule to another route, those that close a cycle included.
     """
 
@@ -54,6 +57,7 @@ class Topology:
         delegations: list[Delegation],
         sections: Mapping[ResourceKey, dict[str, Node]],
         synthetic: Mapping[ResourceKey, dict[str, Node]],
+        unseen: Iterable[ResourceKey] = (),
     ) -> None:
         self.world = world
         self.routes = routes
@@ -74,6 +78,7 @@ class Topology:
         self._gateways: dict[ResourceKey, GatewayState] = {state.gateway.key: state for state in gateways}
         self._listener_sets = {state.listener_set.key: state for state in listener_sets}
         holders: list[GatewayState | ListenerSetState] = [*gateways, *listener_sets]
+        self.unseen = sorted(unseen)
         self._listeners = {listener.node: listener for holder in holders for listener in holder.listeners}
 
     def vertices_of(self, node: Node) -> list[int]:
@@ -83,9 +88,11 @@ class Topology:
     def node_for(self, key: ResourceKey, section: str = "") -> Node | None:
         """Return the node of an object, or of a section of it: listener, rule or port by name, or a synthetic `rule-N`.
 
-        None where the object or the section does not exist.
+        None where the object or the section does not exist. What was not seen may have any listener.
         """
         if section:
+            if key in self.unseen:
+                return listener_node(key, section)
             named = self._sections.get(key, {}).get(section)
             return named or self._synthetic.get(key, {}).get(section)
         node = whole(key)
@@ -176,6 +183,12 @@ def walk(edges: Sequence[Iterable[int]], starts: Iterable[int]) -> set[int]:
 def whole(key: ResourceKey) -> Node:
     """Return the node of a whole object."""
     return Node(key, "", key.kind)
+
+
+def listener_node(holder: ResourceKey, name: str) -> Node:
+    """Return the node of a listener of a Gateway or ListenerSet; the whole without a name."""
+    role = holder.kind if not name or is_listener_set(holder.group, holder.kind) else "Listener"
+    return Node(holder, name, role)
 
 
 Sections = dict[ResourceKey, dict[str, Node]]

@@ -6,14 +6,21 @@ docs/design/request-precedence.md §3, tested in its order: selected (name, port
 from __future__ import annotations
 
 from policylint.documents import Pointer
-from policylint.model import GATEWAY_GROUP, Resolution, Resource, World, is_symbolic, mapping, sequence
+from policylint.model import GATEWAY_GROUP, Node, Resolution, Resource, World, is_symbolic, mapping, sequence
 from policylint.model.resource import deepest_written
 from policylint.topology.backends import SERVICE, ports
 from policylint.topology.gateways import Holder, Holders
+from policylint.topology.graph import listener_node
 from policylint.topology.hostnames import EVERY, narrowed
 from policylint.topology.listeners import Listener
 from policylint.topology.namespaces import Admission, admits
-from policylint.topology.references import ReferenceTarget, is_listener_set, parent_target, resolve
+from policylint.topology.references import (
+    ReferenceTarget,
+    is_parent,
+    is_unseen,
+    parent_target,
+    resolve_parent,
+)
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.state import Candidate
 
@@ -28,9 +35,10 @@ class ParentClaim:
         section_found: whether sectionName and port select anything in the parent; None where that is unknown.
         mesh: the parent is a Service or another object that is no Gateway.
         holder: the Gateway or ListenerSet, None for other parents.
+        unseen: what it names of a Gateway or ListenerSet that was not seen.
     """
 
-    __slots__ = ("candidates", "holder", "mesh", "number", "pointer", "resolution", "section_found", "target")
+    __slots__ = ("candidates", "holder", "mesh", "number", "pointer", "resolution", "section_found", "target", "unseen")
 
     def __init__(self, number: int, target: ReferenceTarget, resolution: Resolution) -> None:
         self.number = number
@@ -40,6 +48,7 @@ class ParentClaim:
         self.section_found: bool | None = None
         self.mesh = False
         self.holder: Holder | None = None
+        self.unseen: Node | None = None
         self.candidates: list[Candidate] = []
 
     @property
@@ -64,11 +73,15 @@ class Parents:
         return [self._claim(route, names, index, reference) for index, reference in route.once(_parent_targets)]
 
     def _claim(self, route: Resource, names: tuple[str, ...], index: int, reference: ReferenceTarget) -> ParentClaim:
-        claim = ParentClaim(index, reference, resolve(self._world, reference.key))
+        claim = ParentClaim(index, reference, resolve_parent(self._world, reference.key))
         claim.holder = self._holders.by_key.get(reference.key)
         if claim.holder is not None:
             self._select(claim, claim.holder, route, names)
-        elif not _is_gateway(reference) and (reference.key.group, reference.key.kind) != (GATEWAY_GROUP, "HTTPRoute"):
+        elif is_parent(reference.key):
+            if is_unseen(self._world, reference.key, claim.resolution):
+                section = "" if is_symbolic(reference.section) else reference.section
+                claim.unseen = listener_node(reference.key, section)
+        elif (reference.key.group, reference.key.kind) != (GATEWAY_GROUP, "HTTPRoute"):
             claim.mesh = not claim.resolution.missing
             claim.section_found = _has_port(claim.resolution.resource, reference)
         return claim
@@ -157,11 +170,6 @@ def _parent_targets(route: Resource) -> list[tuple[int, ReferenceTarget]]:
         for index, reference in enumerate(sequence(route.spec.get("parentRefs")))
         if isinstance(reference, dict)
     ]
-
-
-def _is_gateway(reference: ReferenceTarget) -> bool:
-    key = reference.key
-    return (key.group, key.kind) == (GATEWAY_GROUP, "Gateway") or is_listener_set(key.group, key.kind)
 
 
 def _has_port(service: Resource | None, reference: ReferenceTarget) -> bool | None:

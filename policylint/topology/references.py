@@ -60,6 +60,18 @@ def resolve(world: World, key: ResourceKey) -> Resolution:
     return world.resolve(key) if key.name else NAMELESS
 
 
+def resolve_parent(world: World, key: ResourceKey) -> Resolution:
+    """Return `World.resolve_parent`, or missing for a reference without a name."""
+    return world.resolve_parent(key) if key.name else NAMELESS
+
+
+def is_unseen(world: World, key: ResourceKey, resolution: Resolution) -> bool:
+    """Return whether contexts lead through a Gateway or ListenerSet that is not in the world: it is certainly not
+    missing, and no kustomization may turn out to mean one that is here.
+    """
+    return not (resolution.missing or key.unplaced or (world.movable and resolution.unknown))
+
+
 def same_namespace(first: str, second: str) -> bool | None:
     """Return whether two namespaces are the same one; None where either is unknown."""
     if first == second:
@@ -67,6 +79,11 @@ def same_namespace(first: str, second: str) -> bool | None:
     if UNKNOWN_NAMESPACE in (first[:1], second[:1]) or is_symbolic(first) or is_symbolic(second):
         return None
     return False
+
+
+def is_parent(key: ResourceKey) -> bool:
+    """Return whether an object holds listeners: a Gateway or ListenerSet."""
+    return (key.group, key.kind) == (GATEWAY_GROUP, "Gateway") or is_listener_set(key.group, key.kind)
 
 
 def is_listener_set(group: str, kind: str) -> bool:

@@ -148,6 +148,7 @@ class ParentState(NamedTuple):
         mesh: the parent is no Gateway (a Service): the route stands at the top of its own paths.
         candidates: the listeners it selects.
         gateway: the Gateway that serves them.
+        unseen: what it names of a Gateway or ListenerSet that was not seen: contexts lead through it all the same.
     """
 
     number: int
@@ -163,6 +164,7 @@ class ParentState(NamedTuple):
     gateway: ResourceKey | None
     controller: str
     conditions: tuple[Condition, ...]
+    unseen: Node | None = None
 
     @property
     def attached(self) -> tuple[Node, ...]:

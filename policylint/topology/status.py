@@ -53,12 +53,15 @@ def parent_state(claim: ParentClaim, faults: Sequence[RouteFault], rules: int, r
         gateway=holder.gateway.key if holder is not None and holder.gateway is not None else None,
         controller=holder.controller if holder is not None else "",
         conditions=tuple(conditions),
+        unseen=claim.unseen,
     )
 
 
 def _accepted(claim: ParentClaim, faults: Sequence[RouteFault], rules: int) -> Condition:
     if claim.resolution.missing:
         return Condition("Accepted", "False", "NoMatchingParent", claim.resolution.reason)
+    if claim.resolution.unknown and (claim.mesh or claim.unseen is not None):
+        return Condition("Accepted", "Unknown", "Pending", claim.resolution.reason)
     if claim.section_found is False:
         return Condition("Accepted", "False", "NoMatchingParent", f"{claim.target.key} has no such listener or port")
     failures = [candidate for candidate in claim.candidates if candidate.failure]
@@ -125,6 +128,8 @@ class Statuses:
         elif holder.refused or not gateway_accepted:
             message = holder.refused or f"{holder.parent} is not accepted"
             condition = Condition("Accepted", "False", "ParentNotAccepted", message)
+        elif holder.unseen and holder.resolution.unknown:
+            condition = Condition("Accepted", "Unknown", "Pending", holder.resolution.reason)
         else:
             condition = _with_listeners(valid)
         return ListenerSetState(

@@ -79,7 +79,7 @@ def _routes(tracer: Tracer, service: ResourceKey, request: Request) -> list[Rout
         state
         for state in tracer.topology.routes
         if any(
-            parent.mesh and parent.wanted == service and parent.accepted
+            parent.mesh and parent.wanted == service and (parent.accepted or parent.resolution.unknown)
             for parent in state.parents
             if parent.port is None or request.port is None or parent.port == request.port
         )

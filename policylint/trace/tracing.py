@@ -66,8 +66,7 @@ class Tracer:
             return mesh.to_pod(self, request)
         if request.service:
             return mesh.to_service(self, request)
-        gateways = self._gateways(request)
-        traces = [self._at_gateway(gateway, request) for gateway in gateways]
+        traces = [self._at_gateway(gateway, request) for gateway in self._gateways(request)]
         best = min(traces, key=_preference)
         return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
 
@@ -101,18 +100,18 @@ class Tracer:
             nodes.append(whole(listener.holder.key))
         return (*nodes, listener.node)
 
-    def _gateways(self, request: Request) -> list[GatewayState]:
-        """Return the Gateway that the request names, else all of them."""
+    def _gateways(self, request: Request) -> list[ResourceKey]:
+        """Return the Gateway that the request names, else all of them; those that were not seen come last."""
+        keys = [*(state.gateway.key for state in self.topology.gateways), *self.topology.unseen]
         if not request.gateway:
-            if not self.topology.gateways:
+            if not keys:
                 raise RequestError("there is no Gateway here; --from WORKLOAD asks about mesh traffic")
-            return self.topology.gateways
+            return keys
         from policylint.model.spelling import find
 
-        keys = [state.gateway.key for state in self.topology.gateways]
         matching = find(request.gateway, keys)
         if len(matching) == 1:
-            return [state for state in self.topology.gateways if state.gateway.key == matching[0]]
+            return matching
         raise RequestError(ambiguous(request.gateway, "Gateway", matching, keys))
 
     def _listeners(self, gateway: GatewayState) -> list[ListenerState]:
@@ -120,9 +119,12 @@ class Tracer:
         of_sets = (listener for listener_set in self.topology.listener_sets for listener in listener_set.listeners)
         return [*gateway.listeners, *(listener for listener in of_sets if listener.gateway == gateway.gateway.key)]
 
-    def _at_gateway(self, gateway: GatewayState, request: Request) -> Trace:
+    def _at_gateway(self, key: ResourceKey, request: Request) -> Trace:
         """Return the trace of the request at one Gateway."""
-        start = Trace(request, Outcome(), gateway.gateway.key)
+        start = Trace(request, Outcome(), key)
+        gateway = self.topology.gateway(key)
+        if gateway is None:
+            return self._at_unseen(start, key)
         fault = rejection(gateway.conditions)
         listeners = self._listeners(gateway)
         if fault is not None and fault.reason != "ListenersNotValid":
@@ -138,6 +140,31 @@ class Tracer:
             reason = f"{chosen.listener.node} demands a client certificate, the request has none"
             return start._replace(outcome=Outcome(refused=True, reason=reason))
         return self._route(start, chosen.listener, gateway)
+
+    def _at_unseen(self, start: Trace, gateway: ResourceKey) -> Trace:
+        """Return the trace of the request at a Gateway that was not seen: only the routes that name it are known."""
+        request = start.request
+        kind = "GRPCRoute" if request.grpc else "HTTPRoute"
+        listeners = {
+            state.route.key: parent.unseen
+            for state in self.topology.routes
+            for parent in state.parents
+            if parent.unseen is not None and parent.unseen.key == gateway and parent.port in (None, request.port)
+        }
+        named = [
+            state for state in self.topology.routes if state.route.key in listeners and state.route.key.kind == kind
+        ]
+        served = [(state.route, state.hostnames) for state in named]
+        fitting = ordered(rule_candidates(served, request, grpc=request.grpc))
+        if not fitting or request.scheme in ("tcp", "udp", "tls"):
+            reason = f"{gateway} was not seen, and no route here decides"
+            return start._replace(outcome=Outcome(unknown=True, reason=reason))
+        winner = fitting[0]
+        listener = listeners[winner.route.key]
+        above = (whole(gateway), listener) if listener.section else (whole(gateway),)
+        trace = self.finish(start, winner, fitting, above, request.port)
+        note = f"{gateway} was not seen: its listeners, other routes and policies of its own are not known"
+        return trace._replace(notes=(*trace.notes, note))
 
     def _without_listener(self, start: Trace, chosen: Selection, listeners: Sequence[ListenerState]) -> Trace:
         request = start.request

@@ -419,6 +419,7 @@ def _coverage(loaded: Loaded, simulations: Sequence[Simulation], *, cut_off: boo
         routes=sum(len(simulation.topology.routes) for simulation in simulations),
         gateways=sum(len(simulation.topology.gateways) for simulation in simulations),
         cut_off=cut_off or any(simulation.cut for simulation in simulations),
+        unseen=tuple(sorted({str(key) for simulation in simulations for key in simulation.topology.unseen})),
     )
 
 

@@ -116,13 +116,12 @@ def test_a_route_that_hangs_on_nothing_is_kept_and_marked(parents: str, reason: 
     assert "Service shop/checkout > ServicePort shop/checkout#http" in paths(found)
 
 
-def test_a_route_with_an_unknown_parent_is_a_root() -> None:
+def test_an_unknown_parent_is_a_root() -> None:
     unseen = Unseen()
     unseen.add("HelmRelease infra/gateways is not rendered", "infra")
     found = topology(service(), route(more=TO_CHECKOUT), unseen=unseen)
-    vertex = found.vertices_of(whole(ROUTE))[0]
-    assert found.detached[vertex].unknown
-    assert paths(found) == [TO_PORT]
+    assert not found.detached
+    assert paths(found) == [f"Gateway infra/edge > {TO_PORT}"]
 
 
 def test_a_mesh_route_is_a_root_without_a_gateway() -> None:
@@ -155,7 +154,7 @@ def test_kinds_of_one_name_in_other_groups_are_not_mixed_up() -> None:
     istio = gateway().replace("gateway.networking.k8s.io", "networking.istio.io")
     found = topology(istio, knative, route(more=TO_CHECKOUT))
     assert not found.gateways
-    assert found.routes[0].parents[0].resolution.missing
+    assert found.routes[0].parents[0].resolution.resource is None
     assert found.routes[0].backends[0].resolution.missing
 
 

@@ -94,12 +94,12 @@ def test_labels_that_are_not_known_attach_but_are_marked() -> None:
     assert candidate.unknown == "no Namespace shop is in the tree, so its labels are not known"
 
 
-def test_a_parent_that_may_come_from_a_chart_counts_as_there_but_is_marked() -> None:
+def test_whether_a_parent_that_may_come_from_a_chart_accepts_the_route_is_unknown() -> None:
     unseen = Unseen()
     unseen.add("HelmRelease infra/gateways is not rendered", "infra")
     state = topology(route(), unseen=unseen).routes[0].parents[0]
     assert state.resolution.unknown
-    assert conditions(state.conditions) == ["Accepted=True/Accepted", "ResolvedRefs=True/ResolvedRefs"]
+    assert conditions(state.conditions) == ["Accepted=Unknown/Pending", "ResolvedRefs=True/ResolvedRefs"]
 
 
 def test_a_listener_whose_port_is_a_variable_may_have_the_port() -> None:

@@ -6,14 +6,14 @@ from collections import defaultdict
 
 from policylint.checks.kit.sections import section_names
 from policylint.checks.kit.wording import Effort, Spellings, near
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, World
+from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, World
 from policylint.model.words import listing
 
 
 class Nearby:
     """The names of one world, indexed when first asked for."""
 
-    __slots__ = ("_effort", "_guesses", "_homes", "_names", "_orphans", "_sections", "_spellings", "_world")
+    __slots__ = ("_effort", "_guesses", "_homes", "_names", "_sections", "_spellings", "_world")
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -21,7 +21,6 @@ class Nearby:
         self._guesses: dict[ResourceKey, str] = {}
         self._spellings: dict[tuple[str, str, str], Spellings] = {}
         self._sections: dict[ResourceKey, tuple[list[str], Spellings]] = {}
-        self._orphans: dict[tuple[str, str, str], ResourceKey] | None = None
         self._names: dict[tuple[str, str], dict[str, list[str]]] = {}
         self._homes: dict[tuple[str, str], dict[str, list[str]]] = {}
 
@@ -51,33 +50,6 @@ class Nearby:
         self._index(key)
         homes = self._homes[key.group, key.kind].get(key.name, [])
         return [home for home in homes if home != key.namespace and home[:1] != UNKNOWN_NAMESPACE]
-
-    def orphan(self, key: ResourceKey) -> Resource | None:
-        """Return the object that is meant, by name and (if it has one) namespace, in a file that nothing deploys."""
-        orphans = self._world.orphans
-        if key in orphans:
-            return orphans[key]
-        if self._orphans is None:
-            unplaced = sorted((other for other in orphans if other.unplaced), reverse=True)
-            self._orphans = {(*other[:2], other.name): other for other in unplaced}
-        meant = self._orphans.get((*key[:2], key.name))
-        return None if meant is None else orphans[meant]
-
-    def elsewhere(self, key: ResourceKey) -> str:
-        """Return why a missing object probably comes from outside this tree, "" when its place is here.
-
-        A tree without any object of a Gateway API kind leaves them to another repository, and so does one without
-        any Service (or the like) in a namespace (docs/design/field-notes.md §1, need 1).
-        """
-        if self.orphan(key) is not None:
-            return ""
-        self._index(key)
-        kind = (key.group, key.kind)
-        if key.group == GATEWAY_GROUP:
-            return "" if self._names[kind] else f"no {key.kind} is in the tree, so they come from elsewhere"
-        if self._names[kind].get(key.namespace) or self.namespaces(key):
-            return ""
-        return f"no {key.kind} of namespace {key.namespace} is in the tree, so they come from elsewhere"
 
     def describe(self, key: ResourceKey) -> str:
         """Return `no HTTPRoute "chekout" in namespace shop (did you mean "checkout"?)`."""

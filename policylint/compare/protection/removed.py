@@ -15,6 +15,7 @@ from policylint.compare.protection.guards import demanding, purposes
 from policylint.compare.settings import settings
 from policylint.compare.subjects import subject_of
 from policylint.model import Finding, Location, Node, Related, ResourceKey
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 
@@ -93,6 +94,10 @@ def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) ->
     share = share_of_rules(sides.after, *next(iter(routes.items()))) if len(routes) == 1 else ""
     owners = " and ".join(str(source.policy) for source in loss.sources)
     winners = tuple(winner.policy for winner in loss.by)
+    unseen = _unseen_gateways(sides.after, routes)
+    rest = "note: nothing else that is deployed takes its place"
+    if unseen:
+        rest += f"; {listing(unseen)} was not seen, and may have a policy of its own"
     subject = f"{first} loses its" if len(routes) == 1 else f"{len(routes)} routes lose their"
     return Finding(
         RULE,
@@ -102,11 +107,23 @@ def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) ->
         resources=(first, *(source.policy for source in loss.sources), *winners),
         label=f"{winners[0]} prevails over it" if winners else f"{owners} {_is(loss.because)}",
         related=tuple(related[:_MOST_RELATED]),
-        help=("fix: " + _fix(loss), "note: nothing else that is deployed takes its place"),
-        confidence="assumed" if sides.after.world.movable else "certain",
+        help=("fix: " + _fix(loss), rest),
+        confidence="assumed" if sides.after.world.movable or unseen else "certain",
         field=",".join(loss.names),
         environments=(sides.after.world.name,),
     )
+
+
+def _unseen_gateways(after: Simulation, routes: Iterable[ResourceKey]) -> list[ResourceKey]:
+    """Return the Gateways and ListenerSets that routes name and that were not seen; none if a route has others only."""
+    unseen: set[ResourceKey] = set()
+    for key in routes:
+        state = after.topology.route(key)
+        above = {parent.unseen.key for parent in state.parents if parent.unseen is not None} if state else set()
+        if not above:
+            return []
+        unseen |= above
+    return sorted(unseen)
 
 
 def _is(because: str) -> str:

@@ -13,7 +13,7 @@ from policylint.explain.explanation import Explanation
 from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.unattached import target_place
-from policylint.explain.wording import Crowd, all_rules, chains, implementation_of, level_of, strategy, where
+from policylint.explain.wording import Crowd, all_rules, chains, implementation_of, level_of, none_acts, strategy, where
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading
 from policylint.report.explain.radius import Radius
@@ -99,7 +99,8 @@ class ExplanationText:
             yield "\n" + self.paint("strong", one_line(heading)) + "\n"
             yield from self._table(rows) if rows else ["  no policy acts here\n"]
         if not shown:
-            yield f"\n{one_line(f'no policy sets {self.field}' if self.field else 'no policy acts on it')}\n"
+            nothing = f"no policy sets {self.field}" if self.field else none_acts(explanation.subject)
+            yield f"\n{one_line(nothing)}\n"
             rest = self._unattached(explanation)
             yield from self._table(rest) if rest else ()
         if answers.truncated:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.model import SEVERITIES, Finding, Location, Severity
-from policylint.model.words import count
+from policylint.model.words import count, count_with_unseen
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.token import token_end
 
@@ -149,9 +149,10 @@ class Report(NamedTuple):
 
     @property
     def looked_at(self) -> str:
-        """`14 policies on 23 routes, 2 gateways`."""
+        """`14 policies on 23 routes, 2 gateways and 1 elsewhere`."""
         policies = count(self.coverage.policies, "policy", "policies")
-        return f"{policies} on {count(self.coverage.routes, 'route')}, {count(self.coverage.gateways, 'gateway')}"
+        gateways = count_with_unseen(self.coverage.gateways, "gateway", len(self.coverage.unseen))
+        return f"{policies} on {count(self.coverage.routes, 'route')}, {gateways}"
 
     @property
     def effort(self) -> str:

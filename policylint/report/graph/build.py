@@ -89,6 +89,8 @@ class _Drawing:
         stands = "namespace" if key.kind == "Namespace" and not key.group else level(nodes)
         where = "" if resource is None else place(resource.name_location)
         namespace = "?" if key.unplaced else key.namespace
+        if key in self.topology.unseen:
+            return GraphNode(label, kind, title, namespace, self.environment, "absent", stands, "unknown", where, nodes)
         return GraphNode(label, kind, title, namespace, self.environment, "object", stands, "", where, nodes)
 
     # What policies name.
@@ -167,6 +169,8 @@ class _Drawing:
     def _parents(self, state: RouteState) -> None:
         end = self._boxes_of(whole(state.route.key))[0]
         for parent in state.parents:
+            if parent.unseen is not None:
+                continue
             if parent.resolution.missing or parent.resolution.unknown:
                 ghost = self._ghost(self.names.parent(parent), parent.wanted, parent.resolution)
                 self._vain(ghost, end, parent.resolution)

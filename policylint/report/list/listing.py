@@ -28,15 +28,17 @@ class ListRequest(NamedTuple):
     labels: dict[str, Any] | None = None
 
     def fits(self, resource: Resource) -> bool:
+        if self.labels is not None and not selectors.matches(self.labels, resource.labels):
+            return False
+        return self.fits_key(resource.key)
+
+    def fits_key(self, key: ResourceKey) -> bool:
         from policylint.model.spelling import same_kind
 
-        key = resource.key
         if self.namespace and key.namespace != self.namespace:
             return False
         name, _, group = self.kind.partition(".")
-        if name and not (same_kind(name, key.kind) and (not group or group == key.group)):
-            return False
-        return self.labels is None or selectors.matches(self.labels, resource.labels)
+        return not name or (same_kind(name, key.kind) and (not group or group == key.group))
 
 
 class _Context(NamedTuple):
@@ -134,7 +136,7 @@ def _routes(context: _Context) -> Iterable[Entry]:
 
 def _route_status(state: RouteState) -> str:
     conditions = [condition for parent in state.parents for condition in parent.conditions]
-    bad = {each.reason for each in conditions if each.status != "True" and each.type in _TELLING}
+    bad = {each.reason for each in conditions if each.status == "False" and each.type in _TELLING}
     if bad:
         return ", ".join(sorted(bad))
     if any(parent.resolution.unknown for parent in state.parents):
@@ -145,10 +147,14 @@ def _route_status(state: RouteState) -> str:
 def _gateways(context: _Context) -> Iterable[Entry]:
     topology = context.simulation.topology
     served: dict[ResourceKey, set[ResourceKey]] = {}
+    named: dict[ResourceKey, str] = {}
     for route in topology.routes:
         for parent in route.parents:
             if parent.gateway is not None and parent.accepted and parent.attached:
                 served.setdefault(parent.gateway, set()).add(route.route.key)
+            elif parent.unseen is not None:
+                served.setdefault(parent.unseen.key, set()).add(route.route.key)
+                named.setdefault(parent.unseen.key, place(route.route.location(*parent.pointer)))
     for state in topology.gateways:
         if not context.request.fits(state.gateway):
             continue
@@ -166,6 +172,20 @@ def _gateways(context: _Context) -> Iterable[Entry]:
             "acting": acting,
             "location": place(state.gateway.name_location),
         }
+    for key in sorted(named):
+        if key.kind == "Gateway" and context.request.fits_key(key) and not context.request.labels:
+            acting = context.affected.get(key, [])
+            yield {
+                "gateway": context.names.key(key),
+                "class": "",
+                "status": "Unknown",
+                "ports": [],
+                "listeners": [],
+                "routes": len(served[key]),
+                "policies": len(acting) or None,
+                "acting": acting,
+                "location": named[key],
+            }
 
 
 def _listeners(context: _Context) -> Iterable[Entry]:

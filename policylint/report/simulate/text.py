@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from policylint.model.words import count
+from policylint.model.words import count, count_with_unseen
 from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.display import Paint, aligned, one_line
 from policylint.report.kit.identity import Names, json_losses
@@ -36,7 +36,7 @@ def tables(simulations: Sequence[Simulation], paint: Paint) -> Iterator[str]:
 def _environment(simulation: Simulation, names: Names, paint: Paint) -> Iterator[str]:
     topology = simulation.topology
     policies = count(len(simulation.policies), "policy", "policies")
-    gateways = count(len(topology.gateways), "gateway")
+    gateways = count_with_unseen(len(topology.gateways), "gateway", len(topology.unseen))
     name = one_line(simulation.world.name)
     yield f"{paint('strong', name)}: {policies}, {count(len(topology.routes), 'route')}, {gateways}\n"
     states = sorted(simulation.policies.values(), key=lambda state: names.key(state.key))
@@ -69,7 +69,9 @@ def _policy_rows(state: PolicyState, names: Names) -> Iterator[Row]:
 def _parent_row(parent: ParentState, names: Names) -> Row:
     """Return `Accepted`, or the reasons of what is not well."""
     states = [condition for condition in parent.conditions if condition.type in ("Accepted", "ResolvedRefs")]
-    bad = ", ".join(condition.reason for condition in states if condition.status != "True")
+    bad = ", ".join(condition.reason for condition in states if condition.status == "False")
+    if not bad and any(condition.status == "Unknown" for condition in states):
+        bad = "Unknown"
     return names.parent(parent), bad or ("Accepted" if parent.accepted else "-")
 
 

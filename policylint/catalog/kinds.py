@@ -14,6 +14,9 @@ from policylint.model.resource import Resource, mapping, sequence, text, texts
 from policylint.model.shipped import shipped, shipped_files
 from policylint.namedtuple import NamedTuple
 
+CORE = "gateway-api"
+"""The implementation of Gateway API's own kinds; it stands for controllers that nobody knows, too."""
+
 Key = tuple[str, str]
 
 CONFIGURED = "configuration"
@@ -109,6 +112,15 @@ class Catalog:
             if file.implementation == implementation:
                 return file.mentions(group) or group in file.texts("serves")
         return True
+
+    def reads(self, implementation: str | None, kind: PolicyKind) -> bool:
+        """Return whether an implementation acts on policies of a kind: its own, or one that it serves as well.
+
+        Of an implementation that nobody knows (None), and of a kind of which only a CRD tells, nothing is claimed.
+        """
+        if implementation in (None, kind.implementation) or kind.origin != "catalog":
+            return True
+        return kind.implementation == CORE or self.serves(implementation, kind.group)
 
     def shares_hostnames(self, controller_name: str, class_name: str) -> bool:
         """Return whether HTTPRoutes and GRPCRoutes with one hostname on a listener are both accepted.

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path, target_at, target_of
 from policylint.checks.kit.wording import and_more
+from policylint.checks.policy_without_controller import MESHES, unread_at
 from policylint.model import Finding, Node
 from policylint.policy.results import Idle, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology.parents import MOST_LISTENERS
 
 RULE = "GWP106"
-_MESHES = ("cilium", "istio", "kuma", "linkerd")
-"""Implementations whose policies also act on traffic that no route describes."""
 _ABSENCES = {
     "GatewayClass": "no Gateway is of",
     "Gateway": "no route is attached to",
@@ -30,8 +29,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield _idle(state, state.idle)
             continue
         nodes = [node for target in state.targets for node in target.nodes]
-        if not nodes or state.invalid_code or state.refused or state.groups or state.kind.implementation in _MESHES:
+        if not nodes or state.invalid_code or state.refused or state.groups or state.kind.implementation in MESHES:
             continue
+        if any(unread_at(simulation, state, target)[0] for target in state.targets):
+            continue  # GWP108 says it
         if state.key.kind == "BackendTLSPolicy" and _is_reported(simulation, state):
             continue
         if not any(target.problem for target in state.targets):  # those have rules of their own

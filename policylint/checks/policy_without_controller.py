@@ -1,4 +1,4 @@
-"""GWP108: every Gateway that a policy could act on is run by an implementation that does not know the policy's kind.
+"""GWP108: a Gateway that a policy could act on is run by an implementation that does not know the policy's kind.
 
 A class that is not in the tree, or a controller that nobody knows, says nothing (docs/design/interfaces.md).
 """
@@ -6,73 +6,59 @@ A class that is not in the tree, or a controller that nobody knows, says nothing
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, partial
 
-from policylint.catalog.kinds import Catalog
 from policylint.checks.kit.locations import path, target_at, targets
-from policylint.model import ROUTE_KINDS, Finding, Node, Related
+from policylint.model import ROUTE_KINDS, Finding, Related
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState
+from policylint.topology.ancestry import implementation_of, serving
 
 RULE = "GWP108"
+MESHES = ("cilium", "istio", "kuma", "linkerd")
+"""Implementations whose policies also act on traffic that no Gateway takes."""
+_BELOW_GATEWAYS = frozenset({*ROUTE_KINDS, "Gateway", "GatewayClass", "ListenerSet", "XListenerSet"})
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    acts = cache(partial(_acts, simulation.catalog))
     for state, target in targets(simulation):
-        if state.kind.origin != "catalog":
-            continue
-        gateways = [gateway for node in target.nodes for gateway in _gateways(simulation, node)]
-        implementations = {_implementation(simulation, gateway) for gateway in gateways}
-        names = sorted(name for name in implementations if name is not None)
-        known = bool(names) and None not in implementations
-        if known and not any(acts(name, state.kind.implementation, state.kind.group) for name in names):
-            yield _finding(state, target, gateways[0], names)
+        gateways, elsewhere = unread_at(simulation, state, target)
+        if gateways:
+            yield _finding(simulation, state, target, gateways, elsewhere)
 
 
-def _acts(catalog: Catalog, implementation: str, author: str, group: str) -> bool:
-    """Return whether an implementation acts on policies of a group: its own, or one that it serves as well."""
-    return author == implementation or catalog.serves(implementation, group)
+def unread_at(simulation: Simulation, state: PolicyState, target: Target) -> tuple[list[GatewayState], bool]:
+    """Return the Gateways of a target whose controllers do not read a policy, and whether it may act elsewhere."""
+    if state.kind.implementation in MESHES and all(node.key.kind not in _BELOW_GATEWAYS for node in target.nodes):
+        return [], True
+    catalog, kind = simulation.catalog, state.kind
+    unread, acts = [], False
+    for node in target.nodes:
+        gateways, complete = serving(simulation.topology, node)
+        missed = [state for state in gateways if not catalog.reads(implementation_of(state, catalog), kind)]
+        unread += missed
+        acts = acts or not complete or len(missed) < len(gateways) or not gateways
+    return unread, acts
 
 
-def _implementation(simulation: Simulation, gateway: GatewayState) -> str | None:
-    """Return the implementation that runs a Gateway, None where that is not known."""
-    if gateway.controller:
-        return simulation.catalog.implementation_of_controller(gateway.controller)
-    return simulation.catalog.implementation_of_class(gateway.class_key.name)
-
-
-def _gateways(simulation: Simulation, node: Node) -> list[GatewayState]:
-    """Return the Gateways that a target belongs to; none for a Service, which meshes serve too."""
-    topology = simulation.topology
-    kind = node.key.kind
-    if kind == "GatewayClass":
-        return [gateway for gateway in topology.gateways if gateway.class_key == node.key]
-    if kind in ROUTE_KINDS:
-        route = topology.route(node.key)
-        parents = route.parents if route is not None else ()
-        if any(parent.mesh or parent.gateway is None for parent in parents):
-            return []
-        keys = [parent.gateway for parent in parents]
-    elif kind in ("ListenerSet", "XListenerSet"):
-        holder = topology.listener_set(node.key)
-        keys = [holder.parent if holder is not None else None]
-    else:
-        keys = [node.key]
-    gateways = [topology.gateway(key) for key in keys if key is not None]
-    return [gateway for gateway in gateways if gateway is not None]
-
-
-def _finding(state: PolicyState, target: Target, gateway: GatewayState, names: list[str]) -> Finding:
+def _finding(
+    simulation: Simulation, state: PolicyState, target: Target, gateways: list[GatewayState], elsewhere: bool
+) -> Finding:
+    gateway = gateways[0]
+    names = sorted({implementation_of(gateway, simulation.catalog) or "" for gateway in gateways})
     seen = gateway.class_resolution.resource
+    declared = {name for spec in state.declared for name in spec.proper}
+    weighs = not declared.isdisjoint(state.kind.settings.security)
+    served = "is served by"
+    if elsewhere:
+        served = f"is reached through {gateway.gateway.key} as well, served by"
     controller = f"the controller of {gateway.class_key}"
     related = (Related(controller, seen.location("spec", "controllerName")),) if seen else ()
     return Finding(
         RULE,
-        "error",
-        f"{state.key} is of {state.kind.implementation}, but {target} is served by {listing(names)}",
+        "error" if not elsewhere else "warning" if weighs else "note",
+        f"{state.key} is of {state.kind.implementation}, but {target} {served} {listing(names)}",
         target_at(state.policy, target),
         resources=(state.key, target.key),
         label=f"{gateway.gateway.key} is of class {gateway.class_key.name}: nothing acts on this policy there",

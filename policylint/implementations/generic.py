@@ -24,7 +24,7 @@ from policylint.policy.results import (
     TargetProblem,
 )
 from policylint.policy.target_conditions import TargetCondition
-from policylint.topology import Condition, ParentState, RouteState, Topology
+from policylint.topology import Condition, ParentState, RouteState, Topology, ancestry
 from policylint.topology.ancestry import foreign, gateways_above
 from policylint.topology.grants import Grants
 
@@ -87,7 +87,14 @@ class Implementation:
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return the effective policies of a kind, by default one per stack of policies over all contexts."""
-        return Effects(topology, kind, kept, self.merge, ends_above=self.ends_above).groups()
+        return self.effects(kind, kept, topology).groups()
+
+    def effects(
+        self, kind: PolicyKind, kept: Attachments, topology: Topology, idle: frozenset[tuple[Node, Node]] = frozenset()
+    ) -> Effects:
+        """Return what computes the groups: over contexts whose controllers read the kind, and along `idle` no edge."""
+        unread = ancestry.unread(topology, kind, self.catalog)
+        return Effects(topology, kind, kept, self.merge, ends_above=self.ends_above, idle=idle, unread=unread)
 
     def merge(self, stack: Stack) -> Effective:
         """Return the effective policy of a stack; by default by the kind's merge strategy."""

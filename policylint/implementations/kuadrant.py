@@ -15,7 +15,6 @@ from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
-from policylint.policy.effective import Effects
 from policylint.policy.results import Declared, Group, Idle, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
@@ -45,7 +44,7 @@ class Kuadrant(Implementation):
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Group DNS and TLS policies by listener, token limits on HTTPRoutes alone (docs/design/semantics.md §5)."""
         if kind.kind == "TokenRateLimitPolicy":
-            return Effects(topology, kind, kept, self.merge, idle=_to_grpc(topology)).groups()
+            return self.effects(kind, kept, topology, _to_grpc(topology)).groups()
         if kind.kind not in _BY_LISTENER:
             return super().groups(kind, kept, topology)
         groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)

@@ -52,6 +52,7 @@ class Effects:
         *,
         ends_above: bool = False,
         idle: frozenset[tuple[Node, Node]] = frozenset(),
+        unread: frozenset[int] = frozenset(),
     ) -> None:
         """Take what is attached where.
 
@@ -64,6 +65,7 @@ class Effects:
                 listeners are configured all the same).
             idle: pairs of nodes between which no request passes, though the topology links them; no context of an
                 inherited kind leads along there.
+            unread: vertices of Gateways whose controllers do not read the kind: no context leads through them.
         """
         self.topology = topology
         self.kind = kind
@@ -72,6 +74,7 @@ class Effects:
         self.objects: dict[ResourceKey, int] = {}
         self.merger = merger
         self.ends_above = ends_above
+        self.unread = unread
         self.idle = {
             (above, below)
             for parent, child in idle
@@ -120,7 +123,7 @@ class Effects:
                 for number, vertex in enumerate(topology.vertices)
                 if vertex.nodes[0].key.namespace in self.namespaces
             }
-        relevant = _closure(attached, topology.parents) | _closure(attached, topology.children)
+        relevant = (_closure(attached, topology.parents) | _closure(attached, topology.children)) - self.unread
         previous: dict[State, list[State | None]] = {}
         ends: list[State] = []
         queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in relevant]
@@ -201,10 +204,10 @@ class Effects:
     def _walk_direct(self, key: ResourceKey) -> _Walk:
         topology = self.topology
         targets = topology.vertices_of(whole(key))
-        above = _closure(targets, topology.parents) - set(targets)
+        above = _closure(targets, topology.parents) - set(targets) - self.unread
         previous: dict[State, list[State | None]] = {}
         ends: list[State] = []
-        goal = set(targets)
+        goal = set(targets) - self.unread
         queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in above | goal]
         while queue:
             vertex, origin = queue.pop()

@@ -6,16 +6,13 @@ policy's status, whatever the others do (GEP-713 «Policy status»: one entry pe
 
 from __future__ import annotations
 
-from policylint.catalog.kinds import Catalog
+from policylint.catalog.kinds import CORE, Catalog
 from policylint.implementations import implementation
 from policylint.model import GATEWAY_GROUP, PolicyKind, ResourceKey, text
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Ancestor, Group, OrderDependence, PolicyState
 from policylint.topology import GatewayState, ParentState, Topology
-from policylint.topology.ancestry import gateways_above
-
-CORE = "gateway-api"
-"""The catalog's implementation of Gateway API's own kinds; it stands for controllers that nobody knows, too."""
+from policylint.topology.ancestry import gateways_above, implementation_of
 
 
 class Evaluation(NamedTuple):
@@ -56,9 +53,7 @@ class Dispatch:
 
     def of_gateway(self, gateway: GatewayState) -> str:
         """Return the implementation that serves a Gateway, by its controller or else by the name of its class."""
-        if gateway.controller:
-            return self._catalog.implementation_of_controller(gateway.controller) or CORE
-        return self._catalog.implementation_of_class(gateway.class_key.name) or CORE
+        return implementation_of(gateway, self._catalog) or CORE
 
     def writer(self, parent: ParentState) -> str:
         """Return the implementation that reports on a parent: that of its Gateway, or the only mesh."""

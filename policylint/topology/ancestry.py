@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.catalog.kinds import Catalog
-from policylint.model import Node, ResourceKey
+from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.topology.graph import Topology, walk, whole
+from policylint.topology.state import GatewayState, RouteState
 
 
 def ancestors(topology: Topology, nodes: Iterable[Node]) -> list[Node]:
@@ -20,14 +21,53 @@ def gateways_above(topology: Topology, key: ResourceKey) -> list[ResourceKey]:
     return [node.key for node in ancestors(topology, [whole(key)]) if node.role == "Gateway"]
 
 
+def implementation_of(state: GatewayState, catalog: Catalog) -> str | None:
+    """Return the implementation that serves a Gateway, by its controller or else its class; None where nobody knows."""
+    if state.controller:
+        return catalog.implementation_of_controller(state.controller)
+    return catalog.implementation_of_class(state.class_key.name)
+
+
+def unread(topology: Topology, kind: PolicyKind, catalog: Catalog) -> frozenset[int]:
+    """Return the vertices of the Gateways whose controllers do not read a kind: no policy of it has effect there."""
+    return frozenset(
+        vertex
+        for state in topology.gateways
+        if not catalog.reads(implementation_of(state, catalog), kind)
+        for vertex in topology.vertices_of(whole(state.gateway.key))
+    )
+
+
+def serving(topology: Topology, node: Node) -> tuple[list[GatewayState], bool]:
+    """Return the Gateways that a target belongs to, or that requests come to it through, and whether these are all.
+
+    They are not where a mesh serves the target too, or where a parent was not seen.
+    """
+    kind, route = node.key.kind, topology.route(node.key)
+    if kind == "GatewayClass":
+        return [gateway for gateway in topology.gateways if gateway.class_key == node.key], True
+    keys = gateways_above(topology, node.key)
+    states = [route] if route is not None else _routes_above(topology, node)
+    if route is not None:
+        keys = [parent.gateway for parent in route.parents if parent.gateway is not None]
+    elif (holder := topology.listener_set(node.key)) is not None:
+        keys = [holder.parent]
+    whole_way = all(parent.gateway is not None and not parent.mesh for state in states for parent in state.parents)
+    gateways = [topology.gateway(key) for key in dict.fromkeys(keys)]
+    seen = [gateway for gateway in gateways if gateway is not None]
+    return seen, whole_way and len(seen) == len(gateways)
+
+
+def _routes_above(topology: Topology, node: Node) -> list[RouteState]:
+    """Return the routes on the paths that lead to a node."""
+    routes = (topology.route(above.key) for above in ancestors(topology, [whole(node.key)]) if not above.section)
+    return [route for route in routes if route is not None]
+
+
 def foreign_gateway(topology: Topology, key: ResourceKey, implementation: str, catalog: Catalog) -> bool:
     """Return whether another implementation that the catalog knows serves a Gateway, by its controller or its class."""
     state = topology.gateway(key)
-    if state is None:
-        return False
-    if state.controller:
-        return catalog.implementation_of_controller(state.controller) not in (None, implementation)
-    return catalog.implementation_of_class(state.class_key.name) not in (None, implementation)
+    return state is not None and implementation_of(state, catalog) not in (None, implementation)
 
 
 def foreign(topology: Topology, key: ResourceKey, implementation: str, catalog: Catalog) -> bool:

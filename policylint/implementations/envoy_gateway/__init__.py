@@ -18,7 +18,6 @@ from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World
 from policylint.policy.declared import Reading
-from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
 from policylint.policy.order import order_stated
 from policylint.policy.results import Ancestor, Declared, Effective, Group, Idle, PolicyState, Refusal, Target
@@ -102,7 +101,7 @@ class EnvoyGateway(Implementation):
             faults = ClientTraffic(self._fleet, claims).faults
             for node, attachments in kept.items():
                 kept[node] = [attachment for attachment in attachments if (attachment.key, node) not in faults]
-        return Effects(topology, kind, kept, self.merge, idle=self._isolation(topology).idle).groups()
+        return self.effects(kind, kept, topology, self._isolation(topology).idle).groups()
 
     def merge(self, stack: Stack) -> Effective:
         """Merge by replacement, mergeType, or on layer 4 field by field (§4, §5)."""

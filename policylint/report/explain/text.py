@@ -305,6 +305,8 @@ def _nowhere(explanation: Explanation) -> str:
         return "it is invalid"
     if any(target.problem or not target.resolution.found for target in state.targets):
         return "its targets do not resolve"
+    if any(finding.rule == "GWP108" for finding in explanation.findings):
+        return "the controllers of the Gateways there do not read it"
     return "nothing lies at or below its targets"
 
 

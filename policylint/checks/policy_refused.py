@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from policylint.checks import cluster_scope_target, conflicting_merge_directives, duplicate_target
 from policylint.checks.kit.locations import deepest_written, path
 from policylint.model import Finding, Location
+from policylint.model.words import count
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
@@ -25,7 +26,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     broken = {key for finding in schema_violation.check(simulation) for key in finding.resources}
     for state in refused:
         if state.key not in broken:  # the API server refuses it first
-            yield _finding(state)
+            prevailing = [group for group in simulation.groups if group.effective.refused == state.key]
+            yield _finding(state, len({key for group in prevailing for key in group.routes()}))
 
 
 def _is_reported(state: PolicyState) -> bool:
@@ -35,15 +37,17 @@ def _is_reported(state: PolicyState) -> bool:
     return any(target.problem for target in state.targets)
 
 
-def _finding(state: PolicyState) -> Finding:
-    reason = _reason(state)
+def _finding(state: PolicyState, failing: int) -> Finding:
+    reason, label = _reason(state), "nothing of this policy takes effect"
+    if failing:
+        label = f"every request of {count(failing, 'route')} is answered with an error"
     return Finding(
         RULE,
         "error",
         f"{state.key} is refused{f': {reason}' if reason else ''}",
         _place(state),
         resources=(state.key,),
-        label="nothing of this policy takes effect",
+        label=label,
         field=path(state.invalid_pointer),
     )
 

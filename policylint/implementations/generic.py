@@ -79,6 +79,10 @@ class Implementation:
         """Return what is refused because of the targets, once references and spec are valid; by default nothing."""
         return Reading()
 
+    def answers_with_errors(self, state: PolicyState) -> bool:  # noqa: ARG002
+        """Return whether an invalid policy keeps its place, and every request there is answered with an error."""
+        return False
+
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Return the attachments that keep their nodes, by the kind's conflict rule, and those refused."""
         if kind.conflict == "overlapping-fields":

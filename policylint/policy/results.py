@@ -140,12 +140,14 @@ class Effective(NamedTuple):
         owners: for every leaf of spec (pointer below it) the policy, or in the 2023 edition the object, it came from.
         lost: every leaf that was set and lost.
         stack: the attachments from least to most specific, those of one node by creation order.
+        refused: the policy that prevails although the controller refuses it: every request is answered with an error.
     """
 
     spec: Mapping[str, Any]
     owners: Mapping[Pointer, ResourceKey]
     lost: Losses
     stack: tuple[Attachment, ...]
+    refused: ResourceKey | None = None
 
     @property
     def sources(self) -> tuple[ResourceKey, ...]:

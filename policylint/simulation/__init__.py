@@ -172,19 +172,34 @@ def _combine(
     """Return the effective policies of all valid policies of one kind, and which of them hang on an unstated order."""
     attached: dict[Node, list[Attachment]] = defaultdict(list)
     by_key = {state.key: state for state in states}
+    failing: set[ResourceKey] = set()
     for state in states:
+        settings = state.declared
         if state.invalid_code:
-            continue
+            if not behaviour.answers_with_errors(state):
+                continue
+            settings = tuple(declared_spec._replace(proper={}) for declared_spec in state.declared)
+            failing.add(state.key)
         for target in state.targets:
             for node in target.nodes:
-                attached[node].append(Attachment(state.policy, node, target, state.declared))
+                attached[node].append(Attachment(state.policy, node, target, settings))
     kept, refused = behaviour.claims(kind, attached)
     for refusal in refused:
         by_key[refusal.attachment.key].refused.append(refusal)
     if not any(kept.values()):
         return [], []
     groups = behaviour.groups(kind, kept, topology)
+    if failing:
+        groups = [_with_failure(group, failing) for group in groups]
     for group in groups:
-        for key in {attachment.key for attachment in group.effective.stack}:
+        for key in {attachment.key for attachment in group.effective.stack} - failing:
             by_key[key].groups.append(group)
     return groups, order_dependence(kind, kept, behaviour.merge)
+
+
+def _with_failure(group: Group, failing: set[ResourceKey]) -> Group:
+    """Return a group marked if the policy that prevails in it is one that the controller refuses."""
+    last = group.effective.stack[-1].key
+    if last not in failing or group.effective.owners:
+        return group
+    return group._replace(effective=group.effective._replace(refused=last))

@@ -41,7 +41,7 @@ class Policies:
         met = []
         for number, keys in on_path.items():
             group = self._groups[number]
-            if group.effective.owners or group.effective.lost:
+            if group.effective.owners or group.effective.lost or group.effective.refused:
                 met += [Met(group)] if len(keys) == len(backends) else [Met(group, key) for key in keys]
         return tuple(sorted(met, key=_order))
 

@@ -234,6 +234,12 @@ class Tracer:
         final, trace = self.responder.respond(winner, start, port)
         nodes = (*above, whole(winner.route.key), winner.rule.node, *trace.path)
         reached = [share for share in trace.outcome.shares if share.share and not share.problem]
+        policies = self.policies.met(nodes, reached)
+        refused = next((met.group.effective.refused for met in policies if met.group.effective.refused), None)
+        if refused is not None:
+            state = self.simulation.policies[refused]
+            reason = f"{refused} is refused ({state.invalid}), and its routes answer with an error"
+            trace = trace._replace(outcome=Outcome(status=500, reason=reason), forwarded=None, per_backend={})
         return trace._replace(
             route=final.route,
             rule=final.rule.node,
@@ -241,7 +247,7 @@ class Tracer:
             match=str(final.match),
             hostname=winner.hostname,
             path=nodes,
-            policies=self.policies.met(nodes, reached),
+            policies=tuple(met for met in policies if met.group.effective.refused is None),
             considered=_considered(winner, fitting),
         )
 

@@ -39,8 +39,8 @@ def drops(simulation: Simulation) -> dict[tuple[ResourceKey, ResourceKey], Drop]
     """Return every drop by (winner, loser), sorted; cached for the latest simulation, as several rules need it."""
     by_pair: dict[tuple[ResourceKey, ResourceKey], Drop] = {}
     for group in simulation.groups:
-        if not group.effective.lost:
-            continue
+        if not group.effective.lost or group.effective.refused is not None:
+            continue  # where a refused policy prevails, GWP111 says what requests get
         standing = {str(pointer[0]) for pointer in group.effective.owners if pointer}
         for winner, loser, lost in _pairs(group):
             kept = standing.union(*(declared.proper for declared in winner.declared))  # a null removes it on purpose

@@ -42,6 +42,8 @@ def authentication_removed(sides: Sides, contexts: Iterable[ContextChange]) -> I
         subject = subject_of(context.path)
         if context.standing != "both" or not subject.kind.endswith("Route") or context.before is None:
             continue
+        if context.after is not None and context.after.refused is not None:
+            continue  # every request is answered with an error: nobody gets in
         for purpose, purpose_fields in purposes(context.kind):
             fields_before = demanding(context.before.spec, purpose_fields)
             fields_after = () if context.after is None else demanding(context.after.spec, purpose_fields)

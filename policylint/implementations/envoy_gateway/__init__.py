@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.catalog.kinds import Catalog
-from policylint.implementations.envoy_gateway import backend_tls, feature_flags, merging, patches, routes, selectors
+from policylint.implementations.envoy_gateway import (
+    backend_tls,
+    content,
+    feature_flags,
+    merging,
+    patches,
+    routes,
+    selectors,
+)
 from policylint.implementations.envoy_gateway import route_policy_status as route_policies
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
@@ -58,7 +66,13 @@ class EnvoyGateway(Implementation):
             if reason:
                 return Reading(code="no-valid-ca", reason=message, pointer=("spec", "validation", "caCertificateRefs"))
         reading = feature_flags.switched_off(policy, self.settings)
+        if not reading.code and kind.group == GROUP:
+            reading = content.refused(policy, kind.kind)
         return reading if reading.code else super().validate(policy, kind, declared, world)
+
+    def answers_with_errors(self, state: PolicyState) -> bool:
+        """Return whether the routes answer 500: its content does not translate (§9)."""
+        return state.invalid_code == content.CODE
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
         """Refuse a mergeType on policies that target no routes (§1)."""
@@ -67,6 +81,8 @@ class EnvoyGateway(Implementation):
                 if target.key.kind in ("Gateway", "ListenerSet"):
                     reason = f"mergeType on a policy that targets a {target.key.kind}: only those of routes merge"
                     return Reading(code="merge-type", reason=reason, pointer=("spec", "mergeType"))
+        if state.kind.kind == "SecurityPolicy" and state.targets and all(map(_is_stream, state.targets)):
+            return content.refused_on_streams(state.policy)
         return super().validate_placement(state, topology)
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
@@ -134,7 +150,7 @@ class EnvoyGateway(Implementation):
         status = self._statuses.get(state.key)
         if status is None:
             return ()
-        if state.invalid_code == feature_flags.OFF:
+        if state.invalid_code in (feature_flags.OFF, content.CODE, content.EARLY):
             return feature_flags.refused(status.ancestors(), state.kind.kind, state.invalid)
         return status.ancestors()
 
@@ -170,6 +186,10 @@ def _judge_faults(state: PolicyState, faults: Mapping[tuple[ResourceKey, Node], 
         state.invalid, state.invalid_code, state.invalid_pointer = messages[0], "shared-port", ("spec",)
     elif state.verdict == "Enforced":
         state.verdict = "PartiallyEnforced"
+
+
+def _is_stream(target: Target) -> bool:
+    return target.key.kind in merging.L4_ROUTES
 
 
 def _backend_port(target: Target) -> Target:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from policylint.implementations.envoy_gateway.content import CODE, EARLY
 from policylint.implementations.envoy_gateway.deprecated import warning
 from policylint.implementations.envoy_gateway.feature_flags import OFF
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
@@ -103,9 +104,9 @@ def _conflicted(claim: TargetClaim) -> Condition:
 def of_states(states: Iterable[PolicyState]) -> list[TargetClaim]:
     """Return the claims of all policies that the API server lets in.
 
-    Claims on missing sections, and those of policies that need a feature that is off, are included.
+    Claims on missing sections, and those of policies that the controller alone refuses, are included.
     """
-    return [claim for state in states if state.invalid_code in ("", OFF) for claim in _of_state(state)]
+    return [claim for state in states if state.invalid_code in ("", OFF, CODE, EARLY) for claim in _of_state(state)]
 
 
 def of_attachments(attachments: Iterable[Attachment]) -> list[TargetClaim]:

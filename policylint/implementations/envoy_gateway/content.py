@@ -5,13 +5,13 @@ Source: docs/design/implementations/envoy-gateway.md §9; internal/gatewayapi/{b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, is_symbolic, mapping, sequence, text
 from policylint.policy.declared import Reading
+from policylint.regex import expression
 
 CODE = "content"
 """What a policy is refused for that then answers 500 on the HTTP and gRPC routes which it is for."""
@@ -21,10 +21,6 @@ _SECONDS = {"Second": 1, "Minute": 60, "Hour": 3600, "Day": 86400, "Month": 2592
 _HTTP_ONLY = ("cors", "jwt", "oidc", "apiKeyAuth", "basicAuth", "extAuth")
 _HTTP_PRINCIPALS = ("jwt", "headers", "clientIPGeoLocations")
 _SELECTING = ("headers", "methods", "path", "sourceCIDR", "queryParams")
-_NOT_PYTHON = ("\\p", "\\P", "\\z", "\\Q", "\\C", "[[:", "(?s", "(?U", "(?i", "(?m", "(?<")
-"""Syntax of RE2 that Python lacks or reads otherwise: nothing is said of expressions with it."""
-_NOT_RE2 = re.compile(r"(?<!\\)(?:\\\\)*(?:\(\?[=!]|\\[1-9])")
-"""Lookaheads and references back, which RE2 lacks."""
 
 Fault = tuple[Pointer, str]
 
@@ -135,16 +131,11 @@ def _selector(selector: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:
 
 
 def _expression(value: object) -> str:
-    """Return why RE2 refuses a regular expression, "" if it takes it or that is not known."""
-    if not isinstance(value, str) or is_symbolic(value) or any(syntax in value for syntax in _NOT_PYTHON):
+    """Return why RE2 refuses a regular expression, "" if it takes it or a variable hides it."""
+    if not isinstance(value, str) or is_symbolic(value):
         return ""
-    if _NOT_RE2.search(value):
-        return f"{value!r} is no regular expression of RE2, which has no lookahead and no references back"
-    try:
-        re.compile(value)
-    except (re.error, RecursionError, OverflowError) as error:
-        return f"{value!r} is no regular expression: {error}"
-    return ""
+    refusal = expression(value).refusal
+    return f"{value!r} is {refusal}" if refusal else ""
 
 
 def _network(value: str) -> str:

@@ -117,7 +117,7 @@ def is_experimental(schema: Any, pointer: Pointer) -> bool:
 def _defined(documents: Sequence[Document], group: str, kind: str, version: str) -> Iterator[Known]:
     for document in documents:
         from policylint.load.objects import objects_of
-        from policylint.schema.structural import structural
+        from policylint.schema.structural import MalformedSchemaError, structural
 
         for body, _ in objects_of(document.value):
             spec = mapping(body.get("spec"))
@@ -128,6 +128,6 @@ def _defined(documents: Sequence[Document], group: str, kind: str, version: str)
                 if text(mapping(listed).get("name")) == version and isinstance(schema, dict):
                     try:
                         usable = structural(schema)
-                    except (AttributeError, KeyError, TypeError, ValueError):
-                        continue  # malformed, which the CRD's own findings report
+                    except MalformedSchemaError:
+                        continue  # the API server refuses the CRD: what the kind's objects look like is unknown
                     yield Known(usable, ManifestChecker(usable), document)

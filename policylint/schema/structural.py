@@ -8,41 +8,59 @@ left out: nothing here evaluates them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from policylint.model import mapping
 from policylint.schema.checker import Checker
 
-KEPT = (
-    "enum",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "pattern",
-    "uniqueItems",
-)
-"""Keywords that mean the same in JSON Schema."""
+_NATURAL = "a whole number from 0"
+_NUMBER = "a number"
+_TEXT = "a text"
+_FLAG = "true or false"
+_LIST = "a list"
+_SCHEMA = "a schema"
+_SCHEMAS = "a list of schemas"
+_FIELDS = "schemas by field"
+KEPT = {
+    "enum": _LIST,
+    "maxItems": _NATURAL,
+    "maxLength": _NATURAL,
+    "maxProperties": _NATURAL,
+    "maximum": _NUMBER,
+    "minItems": _NATURAL,
+    "minLength": _NATURAL,
+    "minProperties": _NATURAL,
+    "minimum": _NUMBER,
+    "multipleOf": _NUMBER,
+    "pattern": _TEXT,
+    "uniqueItems": _FLAG,
+}
+"""Keywords that mean the same in JSON Schema, with what they take."""
+_TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _JUNCTIONS = ("allOf", "anyOf", "oneOf")
 _OPEN = "x-kubernetes-preserve-unknown-fields"
+
+
+class MalformedSchemaError(ValueError):
+    """A keyword has a value that the API server does not take, so that it refuses the CRD."""
 
 
 def structural(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a whole object.
 
     Its metadata and status accept anything: every kind has the same metadata, and the API server drops the status.
+    What is returned is sound: every keyword has a value of its kind, whatever the manifest held.
+
+    Raises:
+        MalformedSchemaError: the API server would not take it for a schema.
     """
     converted_schema = converted(schema)
     properties = converted_schema.setdefault("properties", {})
     for name in ("apiVersion", "kind", "metadata", "status"):
         properties[name] = {}
-    if schema.get(_OPEN) is not True:
+    if not _is_set(schema, _OPEN):
         converted_schema["additionalProperties"] = False
     converted_schema["required"] = [
         name for name in converted_schema.get("required", ()) if name not in properties or properties[name]
@@ -53,38 +71,45 @@ def structural(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def converted(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one node, converted with everything below it."""
+    """Return one node, converted with everything below it.
+
+    Raises:
+        MalformedSchemaError: as `structural`.
+    """
     result: dict[str, Any] = _values(schema, schema)
-    if schema.get("x-kubernetes-int-or-string") is True:
+    kind = _type(schema)
+    if _is_set(schema, "x-kubernetes-int-or-string"):
         result.pop("anyOf", None)
         result["type"] = ["integer", "string"]
-    elif "type" in schema:
-        result["type"] = schema["type"]
-    if schema.get("nullable") is True and "type" in result:
+    elif kind:
+        result["type"] = kind
+    if _is_set(schema, "nullable") and "type" in result:
         types = result["type"] if isinstance(result["type"], list) else [result["type"]]
         result["type"] = [*types, "null"]
         if "enum" in result:
             result["enum"] = [*result["enum"], None]
-    if isinstance(schema.get("items"), Mapping):
-        result["items"] = converted(schema["items"])
-    if schema.get("type") == "object":
+    items = _read(schema, "items", _SCHEMA)
+    if items is not None:
+        result["items"] = converted(items)
+    if kind == "object":
         _object(schema, result)
     return result
 
 
 def _object(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
     """Set the fields of an object schema in `result`, and whether it accepts others."""
-    properties = {name: converted(inner) for name, inner in (schema.get("properties") or {}).items()}
-    if schema.get("x-kubernetes-embedded-resource") is True:
+    fields = _read(schema, "properties", _FIELDS) or {}
+    properties = {name: converted(inner) for name, inner in fields.items()}
+    if _is_set(schema, "x-kubernetes-embedded-resource"):
         properties = {**{name: {} for name in ("apiVersion", "kind", "metadata")}, **properties}
     if properties:
         result["properties"] = properties
-    extra = schema.get("additionalProperties")
+    extra = _extra(schema)
     if isinstance(extra, Mapping):
         result["additionalProperties"] = converted(extra)
-    elif extra is not True and schema.get(_OPEN) is not True:
+    elif extra is not True and not _is_set(schema, _OPEN):
         result["additionalProperties"] = False
-    defaulted = {name for name, inner in (schema.get("properties") or {}).items() if "default" in inner}
+    defaulted = {name for name, inner in fields.items() if "default" in inner}
     if "required" in result:
         result["required"] = [name for name in result["required"] if name not in defaulted]
         if not result["required"]:
@@ -93,19 +118,24 @@ def _object(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
 
 def _values(schema: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords about values: the only ones below allOf, anyOf, oneOf and not, which declare no fields."""
-    result: dict[str, Any] = {name: schema[name] for name in KEPT if name in schema}
-    if not isinstance(result.get("pattern", ""), str):
-        del result["pattern"]
+    result = {name: value for name, wanted in KEPT.items() if (value := _read(schema, name, wanted)) is not None}
+    if not result.get("multipleOf", 1) > 0:
+        raise MalformedSchemaError("multipleOf is not above 0")
+    if result.get("enum") == []:  # the API server takes it for none
+        del result["enum"]
     for name, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if schema.get(exclusive) is True and name in result:  # draft 4, as OpenAPI 3.0 has it
+        if _is_set(schema, exclusive) and name in result:  # draft 4, as OpenAPI 3.0 has it
             result[exclusive] = result.pop(name)
-    if schema.get("required"):
-        result["required"] = list(schema["required"])
+    if required := _read(schema, "required", _LIST):
+        if not all(isinstance(name, str) for name in required):
+            raise MalformedSchemaError("required lists something that is no name")
+        result["required"] = list(required)
     for name in _JUNCTIONS:
-        if schema.get(name):
-            result[name] = [_branch(branch, declared) for branch in schema[name]]
-    if isinstance(schema.get("not"), Mapping):
-        result["not"] = _branch(schema["not"], declared)
+        if branches := _read(schema, name, _SCHEMAS):
+            result[name] = [_branch(branch, declared) for branch in branches]
+    negated = _read(schema, "not", _SCHEMA)
+    if negated is not None:
+        result["not"] = _branch(negated, declared)
     return result
 
 
@@ -119,17 +149,17 @@ def _branch(schema: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str,
         declared: the node that declares the fields of the same value, with their defaults.
     """
     result = _values(schema, declared)
-    if "type" in schema:
-        result["type"] = schema["type"]
+    if kind := _type(schema):
+        result["type"] = kind
     known = mapping(declared.get("properties"))
-    if schema.get("properties"):
-        result["properties"] = {
-            name: _branch(inner, mapping(known.get(name))) for name, inner in schema["properties"].items()
-        }
-    if isinstance(schema.get("items"), Mapping):
-        result["items"] = _branch(schema["items"], mapping(declared.get("items")))
-    if isinstance(schema.get("additionalProperties"), Mapping):
-        result["additionalProperties"] = _branch(schema["additionalProperties"], {})
+    if fields := _read(schema, "properties", _FIELDS):
+        result["properties"] = {name: _branch(inner, mapping(known.get(name))) for name, inner in fields.items()}
+    items = _read(schema, "items", _SCHEMA)
+    if items is not None:
+        result["items"] = _branch(items, mapping(declared.get("items")))
+    extra = _extra(schema)
+    if isinstance(extra, Mapping):
+        result["additionalProperties"] = _branch(extra, {})
     defaults = {name: inner["default"] for name, inner in known.items() if "default" in mapping(inner)}
     required = [name for name in result.pop("required", ()) if name not in defaults]
     for name, condition in result.get("properties", {}).items():
@@ -138,3 +168,48 @@ def _branch(schema: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str,
     if required:
         result["required"] = required
     return result
+
+
+def _read(schema: Mapping[str, Any], name: str, wanted: str) -> Any:
+    """Return the value of a keyword, None where it is not set: a null is no value for the API server either.
+
+    Raises:
+        MalformedSchemaError: it is not what the keyword takes.
+    """
+    value = schema.get(name)
+    if value is not None and not _FITS[wanted](value):
+        raise MalformedSchemaError(f"{name} is not {wanted}")
+    return value
+
+
+def _is_set(schema: Mapping[str, Any], name: str) -> bool:
+    return _read(schema, name, _FLAG) is True
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    kind: str = _read(schema, "type", _TEXT) or ""
+    if kind and kind not in _TYPES:
+        raise MalformedSchemaError(f"{kind!r} is no type")
+    return kind
+
+
+def _extra(schema: Mapping[str, Any]) -> Any:
+    """Return `additionalProperties`: a schema, True, False or None."""
+    extra = schema.get("additionalProperties")
+    return extra if isinstance(extra, bool) else _read(schema, "additionalProperties", _SCHEMA)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
+
+
+_FITS: dict[str, Callable[[Any], bool]] = {
+    _NATURAL: lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+    _NUMBER: _is_number,
+    _TEXT: lambda value: isinstance(value, str),
+    _FLAG: lambda value: isinstance(value, bool),
+    _LIST: lambda value: isinstance(value, list),
+    _SCHEMA: lambda value: isinstance(value, Mapping),
+    _SCHEMAS: lambda value: isinstance(value, list) and all(isinstance(inner, Mapping) for inner in value),
+    _FIELDS: lambda value: isinstance(value, Mapping) and all(isinstance(inner, Mapping) for inner in value.values()),
+}

@@ -231,7 +231,3 @@ def test_what_is_no_pattern_of_re2_refuses_nothing(pattern: str) -> None:
     assert Checker({"type": "string", "pattern": pattern}).is_valid("abc")
     assert explain({"type": "string", "pattern": pattern}, "abc") == []
     assert explain({"not": {}, "pattern": pattern}, "abc") != []
-
-
-def test_a_pattern_that_is_no_text_is_left_out() -> None:
-    assert converted({"type": "string", "pattern": 1}) == {"type": "string"}

@@ -1,9 +1,90 @@
-"""CRD schemas as the API server applies them."""
+"""CRD schemas as the API server applies them, and those that it refuses: what kind of value each keyword takes."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import pytest
+
 from policylint.schema.checker import Checker
-from policylint.schema.structural import converted
+from policylint.schema.explain import explain
+from policylint.schema.structural import MalformedSchemaError, converted, structural
+from tests.worlds import opened
+
+ODD = (True, -1, 0.5, "x", [], [5], {}, {"x": 5}, float("nan"))
+TAKEN: dict[str, tuple[Any, ...]] = {
+    "additionalProperties": (True, {}, {"x": 5}),
+    "allOf": ([],),
+    "anyOf": ([],),
+    "enum": ([], [5]),
+    "exclusiveMinimum": (True,),
+    "items": ({}, {"x": 5}),
+    "maxItems": (),
+    "maxLength": (),
+    "maximum": (-1, 0.5),
+    "minProperties": (),
+    "multipleOf": (0.5,),
+    "not": ({}, {"x": 5}),
+    "nullable": (True,),
+    "oneOf": ([],),
+    "pattern": ("x",),
+    "properties": ({},),
+    "required": ([],),
+    "type": (),
+    "uniqueItems": (True,),
+    "x-kubernetes-int-or-string": (True,),
+    "x-kubernetes-preserve-unknown-fields": (True,),
+}
+"""Keyword → those of ODD that it takes."""
+
+
+@pytest.mark.parametrize("keyword", TAKEN)
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_a_keyword_takes_what_the_api_server_takes(keyword: str, value: Any) -> None:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", keyword: value}}}
+    if any(value is taken or (value == taken and type(value) is type(taken)) for taken in TAKEN[keyword]):
+        assert structural(schema)
+    else:
+        with pytest.raises(MalformedSchemaError, match=keyword):
+            structural(schema)
+
+
+@pytest.mark.parametrize("keyword", TAKEN)
+def test_a_null_is_no_value(keyword: str) -> None:
+    fields = {"spec": {"type": "object", "properties": {"size": {"type": "integer", keyword: None}}}}
+    schema = structural({"type": "object", "properties": fields})
+    assert Checker(schema).is_valid({"spec": {"size": 1}})
+    assert not explain(schema, {"spec": {"size": 1}})
+
+
+WORLD = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: shapepolicies.example.com, labels: {gateway.networking.k8s.io/policy: Direct}}
+spec:
+  group: example.com
+  names: {kind: ShapePolicy, plural: shapepolicies}
+  versions:
+    - name: v1
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: SIZE}}}}}
+---
+apiVersion: example.com/v1
+kind: ShapePolicy
+metadata: {name: shape}
+spec: {size: x, other: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "rules"),
+    [("{type: integer}", ["GWP501", "GWP501"]), ("{type: whole}", []), ("{enum: {}}", []), ("5", [])],
+)
+def test_of_a_malformed_schema_nothing_is_said(tmp_path: Path, size: str, rules: list[str]) -> None:
+    from policylint.checks import run
+
+    simulation = opened(tmp_path, WORLD.replace("SIZE", size))
+    assert [finding.rule for finding in run(simulation, select={"GWP501"})] == rules
 
 
 def test_junctions_judge_what_defaults_have_filled_in() -> None:

@@ -14,8 +14,8 @@ from typing import Final
 
 from policylint.namedtuple import NamedTuple
 
-_KIND: Final = re.compile(rb"""kind:[ \t]+(["']?)([A-Za-z][A-Za-z0-9]*)\1[ \t]*(?:#.*)?\r?(?:\n|\Z)""")
-_API_VERSION: Final = re.compile(rb"""apiVersion:[ \t]+(["']?)([A-Za-z0-9][\w./-]*)\1[ \t]*(?:#.*)?\r?(?:\n|\Z)""")
+_KIND: Final = re.compile(rb"""kind:[ \t]+(["']?)([A-Za-z][A-Za-z0-9]*)\1[ \t]*(?:[ \t]#.*)?\r?(?:\n|\Z)""")
+_API_VERSION: Final = re.compile(rb"""apiVersion:[ \t]+(["']?)([A-Za-z0-9][\w./-]*)\1[ \t]*(?:[ \t]#.*)?\r?(?:\n|\Z)""")
 _DIRECTIVE: Final = re.compile(rb"^%", re.MULTILINE)
 _CONTENT: Final = re.compile(rb"(?:^|\r|\xc2\x85|\xe2\x80[\xa8\xa9])(?!---[ \t]*\r?$)[ \t]*[^\s#]", re.MULTILINE)
 _DISGUISED: Final = rb"""(?:["'?!&*{\[<]|(?:kind|apiVersion)[ \t]+:|---[ \t]+[^\s#]|items:)"""
@@ -57,8 +57,16 @@ def split(data: bytes) -> Iterator[Chunk]:
         if data.find(b"%", previous, cut) >= 0 and _DIRECTIVE.search(data, previous, cut):
             continue
         yield Chunk(start, cut, line)
-        line += data.count(b"\n", start, cut)
+        line += line_breaks(data, start, cut)
         start = cut
+
+
+def line_breaks(data: bytes, start: int, end: int) -> int:
+    """Return how many lines end in a part of a text: at CRLF, LF and CR, as editors and positions count them."""
+    count = data.count(b"\n", start, end)
+    if data.find(b"\r", start, end) < 0:
+        return count
+    return count + data.count(b"\r", start, end) - data.count(b"\r\n", start, end)
 
 
 def content_start(data: bytes, chunk: Chunk) -> int | None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from policylint.documents import fast
-from policylint.documents.chunks import Chunk, content_start, identity, split
+from policylint.documents.chunks import Chunk, content_start, identity, line_breaks, split
 from policylint.documents.events import Binding, binding
 from policylint.documents.position import Document, NodePosition
 from policylint.documents.problem import (
@@ -57,7 +57,7 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
     data = _as_utf8(data)
     nul = data.find(b"\0")
     if nul >= 0:
-        line = data.count(b"\n", 0, nul) + 1
+        line = line_breaks(data, 0, nul) + 1
         reading.problems.append(Problem(BINARY, "not text: contains NUL bytes", file, line, 1, None))
         return reading
     number = 0
@@ -69,7 +69,7 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
         if wanted is not None:
             kind = identity(data, chunk)
             if kind is not None and not wanted(*kind):
-                line = chunk.line + data.count(b"\n", chunk.start, content) + 1
+                line = chunk.line + line_breaks(data, chunk.start, content) + 1
                 reading.unread.append(Unread(file, line, *kind, chunk.start, chunk.end, number, chunk.line))
                 continue
         form = _read_chunk(data, chunk, file, number, reading)
@@ -79,7 +79,7 @@ def read(data: bytes, file: str, *, wanted: KindFilter | None = None) -> FileRea
             # What stands above it is deployed: kubectl applies it before it comes to what it cannot read, and takes
             # some of what libyaml refuses.
             message = "not YAML: it looks like a template; what stands above it is read"
-            line = chunk.line + data.count(b"\n", chunk.start, content) + 1
+            line = chunk.line + line_breaks(data, chunk.start, content) + 1
             reading.problems.append(Problem(YAML_SYNTAX, message, file, line, 1, None))
             break
         if len(reading.problems) >= MAX_PROBLEMS:
@@ -163,8 +163,8 @@ def _read_exactly(
         text = part.decode()
     except UnicodeDecodeError as error:
         before = part[: error.start]
-        column = len(before.rpartition(b"\n")[2].decode("utf-8", "replace")) + 1
-        line = chunk.line + before.count(b"\n") + 1
+        column = len(re.split(rb"[\r\n]", before)[-1].decode("utf-8", "replace")) + 1
+        line = chunk.line + line_breaks(part, 0, error.start) + 1
         message = f"not UTF-8: byte 0x{part[error.start]:02x}"
         reading.problems.append(Problem(NOT_UTF8, message, file, line, column, None))
         return None

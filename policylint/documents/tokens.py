@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from policylint.documents.chunks import split
+from policylint.documents.chunks import line_breaks, split
 from policylint.documents.events import binding
 from policylint.namedtuple import NamedTuple
 
@@ -40,7 +40,7 @@ def token_at(text: str, line: int, column: int, *, collection: bool = False) -> 
     data = text.encode("utf-8", "replace")
     for chunk in split(data):
         part = data[chunk.start : chunk.end]
-        if chunk.line <= position[0] <= chunk.line + part.count(b"\n"):
+        if chunk.line <= position[0] <= chunk.line + line_breaks(data, chunk.start, chunk.end):
             token = _in_chunk(part, (position[0] - chunk.line, position[1]), collection)
             if token is not None:
                 start, end = token.start, token.end

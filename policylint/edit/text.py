@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from policylint.documents.chunks import split
+from policylint.documents.chunks import line_breaks, split
 from policylint.documents.scalars import resolve_plain
 from policylint.documents.tokens import Token, token_at
 from policylint.model.fix import Change
@@ -119,7 +119,7 @@ def _document(change: Change, text: str) -> list[Edit]:
     data = text.encode()
     for chunk in split(data):
         part = data[chunk.start : chunk.end]
-        last = chunk.line + part.count(b"\n")
+        last = chunk.line + line_breaks(data, chunk.start, chunk.end)
         ends_here = chunk.end == len(data)
         if not chunk.line <= line <= last or (line == last and not ends_here and part.endswith(b"\n")):
             continue

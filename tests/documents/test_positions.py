@@ -156,3 +156,18 @@ def test_what_is_forgotten_takes_no_other_position_with_it(text: str) -> None:
                 assert document.position(place) == position
             elif text == REGULAR:
                 assert document.position(place) == known[gone]
+
+
+@pytest.mark.parametrize("line_break", ["\r", "\r\n", "\n"])
+def test_lines_end_alike_in_all_documents_of_a_file(line_break: str) -> None:
+    text = f"a: 1 # one{line_break}b: 2\n---\nc: [\u007f3]\n---\nd: 4\n"
+    reading = read(text.encode(), "f.yaml")
+    assert [(document.line, document.position(("d",)).line) for document in reading.documents][-1] == (6, 6)
+    later = read(f"apiVersion: v1{line_break}kind: A\n---\napiVersion: v1\nkind: B\n".encode(), "f", wanted=_no_kind)
+    assert [unread.line for unread in later.unread][-1] == 4
+    broken = read(f"a: 1{line_break}---\nb: \xff".encode("latin-1"), "f.yaml")
+    assert [(problem.line, problem.column) for problem in broken.problems] == [(3, 4)]
+
+
+def _no_kind(*_: str) -> bool:
+    return False

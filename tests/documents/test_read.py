@@ -175,6 +175,9 @@ kind: ConfigMap
 apiVersion: v1
 ---
 metadata: {}
+---
+kind: Config#Map
+apiVersion: v1
 """
 
 
@@ -186,7 +189,7 @@ def test_kinds_that_are_not_wanted_stay_unread_and_in_doubt_everything_is_parsed
         ("ConfigMap", "v1", 1, 1),
         ("Deployment", "apps/v1", 6, 2),
     ]
-    assert [document.number for document in reading.documents] == [3, 4, 5, 6, 7]
+    assert [document.number for document in reading.documents] == [3, 4, 5, 6, 7, 8]
 
 
 def test_unread_documents_can_be_read_later_with_the_same_positions() -> None:

@@ -34,6 +34,9 @@ def kinds(data: bytes) -> list[str]:
     "data",
     [
         "# a comment\r" + ROUTE.replace("\n", "\r"),
+        "# a comment\u0085" + ROUTE,
+        "# a comment\u2028" + ROUTE,
+        "# a comment\u2029" + ROUTE,
         "kind: ConfigMap # no\rkind: HTTPRoute\napiVersion: gateway.networking.k8s.io/v1\n",
         "kind: ConfigMap # no\u0085kind: HTTPRoute\napiVersion: gateway.networking.k8s.io/v1\n",
         '"kind": HTTPRoute\napiVersion: gateway.networking.k8s.io/v1\nnote: "\nkind: ConfigMap\n"\n',

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from policylint.model import faults
+
 # Time limits per example say nothing on a shared machine. In CI the examples are the same in every run, so that a
 # failure can be had again; at a desk they are new each time, which is where they find something.
 settings.register_profile("desk", deadline=None)
@@ -32,6 +34,27 @@ def at_a_desk() -> Iterator[None]:
         for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI"):
             patch.delenv(name, raising=False)
         yield
+
+
+def _raise(error: Exception) -> tuple[str, str]:
+    raise error
+
+
+@pytest.fixture(autouse=True, scope="session")
+def errors_of_ours_are_raised() -> Iterator[None]:
+    """No guard hides an error of ours from a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(faults, "described", _raise)
+        yield
+
+
+DESCRIBED = faults.described
+
+
+@pytest.fixture
+def guards_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the guards do what they do for users: for tests of the guards."""
+    monkeypatch.setattr(faults, "described", DESCRIBED)
 
 
 @pytest.fixture

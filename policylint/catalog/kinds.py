@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from policylint.documents import read
+from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.policy_kind import PolicyKind, policy_kind
 from policylint.model.resource import Resource, mapping, sequence, text, texts
@@ -252,6 +253,7 @@ def load_catalog(
     configured: Iterable[Mapping[str, Any]] = (),
     semantics: str = "gep-713",
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    faults: list[Fault] | None = None,
 ) -> Catalog:
     """Return the catalog for one input.
 
@@ -262,6 +264,7 @@ def load_catalog(
         configured: entries as in a file's `kinds`, each with an optional `implementation`.
         semantics: `gep-713`, or `gep-713-2023`: kinds of CRDs merge each scalar by itself.
         settings: of controllers, by implementation and name.
+        faults: takes errors of our own, each of which left a CRD out.
 
     Raises:
         CatalogError: a configured entry is not a kind, or a setting is not one.
@@ -271,12 +274,16 @@ def load_catalog(
     known = Catalog(files, configured_kinds, {}, groups)
     if settings:
         _check_settings(settings)
-    derived = dict(_derived_kinds(known, crds, objects or {}, semantics))
+    derived = dict(_derived_kinds(known, crds, objects or {}, semantics, [] if faults is None else faults))
     return Catalog(files, configured_kinds, derived, groups, settings)
 
 
 def _derived_kinds(
-    known: Catalog, crds: Iterable[Resource], objects: Mapping[Key, Iterable[Resource]], semantics: str
+    known: Catalog,
+    crds: Iterable[Resource],
+    objects: Mapping[Key, Iterable[Resource]],
+    semantics: str,
+    faults: list[Fault],
 ) -> Iterator[tuple[Key, PolicyKind]]:
     """Yield the kinds that CRDs declare and neither catalog nor configuration describes."""
     for crd in crds:
@@ -284,7 +291,13 @@ def _derived_kinds(
         if not known.describes(group, name):
             from policylint.catalog.crd_kind import kind_of_crd
 
-            kind = kind_of_crd(crd, objects.get((group, name), ()), base=known.fallback(group), semantics=semantics)
+            try:
+                kind = kind_of_crd(crd, objects.get((group, name), ()), base=known.fallback(group), semantics=semantics)
+            except NOT_OURS:
+                raise
+            except Exception as error:
+                faults.append(fault_of(error, "the kind that a CRD declares", about=crd))
+                continue
             if kind is not None:
                 yield (group, name), kind
 

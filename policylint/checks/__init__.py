@@ -7,17 +7,19 @@ the three together.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from policylint.checks.registry import OF_CHANGES, ON_REQUEST, RULES, expand, name_of
+from policylint.model import faults
 
 if TYPE_CHECKING:
     from policylint.model import Finding, ResourceKey
     from policylint.simulation import Simulation
 
-__all__ = ["OF_CHANGES", "ON_REQUEST", "RULES", "expand", "hedge", "name_of", "run"]
+__all__ = ["OF_CHANGES", "ON_REQUEST", "RULES", "expand", "guarded", "hedge", "name_of", "run"]
 
 _DEPLOYED = ("GWP1", "GWP2", "GWP4")
 """Families of rules on objects that are deployed together."""
@@ -37,17 +39,35 @@ def run(
     for rule in sorted(RULES.keys() - ON_REQUEST if select is None else RULES.keys() & set(select)):
         begin = 0.0 if spent is None else perf_counter()
         entry = RULES[rule]
-        if entry.runs in ("always", "on request") and entry.needs(simulation):
-            of_rule = import_module(entry.module).check(simulation)
-            if rule in _ON_BEHAVIOUR:
-                of_rule = (hedge(finding, simulation) for finding in of_rule)
-            if provisional:
-                of_rule = (_open(finding, provisional) for finding in of_rule)
-            findings.extend(map(_assume, of_rule) if simulation.world.movable and rule[:4] in _DEPLOYED else of_rule)
-            if spent is not None:
-                spent[rule] = spent.get(rule, 0.0) + perf_counter() - begin
+        with guarded(rule, simulation):
+            if entry.runs in ("always", "on request") and entry.needs(simulation):
+                of_rule = import_module(entry.module).check(simulation)
+                if rule in _ON_BEHAVIOUR:
+                    of_rule = (hedge(finding, simulation) for finding in of_rule)
+                if provisional:
+                    of_rule = (_open(finding, provisional) for finding in of_rule)
+                if simulation.world.movable and rule[:4] in _DEPLOYED:
+                    of_rule = map(_assume, of_rule)
+                findings.extend(of_rule)
+                if spent is not None:
+                    spent[rule] = spent.get(rule, 0.0) + perf_counter() - begin
+    if simulation.world.faults and (select is None or "GWP910" in select):
+        from policylint.checks.file_not_parsed import of_faults
+
+        findings.extend(of_faults(simulation))
     findings.sort(key=lambda finding: (*finding.location.sort_key(), finding.rule, finding.message))
     return iter(findings)
+
+
+@contextmanager
+def guarded(rule: str, simulation: Simulation) -> Iterator[None]:
+    """Note an error of our own in a rule, so that the other rules go on; what it found until then counts."""
+    try:
+        yield
+    except faults.NOT_OURS:
+        raise
+    except Exception as error:
+        simulation.world.note(faults.fault_of(error, f"rule {rule}", simulation.world.resources))
 
 
 def hedge(finding: Finding, simulation: Simulation) -> Finding:

@@ -40,3 +40,17 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             help=("note: the build that takes it in fails, and nothing of it is applied",) if stops else (),
             field=problem.code,
         )
+
+
+def of_faults(simulation: Simulation) -> Iterator[Finding]:
+    """Yield a finding for each error of our own; asked for last, when all rules had their turn."""
+    for fault in simulation.world.faults:
+        yield Finding(
+            RULE,
+            "warning",
+            f"{fault.stopped} was stopped by an internal error, so not everything was checked",
+            Location(Spot(fault.file)) if fault.about is None else fault.about.name_location,
+            resources=() if fault.about is None else (fault.about.key,),
+            label=f"{fault.error}: please report it",
+            field=f"internal-error {fault.stopped}",
+        )

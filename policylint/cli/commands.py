@@ -98,6 +98,9 @@ class Commands(click.Group):
         except BrokenPipeError:
             _abandon_stdout()
             return INTERRUPTED
+        except MemoryError:
+            say("there is not enough memory to do this")
+            return INCOMPLETE
         except OSError as error:
             if os.environ.get("POLICYLINT_DEBUG") == "1":
                 raise
@@ -173,7 +176,11 @@ def _internal(error: Exception) -> None:
 
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"
-    say(
-        f"internal error: {type(error).__name__}: {error} ({place}). Please report it at {ISSUES}; "
-        "POLICYLINT_DEBUG=1 shows the traceback."
-    )
+    complain_internally(f"internal error: {type(error).__name__}: {error} ({place})")
+
+
+def complain_internally(message: str, trace: str = "") -> None:
+    """Say in one line what to report where; the traceback of an error that did not end the run, if it is wanted."""
+    say(f"{message}. Please report it at {ISSUES}; POLICYLINT_DEBUG=1 shows the traceback.")
+    if trace and os.environ.get("POLICYLINT_DEBUG") == "1":
+        click.echo(trace, err=True, nl=False)

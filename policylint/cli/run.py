@@ -10,7 +10,7 @@ from time import perf_counter
 
 import click
 
-from policylint.cli.commands import say
+from policylint.cli.commands import INCOMPLETE, complain_internally, say
 from policylint.cli.options import showing, together, what_is_read
 
 TYPE_CHECKING = False
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from policylint.workspace import Workspace
 
 
+MOST_FAULTS = 5
+"""Internal errors that are said one by one."""
 WORTH_A_LINE = 0.0005
 """Seconds: rules below would show as 0.000; --timing counts them together."""
 
@@ -55,6 +57,7 @@ class Run:
         self._start = self._last = perf_counter()
         self._parts: list[tuple[str, float]] = []
         self._notified = False
+        self._opened: list[Workspace] = []
         if self.directory:
             os.chdir(self.directory)
 
@@ -92,14 +95,27 @@ class Run:
         from policylint.session.open import open_at, open_tree
 
         with self._simulating(setup):
-            return open_at(setup, revision) if source is None else open_tree(setup, source=source)
+            workspace = open_at(setup, revision) if source is None else open_tree(setup, source=source)
+            self._opened.append(workspace)
+            return workspace
 
     def open_sides(self, request: DiffRequest) -> DiffSides:
         """Read and simulate both sides of a diff."""
         from policylint.session.diff import open_sides
 
         with self._simulating(request.setup):
-            return open_sides(request)
+            sides = open_sides(request)
+            self._opened += [sides.before, sides.after]
+            return sides
+
+    def code(self, code: int) -> int:
+        """Return the exit code: 3 after errors of our own, which are said on stderr, each with what it stopped."""
+        faults = list({str(fault): fault for workspace in self._opened for fault in workspace.faults}.values())
+        for fault in faults[:MOST_FAULTS]:
+            complain_internally(str(fault), fault.traceback)
+        if len(faults) > MOST_FAULTS:
+            say(f"and {len(faults) - MOST_FAULTS} more internal errors")
+        return INCOMPLETE if faults else code
 
     @contextmanager
     def _simulating(self, setup: Setup) -> Iterator[None]:
@@ -150,7 +166,8 @@ def gather(kind: type[Run]) -> Callable[[Decorated], Decorated]:
     def decorate(function: Decorated) -> Decorated:
         @wraps(function)
         def call(*arguments: Any, **values: Any) -> Any:
-            return function(*arguments, kind(**{name: values.pop(name) for name in kind.fields()}), **values)
+            run = kind(**{name: values.pop(name) for name in kind.fields()})
+            return run.code(function(*arguments, run, **values))
 
         return call  # type: ignore[return-value]
 

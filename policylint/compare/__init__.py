@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from policylint.checks import OF_CHANGES
+from policylint.checks import OF_CHANGES, guarded
 from policylint.compare.change import Comparison, EnvironmentChange, FindingChange, PolicyChange
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
@@ -102,12 +102,14 @@ def removed_protections(
             from policylint.compare.protection.bypass import protection_bypassed
             from policylint.compare.protection.removed import authentication_removed
 
-            findings += authentication_removed(pair, environment.contexts)
-            findings += protection_bypassed(pair)
+            with guarded("GWP302", pair.after):
+                findings += authentication_removed(pair, environment.contexts)
+                findings += protection_bypassed(pair)
         if "GWP304" in rules:
             from policylint.compare.protection.settings import protection_weakened
 
-            findings += protection_weakened(pair, environment.contexts)
+            with guarded("GWP304", pair.after):
+                findings += protection_weakened(pair, environment.contexts)
     return _folded(findings)
 
 

@@ -9,6 +9,7 @@ from policylint.documents import ALIAS_BOMB, MAX_ALIASED, Document, FileReading,
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
+from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.sources import Source, SourceError, SourceFile, SourceProblem
 
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
@@ -46,6 +47,7 @@ class Loaded(NamedTuple):
         idle: files (as shown) without any object: values, dashboards, patches. They are read again when something
             names them, and not kept until then; `idle_documents` counts what is in them.
         places: whether any document decides what is deployed where (`places_objects`).
+        faults: errors of our own, each of which left a file unread.
     """
 
     documents: list[Document]
@@ -60,6 +62,7 @@ class Loaded(NamedTuple):
     idle: frozenset[str]
     idle_documents: int
     places: bool
+    faults: tuple[Fault, ...] = ()
 
 
 def load(
@@ -106,6 +109,7 @@ def load(
     idle_documents = 0
     variable_maps: set[str] = set()
     aliased = 0
+    faults: list[Fault] = []
     kinds = None if everything else wanted
     reader = FactsReader(kinds) if shared_facts is None else shared_facts.reader(groups, everything, kinds)
     reader.announce(source, files)
@@ -115,6 +119,11 @@ def load(
                 facts = reader.facts(file)
             except SourceError as error:
                 problems.append(_problem(error))
+                continue
+            except NOT_OURS:
+                raise
+            except Exception as error:
+                faults.append(fault_of(error, "reading", file=file.path))
                 continue
             if facts.with_variables:
                 with_variables.add(file.path)
@@ -155,6 +164,7 @@ def load(
         frozenset(idle),
         idle_documents,
         any(map(places_objects, _distinct(documents))),
+        tuple(faults),
     )
 
 

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from policylint.documents import Document, Problem
+from policylint.model.faults import Fault
 from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, UNKNOWN_NAMESPACE, ResourceKey, is_symbolic
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource
@@ -124,6 +125,7 @@ class World:
             need 1).
         stopping: files, as shown, that cannot be read and without which a deployment fails.
         plain: whether the objects stand in plain files, and nothing says that these are deployed together.
+        faults: errors of our own that left something undone; worlds derived from one another share the list.
     """
 
     def __init__(
@@ -142,6 +144,7 @@ class World:
         partial: bool = False,
         stopping: frozenset[str] = frozenset(),
         plain: bool = False,
+        faults: Iterable[Fault] = (),
     ) -> None:
         self.name = name
         self.plain = plain
@@ -155,6 +158,8 @@ class World:
         self.problems = tuple(problems)
         self.unseen = unseen or Unseen()
         self.assumed = assumed
+        self.set_aside: frozenset[ResourceKey] = frozenset()
+        self.faults = list(faults)
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
         self.lines: Callable[[str], list[str]] = lambda file: []  # noqa: ARG005
@@ -179,6 +184,17 @@ class World:
     def without(self, key: ResourceKey) -> World:
         """Return the same world without one object, as if it were deleted."""
         return self._holding({other: resource for other, resource in self.resources.items() if other != key})
+
+    def setting_aside(self, keys: Container[ResourceKey]) -> World:
+        """Return the same world without objects that cannot be worked on: references to them are unknown."""
+        world = self._holding({key: resource for key, resource in self.resources.items() if key not in keys})
+        world.set_aside = self.set_aside | {key for key in self.resources if key in keys}
+        return world
+
+    def note(self, fault: Fault) -> None:
+        """Take down an error of our own, once."""
+        if str(fault) not in map(str, self.faults):
+            self.faults.append(fault)
 
     def _holding(self, resources: dict[ResourceKey, Resource]) -> World:
         world = copy(self)
@@ -236,6 +252,8 @@ class World:
         resource = self.resources.get(key)
         if resource is not None:
             return Resolution("found", resource=resource)
+        if key in self.set_aside:
+            return Resolution("unknown", "an internal error kept it from being looked at")
         if key in self.assumed:
             return Resolution("found", "assumed by the configuration")
         if is_symbolic(key.name) or is_symbolic(key.namespace) or is_symbolic(key.kind):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, PolicyKind, ResourceKey, World
+from policylint.model import Node, PolicyKind, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.declared import declared
 from policylint.policy.order_dependence import order_dependence
@@ -70,8 +70,32 @@ class Simulation:
         return simulate(self.world.without(key), self.catalog)
 
 
+_MOST_FAULTS = 10
+"""Objects that are set aside before everything is."""
+
+
 def simulate(world: World, catalog: Catalog) -> Simulation:
     """Run the whole computation over one environment (docs/design/semantics.md §3).
+
+    An object that makes it fail is set aside, and the others are simulated without it; where it cannot be told which
+    one that is, none is. What was done so stands in the world's faults.
+    """
+    while True:
+        try:
+            return _simulate(world, catalog)
+        except faults.NOT_OURS:
+            raise
+        except Exception as error:
+            if not world.resources:
+                raise
+            fault = faults.fault_of(error, f"the simulation of {world.name}", world.resources)
+            world.note(fault)
+            blamed = None if fault.about is None or len(world.set_aside) >= _MOST_FAULTS else fault.about.key
+            world = world.setting_aside(world.resources if blamed is None else {blamed})
+
+
+def _simulate(world: World, catalog: Catalog) -> Simulation:
+    """Run the computation once.
 
     Kinds of class Other are recognised and left alone: their evaluators are not here. Those that filters name and that
     have a status are judged like policies (kgateway's DirectResponse).

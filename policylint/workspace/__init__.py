@@ -18,6 +18,7 @@ from policylint.load.reading import Loaded, load
 from policylint.load.shared_facts import SharedFacts
 from policylint.model import Finding, Resource, World
 from policylint.model.coverage import Coverage
+from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.world import Note, Unseen
 from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs
@@ -72,6 +73,12 @@ class Workspace:
         return frozenset(simulation.world.name for simulation in self.simulations if simulation.world.plain) - {
             "default"
         }
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Errors of our own so far, each once for all environments: what they stopped was not done whole."""
+        of_all = (fault for simulation in self.simulations for fault in simulation.world.faults)
+        return list({str(fault): fault for fault in of_all}.values())
 
     def source_lines(self, file: str) -> list[str]:
         """Return the lines of a file for snippets; none when it cannot be read any more."""
@@ -179,10 +186,10 @@ def open_workspace(
     loaded = load(source, groups, everything=strict, shared_facts=shared_facts, rendered=render != "off")
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
     tree = _Tree(source, loaded, groups, cluster_scoped, given, semantics, snapshot, dump, shared)
-    budget = Budget(len(loaded.documents))
-    simulations = [] if render == "off" else tree.rendered(env, stated, render, budget)
+    budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
+    simulations = [] if render == "off" else tree.rendered(env, stated, render, budget, faults)
     if not simulations:
-        simulations = tree.as_written(env, alternatives=alternatives, cut=budget.cut)
+        simulations = tree.as_written(env, faults, alternatives=alternatives, cut=budget.cut)
     definitions = Definitions(source, loaded)
     for simulation in simulations:
         simulation.world.definitions, simulation.world.lines = definitions, source.text
@@ -217,28 +224,41 @@ class _Tree(NamedTuple):
     shared: Shared | None
 
     def rendered(
-        self, env: Sequence[str], stated: Mapping[str, Sequence[str]] | None, render: str, budget: Budget
+        self,
+        env: Sequence[str],
+        stated: Mapping[str, Sequence[str]] | None,
+        render: str,
+        budget: Budget,
+        faults: list[Fault],
     ) -> list[Simulation]:
         """Simulate each environment that Flux, Argo CD or kustomize make of the tree; none where none of them does.
 
         Args:
             budget: the work that rendering may cost.
+            faults: errors of our own so far; takes that of a rendering that failed.
         """
         if not stated and render != "helm" and not self.loaded.places:
             return []
         from policylint.render.environments import environments, without_repeats
 
         places = (self.source, self.loaded, self.cluster_scoped, self.groups, stated)
-        known = environments(
-            *places, programs=render in PROGRAMS, helm=render == "helm", shared=self.shared, budget=budget
-        )
+        try:
+            known = environments(
+                *places, programs=render in PROGRAMS, helm=render == "helm", shared=self.shared, budget=budget
+            )
+        except NOT_OURS:
+            raise
+        except Exception as error:
+            faults.append(fault_of(error, "rendering"))
+            return []
         if known:
             _check_names(env, [environment.name for environment in known])
         simulations = []
         for environment in known:
             if env and environment.name not in env:
                 continue
-            objects, catalog = self._completed(environment.resources)
+            its_faults = list(faults)
+            objects, catalog = self._completed(environment.resources, its_faults)
             objects = self._once(without_repeats(objects))
             made_elsewhere = Unseen()
             for gap in environment.gaps:
@@ -253,14 +273,18 @@ class _Tree(NamedTuple):
                 not_rendered=environment.not_rendered,
                 orphans=environment.orphans,
                 notes=environment.notes,
+                faults=its_faults,
             )
             simulations.append(simulate(world, catalog))
         return simulations
 
-    def as_written(self, env: Sequence[str], *, alternatives: bool, cut: Cut | None) -> list[Simulation]:
+    def as_written(
+        self, env: Sequence[str], faults: list[Fault], *, alternatives: bool, cut: Cut | None
+    ) -> list[Simulation]:
         """Simulate the files as they are: together, or those that exclude each other one by one.
 
         Args:
+            faults: errors of our own so far.
             cut: where rendering was cut off, before anything came of it.
         """
         documents, movable = self.loaded.documents, self.loaded.places
@@ -271,7 +295,7 @@ class _Tree(NamedTuple):
             left_out=patch_files(documents) if movable else frozenset(),
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
-        objects, catalog = self._completed(_at_origins(objects, self.source))
+        objects, catalog = self._completed(_at_origins(objects, self.source), faults)
         objects = self._once(objects)
         loaded, groups = self.loaded, self._policy_groups(catalog)
         made_elsewhere, not_rendered = unseen(objects, loaded.unread, loaded.templates, groups)
@@ -301,6 +325,7 @@ class _Tree(NamedTuple):
                     not_rendered=not_rendered,
                     orphans=elsewhere,
                     plain=True,
+                    faults=faults,
                 ),
                 catalog,
             )
@@ -318,12 +343,12 @@ class _Tree(NamedTuple):
             **details,
         )
 
-    def _completed(self, objects: list[Resource]) -> tuple[list[Resource], Catalog]:
+    def _completed(self, objects: list[Resource], faults: list[Fault]) -> tuple[list[Resource], Catalog]:
         """Return objects with what the snapshot and the configuration add to them, and the kinds of their policies."""
         if self.snapshot is not None:
             objects = _with_snapshot(objects, self.snapshot, self.dump, self.cluster_scoped)
         objects = self.given.completed(objects)
-        catalog = _catalog(objects, self.semantics, self.given)
+        catalog = _catalog(objects, self.semantics, self.given, faults)
         return _cluster_scoped_policies(objects, catalog), catalog
 
     def _once(self, objects: Iterable[Resource]) -> list[Resource]:
@@ -352,7 +377,7 @@ def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:
     return located(objects, documents_of)
 
 
-def _catalog(objects: Iterable[Resource], semantics: str, given: Assumptions) -> Catalog:
+def _catalog(objects: Iterable[Resource], semantics: str, given: Assumptions, faults: list[Fault]) -> Catalog:
     by_kind: dict[tuple[str, str], list[Resource]] = defaultdict(list)
     for resource in objects:
         by_kind[resource.key.group, resource.key.kind].append(resource)
@@ -360,7 +385,13 @@ def _catalog(objects: Iterable[Resource], semantics: str, given: Assumptions) ->
     crds = by_kind.get(_CRD, [])
     try:
         return load_catalog(
-            groups, crds=crds, objects=by_kind, configured=given.kinds, semantics=semantics, settings=given.settings
+            groups,
+            crds=crds,
+            objects=by_kind,
+            configured=given.kinds,
+            semantics=semantics,
+            settings=given.settings,
+            faults=faults,
         )
     except CatalogError as error:
         raise UsageError(str(error)) from error

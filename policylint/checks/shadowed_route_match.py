@@ -118,13 +118,19 @@ def _http(match: Mapping[str, Any]) -> tuple[object, ...]:
     kind, value = str(written.get("type", "PathPrefix")), str(written.get("value", "/"))
     if kind == "PathPrefix":
         value = value.rstrip("/") or "/"
-    return (kind, value, match.get("method"), _named(match.get("headers"), str.lower), _named(match.get("queryParams")))
+    return (
+        kind,
+        value,
+        repr(match.get("method")),
+        _named(match.get("headers"), str.lower),
+        _named(match.get("queryParams")),
+    )
 
 
 def _grpc(match: Mapping[str, Any]) -> tuple[object, ...]:
     method = mapping(match.get("method"))
-    kind = method.get("type", "Exact")
-    return (kind, method.get("service"), method.get("method"), _named(match.get("headers"), str.lower))
+    named = (repr(method.get(field)) for field in ("service", "method"))
+    return (str(method.get("type", "Exact")), *named, _named(match.get("headers"), str.lower))
 
 
 _CONDITIONS = {"HTTPRoute": _http, "GRPCRoute": _grpc}

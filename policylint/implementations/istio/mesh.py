@@ -159,7 +159,7 @@ def _workloads(world: World) -> Iterator[Resource]:
     for kind in _TEMPLATES:
         for workload in world.of_kind(*kind):
             owners = sequence(workload.metadata.get("ownerReferences"))
-            if not any(mapping(owner).get("kind") in _OWNERS for owner in owners):
+            if not any(text(mapping(owner).get("kind")) in _OWNERS for owner in owners):
                 yield workload
 
 

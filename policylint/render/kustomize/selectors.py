@@ -77,7 +77,7 @@ def selector_matches(selector: str, labels: object) -> bool:
         if match["not"]:
             satisfied = not is_there
         elif match["set"]:
-            listed = {item.strip() for item in match["values"].split(",")}
+            listed = [item.strip() for item in match["values"].split(",")]  # a label may hold what no set takes
             satisfied = (is_there and value in listed) if match["set"] == "in" else value not in listed
         elif match["op"] == "!=":
             satisfied = value != match["value"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -77,7 +78,10 @@ class Commands(click.Group):
             return super().main(args, prog_name, complete_var, standalone_mode, **settings)
         gc.disable()  # until the input is read (`Run.open`): nothing that start-up makes is garbage
         try:
-            sys.exit(self._run(args, prog_name or "policylint", extra))
+            with suppress(MemoryError):
+                sys.exit(self._run(args, prog_name or "policylint", extra))
+            say("there is not enough memory to do this")  # now there is, for a line: the frames are gone
+            sys.exit(INCOMPLETE)
         finally:
             gc.enable()
 
@@ -98,15 +102,14 @@ class Commands(click.Group):
         except BrokenPipeError:
             _abandon_stdout()
             return INTERRUPTED
-        except MemoryError:
-            say("there is not enough memory to do this")
-            return INCOMPLETE
         except OSError as error:
             if os.environ.get("POLICYLINT_DEBUG") == "1":
                 raise
             _abandon_stdout()
             say(": ".join(str(part) for part in (error.strerror or error, error.filename) if part))
             return INCOMPLETE
+        except MemoryError:
+            raise
         except Exception as error:
             from policylint.errors import AbsentError
 

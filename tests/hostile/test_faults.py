@@ -1,0 +1,148 @@
+"""Full disks, closed pipes, signals, little memory, no git, no home: one clear line, the documented exit code."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from policylint.cli.commands import FOUND, INCOMPLETE, INTERRUPTED, USAGE
+
+ROOT = Path(__file__).parents[2]
+SHOP = ROOT / "fixtures" / "envoy-gateway-shop"
+TOOL = (sys.executable, "-I", "-m", "policylint")
+MEMORY = 512 * 2**20
+COMMANDS = (
+    ("lint", "-o", "text"), ("lint", "-o", "sarif"), ("simulate", "-o", "json"), ("graph", "-o", "html"),
+    ("explain", "HTTPRoute/shop/checkout", "-o", "text"), ("list", "policies"),
+)  # fmt: skip
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "NO_COLOR": "1", **more}
+
+
+def ran(
+    arguments: Sequence[str], prepare: Callable[[], None] | None = None, **more: object
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the tool in a process of its own."""
+    given: dict[str, object] = {"stdout": subprocess.PIPE, "env": environment(), "cwd": SHOP, **more}
+    return subprocess.run(
+        [*TOOL, *arguments], stderr=subprocess.PIPE, preexec_fn=prepare, timeout=120, check=False, **given
+    )  # type: ignore[call-overload, no-any-return]
+
+
+def said(done: subprocess.CompletedProcess[bytes]) -> list[str]:
+    """Return the lines on stderr, none of which is of a traceback."""
+    lines = done.stderr.decode().splitlines()
+    assert not [line for line in lines if "Traceback" in line or "Exception ignored" in line], done.stderr.decode()
+    return lines
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_a_full_disk_on_stdout(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = ran(arguments, stdout=full)
+    assert done.returncode == INCOMPLETE
+    assert said(done) == ["policylint: No space left on device"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize(
+    "arguments", [("lint", "--output", "sarif=/dev/full"), ("graph", "--output", "html=/dev/full")]
+)
+def test_a_full_disk_under_a_file(arguments: tuple[str, ...]) -> None:
+    done = ran(arguments)
+    assert done.returncode == USAGE
+    assert said(done)[0] == "policylint: cannot write '/dev/full': no space left on device"
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_a_reader_that_leaves(arguments: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = ran(arguments, stdout=write)
+    os.close(write)
+    assert (done.returncode, said(done)) == (INTERRUPTED, [])
+
+
+def test_no_stdout_and_no_stderr_at_all() -> None:
+    def close() -> None:
+        os.close(1)
+        os.close(2)
+
+    done = subprocess.run([*TOOL, "lint"], cwd=SHOP, env=environment(), preexec_fn=close, timeout=120, check=False)
+    assert done.returncode in (FOUND, INCOMPLETE)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, -signal.SIGTERM)])
+def test_a_signal_in_the_middle(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    """The tool waits for the end of its input when it comes."""
+    output = tmp_path / "out.json"
+    arguments = [*TOOL, "lint", "-", "--output", f"json={output}"]
+    with subprocess.Popen(
+        arguments, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stdin is not None and child.stderr is not None
+        child.stdin.write(b"apiVersion: v1\n" * 20_000)  # more than a pipe holds: it is reading
+        child.stdin.flush()
+        time.sleep(0.2)
+        child.send_signal(number)
+        _, err = child.communicate(timeout=60)
+    assert child.returncode == code
+    assert b"Traceback" not in err
+    assert not output.exists()
+
+
+def test_little_memory_is_enough() -> None:
+    done = ran(("lint", "-o", "json"), lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+    assert (done.returncode, said(done)) == (FOUND, [])
+
+
+@pytest.mark.slow
+def test_too_little_memory_is_said(tmp_path: Path) -> None:
+    """Ten megabytes of objects do not fit: one line, and the run says that it was not done whole."""
+    head = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n"
+    item = head + "metadata: {name: route-%d}\nspec: {rules: [%s]}\n---\n"
+    rules = ", ".join(f"{{name: a{number}}}" for number in range(200))
+    text = "".join(item % (number, rules) for number in range(1_500))
+    for number in range(4):
+        (tmp_path / f"{number}.yaml").write_text(text)
+    limit = 110 * 2**20
+    done = ran(("lint", "."), lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)), cwd=tmp_path)
+    assert done.returncode == INCOMPLETE
+    assert said(done)[-1:] == ["policylint: there is not enough memory to do this"]
+
+
+def test_without_git_on_the_path(tmp_path: Path) -> None:
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    done = ran(("lint", str(SHOP), "-o", "json"), cwd=tmp_path, env=environment(PATH=str(empty)))
+    assert (done.returncode, said(done)) == (FOUND, [])
+    done = ran(("diff", "HEAD~1..HEAD"), env=environment(PATH=str(empty)))
+    assert done.returncode == USAGE
+    assert "git" in said(done)[0]
+
+
+@pytest.mark.parametrize("home", ["/nonexistent", "/proc/1", ""])
+def test_a_home_that_cannot_be_written(home: str) -> None:
+    done = ran(("lint", "-o", "json"), env=environment(HOME=home, XDG_CONFIG_HOME=home, XDG_CACHE_HOME=home))
+    assert (done.returncode, said(done)) == (FOUND, [])
+
+
+def test_two_at_once_write_what_one_writes() -> None:
+    """Nothing is shared between runs: no cache, no lock."""
+    arguments = [*TOOL, "lint", "-o", "json"]
+    children = [
+        subprocess.Popen(arguments, cwd=SHOP, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for _ in range(3)
+    ]
+    assert len({child.communicate(timeout=120)[0] for child in children}) == 1

@@ -1,0 +1,68 @@
+"""Fuzz the tool (`tool`) or its reading of YAML (`reader`): seeded, resumable, with a reproducer of every failure.
+
+usage: python bench/fuzz.py tool|reader [--seed 1] [--inputs N] [--minutes M] [--keep DIR] [--shared DIR] [--only N]
+
+No input may make a traceback or an internal error, take 10 s of CPU time or 500 MB of memory, or end a command with an
+exit code that is not documented. State and reproducers are kept in DIR; a second run goes on where the first ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from pathlib import Path
+
+from campaign import Campaign, Try
+
+KEPT = Path(__file__).resolve().parent / "out" / "fuzz"
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("what", choices=("tool", "reader"))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--inputs", type=int, help="how many more to try")
+    parser.add_argument("--minutes", type=float, help="how long to go on")
+    parser.add_argument("--keep", type=Path, default=KEPT, metavar="DIR", help="state and reproducers")
+    parser.add_argument("--shared", type=Path, metavar="DIR", help="folder of real trees, worlds and CRDs to mutate")
+    parser.add_argument(
+        "--only", type=int, metavar="NUMBER", help="try this input in this process, and show what fails"
+    )
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run a campaign; exit with 1 when anything fails."""
+    chosen = options()
+    attempt = _attempt(chosen)
+    try:
+        campaign = Campaign(attempt, chosen.keep.resolve() / chosen.what, chosen.seed)
+        if chosen.only is not None:
+            tried = campaign.one(chosen.only)
+            for error, files in tried.failures:
+                traceback.print_exception(error)
+                print(files.get("command", ""))
+            return 1 if tried.failures else 0
+        failed = campaign.go(chosen.inputs, None if chosen.minutes is None else 60 * chosen.minutes)
+        print(campaign.summary())
+        return 1 if failed else 0
+    finally:
+        close = getattr(attempt, "close", None)
+        if close is not None:
+            close()
+
+
+def _attempt(chosen: argparse.Namespace) -> Try:
+    if chosen.what == "tool":
+        from fuzz_tool import ToolFuzz
+
+        return ToolFuzz(chosen.shared)
+    from fuzz_reader import ReaderFuzz
+
+    return ReaderFuzz()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -137,7 +137,7 @@ def line_ends(random_: random.Random, text: str) -> str:
 
 def noise(random_: random.Random, text: str) -> str:
     place = random_.randrange(len(text) + 1)
-    inserted = random_.choice(
+    inserted: str = random_.choice(
         [*"\t \n\r#:-?&*!|>'\"%@`{}[],\\\ufeff\u00a0\u0085", "\r\n", "---\n", "...\n", "# x\n", "x"]
     )
     return text[:place] + inserted + text[place + random_.randrange(3) :]

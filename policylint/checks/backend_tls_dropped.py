@@ -40,7 +40,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if cover.whole or resource is None or service not in used:
             continue
         ports = {str(port.get("name", "")): port for port in map(mapping, sequence(resource.spec.get("ports")))}
-        names = {number: name for name, port in ports.items() if isinstance(number := port.get("port"), int)}
+        names = {number: name for name, port in ports.items() if isinstance(number := port.get("port"), int | None)}
         reached = {names.get(backend.port, "") for _, backend in used[service]}
         reported: set[str] = set()
         for route, backend in used[service]:

@@ -26,7 +26,8 @@ class IrregularError(Exception):
 def is_candidate(data: bytes) -> bool:
     """Return whether the chunk has neither anchors nor tags nor exotic line breaks; False when in doubt."""
     return (
-        (b"&" not in data or (_ANCHOR.search(data) is None and data[:1] != b"&"))
+        data[:1] != b"\xef"  # a byte order mark, perhaps: libyaml takes what follows for the beginning
+        and (b"&" not in data or (_ANCHOR.search(data) is None and data[:1] != b"&"))
         and (b"!" not in data or (_TAG.search(data) is None and data[:1] != b"!"))
         and not has_exotic_breaks(data)
     )

@@ -48,7 +48,7 @@ def problems(reading: FileReading) -> list[tuple[str, int]]:
         ("a: &x {k: 1}\nb: *x\n", [{"a": {"k": 1}, "b": {"k": 1}}]),
         ("a: {<<: {x: 1, y: 2}, y: 3}\n", [{"a": {"x": 1, "true": 3}}]),
         ("text\n", ["text"]),
-        ("\ufeff\ufeff!!str 5", ["5"]),
+        ("\ufeff\ufeff!!int 5", [5]),
         ("\ufeff\ufeff&a x", ["x"]),
         ("\u0085%YAML 1.1\n--- a\n--- b", ["a", "b"]),
         ("# x\r%YAML 1.1\n--- a\n--- b", ["a", "b"]),

@@ -99,7 +99,7 @@ def read_unread(data: bytes, unread: Unread) -> FileReading:
     data = _as_utf8(data)
     chunk = Chunk(unread.start, unread.end, unread.above)
     form = _read_chunk(data, chunk, unread.file, unread.number, reading)
-    return reading if form is None else FileReading(form=form)
+    return reading if form is None or reading.documents else FileReading(form=form)
 
 
 @contextmanager

@@ -196,6 +196,13 @@ def test_kinds_that_are_not_wanted_stay_unread_and_in_doubt_everything_is_parsed
     assert [document.number for document in reading.documents] == [3, 4, 5, 6, 7, 8]
 
 
+def test_what_stands_above_a_template_is_read_later_too() -> None:
+    data = b"apiVersion: v1\nkind: A\n...\na: {{ b }}\n"
+    (unread,) = read(data, "f.yaml", wanted=lambda *_: False).unread
+    assert [document.value["kind"] for document in read(data, "f.yaml").documents] == ["A"]
+    assert [document.value["kind"] for document in read_unread(data, unread).documents] == ["A"]
+
+
 def test_unread_documents_can_be_read_later_with_the_same_positions() -> None:
     unread = read(MANY, "f.yaml", wanted=lambda *_: False).unread
     (document,) = read_unread(MANY, unread[1]).documents

@@ -166,7 +166,7 @@ def _fast_against_exact(data: bytes) -> None:
     result = exact.load(data, text, events)
     if result.refused is not None:
         raise WrongError("the fast loader reads what the exact one refuses")
-    if _same([value for value, *_ in quick]) != _same([value for value, _ in result.documents]):
+    if _same([value for value, *_ in quick]) != _same([value for value, *_ in result.documents]):
         raise WrongError("the fast loader reads other values")
 
 

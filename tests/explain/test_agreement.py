@@ -130,6 +130,8 @@ def test_lint_and_explain_tell_of_the_same_losses(workspace: Workspace) -> None:
     for finding in workspace.findings({"GWP201"}):
         winner, _, loser = finding.resources
         for simulation in workspace.simulations:
+            if simulation.world.name not in finding.environments:
+                continue
             groups = [g for g in simulation.groups if {winner, loser} <= {each.key for each in g.effective.stack}]
             dropped = {
                 each.field.partition(".")[0] for group in groups for each in settings(group)

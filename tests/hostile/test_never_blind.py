@@ -126,8 +126,8 @@ def test_a_name_hides_nothing_that_is_deployed(name: str, deployer: dict[str, st
     (tmp_path / "apps" / name).write_text(ROUTE)
     for file, text in deployer.items():
         (tmp_path / file).write_text(text.replace("NAME", name))
-    (finding,) = [each for each in policylint.lint(tmp_path).findings if each.rule == "GWP401"]
-    assert finding.location.file.endswith(f"apps/{name}")
+    (simulation,) = policylint.open(tmp_path).simulations
+    assert [route.route.location().file.endswith(f"apps/{name}") for route in simulation.topology.routes] == [True]
 
 
 def test_a_name_hides_nothing_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

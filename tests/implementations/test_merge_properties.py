@@ -53,12 +53,14 @@ class Custom(NamedTuple):
     selectors: bool = False
 
 
+OF_SOME = {"clientSelectors": [{"headers": [{"name": "x-tier", "value": "free"}]}]}
+"""What makes a rule none of the default ones, of which Envoy Gateway refuses a second."""
 BACKEND_TRAFFIC = some(
     timeout=some(http=some(requestTimeout=DURATION), tcp=some(connectTimeout=DURATION)),
     retry=some(numRetries=NUMBER),
     compressor=keyed("Gzip", "Brotli"),
     rateLimit=some(
-        local=some(rules=st.lists(st.builds(lambda each: {"limit": {"requests": each}}, NUMBER), max_size=2))
+        local=some(rules=st.lists(st.builds(lambda each: {**OF_SOME, "limit": {"requests": each}}, NUMBER), max_size=2))
     ),
     mergeType=st.sampled_from(["StrategicMerge", "JSONMerge"]),
 )

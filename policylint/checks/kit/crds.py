@@ -13,6 +13,9 @@ from policylint.simulation import Simulation
 _CRD = "CustomResourceDefinition"
 _CLUSTERS = (("kustomize.toolkit.fluxcd.io", "Kustomization"), ("argoproj.io", "Application"))
 """Kinds that repositories of clusters hold."""
+_INSTALLED = frozenset(
+    {"ClusterRole", "ClusterRoleBinding", "DaemonSet", "Deployment", "Role", "ServiceAccount", "StatefulSet"}
+)
 _WRAPPERS = ("default", "defaults", "override", "overrides")
 
 
@@ -88,8 +91,8 @@ def policy_crds(simulation: Simulation) -> Iterator[PolicyCrd]:
 
 
 def _in_bundle(lines: Iterable[str]) -> bool:
-    """Return whether a file holds other objects than CRDs, as what a project releases does."""
-    return any(line.startswith("kind:") and _CRD not in line for line in lines)
+    """Return whether a file holds what installs a controller, too, as the releases of a project do."""
+    return any(line.startswith("kind:") and line[5:].strip() in _INSTALLED for line in lines)
 
 
 def _stored(crd: Resource) -> tuple[int, Mapping[str, Any]]:

@@ -72,7 +72,7 @@ def cluster_roots(tree: Tree) -> list[ClusterRoot]:
     roots = []
     for (name, prefix), directories in sorted(groups.items()):
         names[name] += 1
-        inner = {path for path in directories if not directories.isdisjoint(directories_above(path))}
+        inner = {path for path in directories if path and not directories.isdisjoint(directories_above(path))}
         outer = sorted(directories - inner)
         unique = name if names[name] == 1 else f"{name}-{names[name]}"
         own_syncs = {directory: syncs[directory, prefix] for directory in outer if (directory, prefix) in syncs}

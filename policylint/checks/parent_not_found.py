@@ -20,18 +20,27 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.topology.routes:
         for parent in state.parents:
             if not parent.resolution.found:
-                why = _unknown(simulation, parent.wanted, parent.resolution)
+                why = _unknown(simulation, parent.wanted, parent.resolution, nearby)
                 yield _finding(state.route, parent.pointer, parent.wanted, why, nearby)
     for listener_set in simulation.topology.listener_sets:
         if not listener_set.resolution.found:
             pointer: Pointer = ("spec", "parentRef")
-            why = _unknown(simulation, listener_set.parent, listener_set.resolution)
+            why = _unknown(simulation, listener_set.parent, listener_set.resolution, nearby)
             yield _finding(listener_set.listener_set, pointer, listener_set.parent, why, nearby)
 
 
-def _unknown(simulation: Simulation, wanted: ResourceKey, resolution: Resolution) -> str:
-    """Return why a parent may exist although it was not seen, "" where it is missing."""
-    return resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted)
+def _unknown(simulation: Simulation, wanted: ResourceKey, resolution: Resolution, nearby: Nearby) -> str:
+    """Return why a parent may exist although it was not seen, "" where it is missing.
+
+    Alternatives among plain files are pieces, as of a tutorial: what none of them has was never meant to be here, but
+    for a name that is nearly right.
+    """
+    world = simulation.world
+    if resolution.unknown:
+        return resolution.reason
+    if world.alternative and not nearby.name(wanted) and not nearby.namespaces(wanted):
+        return "these files are one of several alternatives, and none of them has it"
+    return world.elsewhere(wanted)
 
 
 def _finding(holder: Resource, pointer: Pointer, wanted: ResourceKey, unknown: str, nearby: Nearby) -> Finding:

@@ -125,6 +125,7 @@ class World:
             need 1).
         stopping: files, as shown, that cannot be read and without which a deployment fails.
         plain: whether the objects stand in plain files, and nothing says that these are deployed together.
+        alternative: whether this is one of several alternatives among plain files.
         faults: errors of our own that left something undone; worlds derived from one another share the list.
     """
 
@@ -144,10 +145,12 @@ class World:
         partial: bool = False,
         stopping: frozenset[str] = frozenset(),
         plain: bool = False,
+        alternative: bool = False,
         faults: Iterable[Fault] = (),
     ) -> None:
         self.name = name
         self.plain = plain
+        self.alternative = alternative
         self.stopping = stopping
         self.partial = partial
         self.orphans: Mapping[ResourceKey, Resource] = orphans or {}

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from policylint.budget import Budget
+from policylint.budget import STEPS_OF_PLACING, Budget
 from policylint.documents import Document, read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.load.reading import Loaded
@@ -54,7 +54,7 @@ class Tree:
         self._source = source
         self.shared = shared
         self.budget = Budget(len(loaded.documents)) if budget is None else budget
-        self.placing = Budget(len(loaded.documents))
+        self.placing = Budget(len(loaded.documents), STEPS_OF_PLACING)
         self.texts = Texts() if shared is None else shared.texts
         self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
         self.with_variables = loaded.with_variables

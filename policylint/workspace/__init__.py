@@ -325,6 +325,7 @@ class _Tree(NamedTuple):
                     not_rendered=not_rendered,
                     orphans=elsewhere,
                     plain=True,
+                    alternative=len(worlds) > 1,
                     faults=faults,
                 ),
                 catalog,

@@ -143,3 +143,12 @@ def test_a_diff_that_adds_an_alternative_reports_no_loss(
     comparison = policylint.diff("HEAD~1..HEAD").comparison
     assert [environment.name for environment in comparison.environments] == ["default"]
     assert [change.change for change in comparison.routes] == []
+
+
+def test_a_parent_that_no_alternative_has_is_unknown_and_a_misspelt_one_is_missing(tmp_path: Path) -> None:
+    files = {f"labs/{lab}/gateway.yaml": GATEWAY.format(listener="http") for lab in ("one", "two")}
+    for name, confidence in (("staging", "unknown"), ("egde", "certain")):
+        route = ROUTE.format(section="").replace("name: edge", f"name: {name}")
+        workspace = tree(tmp_path, {**files, "labs/one/route.yaml": route, "labs/one/service.yaml": SERVICE})
+        found = [finding for finding in workspace.findings() if finding.rule == "GWP401"]
+        assert [finding.confidence for finding in found] == [confidence]

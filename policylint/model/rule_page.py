@@ -28,7 +28,8 @@ class RulePage(NamedTuple):
         confidence: the confidence of its findings when nothing is unknown.
         since: the version that introduced it.
         security_severity: SARIF's number from 0.0 to 10.0, "" for rules that are not about security.
-        title: one sentence.
+        heading: a noun phrase that names the problem (`title` in the front matter).
+        title: the first sentence of `what`.
         what, why, fix, references: the sections, markdown.
         body: everything below the front matter.
     """
@@ -40,6 +41,7 @@ class RulePage(NamedTuple):
     tags: tuple[str, ...]
     since: str
     security_severity: str
+    heading: str
     title: str
     what: str
     why: str
@@ -79,7 +81,7 @@ def load_page(path: Path) -> RulePage:
         ValueError: it has no front matter, or lacks a field.
     """
     head, body = _split(path.read_text(encoding="utf-8"), path)
-    for field in ("id", "name", "severity", "confidence", "since"):
+    for field in ("id", "name", "title", "severity", "confidence", "since"):
         if field not in head:
             raise ValueError(f"{path.name}: the front matter has no {field}")
     sections = _sections(body)
@@ -92,6 +94,7 @@ def load_page(path: Path) -> RulePage:
         tags=_list(head.get("tags", "")),
         since=head["since"],
         security_severity=head.get("security-severity", ""),
+        heading=head["title"],
         title=_first_sentence(what),
         what=what,
         why=sections.get("Why is this bad?", ""),

@@ -130,6 +130,7 @@ def page(rule: str, name: str, severity: str, *, tags: tuple[str, ...] = (), sec
         tags=tags,
         since="0.1.0",
         security_severity=security,
+        heading=f"Problem with {name}",
         title=f"What {name} says.",
         what=f"What `{name}` says.\n\nAnd more of it.",
         why="Because the request is not authenticated.",

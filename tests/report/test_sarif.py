@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from policylint.model import Location, Spot
+from policylint.model.rule_page import all_pages
 from policylint.model.suppression import Suppression
 from policylint.report.findings import Options, Report, write
 from policylint.report.findings.sarif import MOST_RESULTS, left_out
+from policylint.report.findings.sarif_rules import rule_entry
 from policylint.triage import Suppressed
 from tests.report.sample import CORS, at, clean, findings, sample
 
@@ -37,7 +39,13 @@ def test_valid_by_the_schema(report: Report) -> None:
 def test_clean_run_has_results_and_all_rules() -> None:
     found = run(clean())
     assert found["results"] == []
-    assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == ["GWP101", "GWP201", "GWP203", "GWP910"]
+    assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == [
+        "GWP101",
+        "GWP201",
+        "GWP201/note",
+        "GWP203",
+        "GWP910",
+    ]
 
 
 def test_rules_do_not_depend_on_results() -> None:
@@ -188,3 +196,28 @@ def test_where_there_are_too_many_what_was_answered_for_goes_first() -> None:
 def test_file_that_is_gone_has_no_line_hash() -> None:
     found = run(sample(source_lines=lambda _: []))
     assert all("primaryLocationLineHash" not in each["partialFingerprints"] for each in found["results"])
+
+
+def test_notes_of_a_security_rule_are_no_security_alerts() -> None:
+    """Code scanning shows a result as High by its rule's security-severity, whatever the level of the result."""
+    error = findings()[0]
+    found = run(sample(findings=[error, error._replace(severity="note", field="cors")]))
+    rules = {rule["id"]: rule["properties"] for rule in found["tool"]["driver"]["rules"]}
+    assert {each["level"]: each["ruleId"] for each in found["results"]} == {"error": "GWP201", "note": "GWP201/note"}
+    assert rules["GWP201"]["security-severity"] == "8.1"
+    assert "security-severity" not in rules["GWP201/note"]
+    assert "security" not in rules["GWP201/note"]["tags"]
+    for result in found["results"]:
+        check_result(found, result)
+
+
+def test_titles_are_noun_phrases_and_no_text_ends_in_a_colon() -> None:
+    for page in all_pages():
+        entry = rule_entry(page, "https://example.com")
+        texts = [entry["shortDescription"]["text"], entry["fullDescription"]["text"], entry["help"]["text"]]
+        assert texts[0] == page.heading
+        assert not texts[0].startswith("Reports")
+        assert not texts[0].endswith(".")
+        assert not [text for text in texts if text.endswith(":")]
+    leading = findings()[0]._replace(label="it has several reasons:")
+    assert "It has several reasons." in run(sample(findings=[leading]))["results"][0]["message"]["text"]

@@ -54,7 +54,8 @@ def test_code_scanning_takes_it(place: Path, monkeypatch: pytest.MonkeyPatch) ->
     if schema() is not None:
         schema().validate(content)
     (run,) = content["runs"]
-    assert [each["id"] for each in run["tool"]["driver"]["rules"]] == sorted(RULES), "all rules, whatever was found"
+    ids = [each["id"] for each in run["tool"]["driver"]["rules"]]
+    assert [rule for rule in ids if "/" not in rule] == sorted(RULES), "all rules, whatever was found"
     for rule in run["tool"]["driver"]["rules"]:
         check_rule(rule)
     seen: set[tuple[str, str, int]] = set()

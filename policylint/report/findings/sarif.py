@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.model import SEVERITIES, Finding
 from policylint.report.findings.fingerprint import fingerprints, line_hashes
 from policylint.report.findings.report import HOME, Region, Report
-from policylint.report.findings.sarif_rules import rule_entry
+from policylint.report.findings.sarif_rules import is_security, rule_entry, variants
 from policylint.report.kit.identity import json_text
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def write(report: Report) -> str:
     """Write one run with all enabled rules and the findings that have a file, of too many the worst."""
     findings, suppressed = _located(report)
     kept = _worst(findings, suppressed)
-    rules = [report.pages[rule] for rule in sorted(report.pages)]
+    rules = [variant for rule in sorted(report.pages) for variant in variants(report.pages[rule])]
     order = {page.id: index for index, page in enumerate(rules)}
     run: dict[str, Any] = {
         "tool": {
@@ -36,7 +36,7 @@ def write(report: Report) -> str:
                 "name": "policylint",
                 "semanticVersion": report.version,
                 "informationUri": HOME,
-                "rules": [rule_entry(page, report.address_of(page.id)) for page in rules],
+                "rules": [rule_entry(page, report.address_of(page.id.partition("/")[0])) for page in rules],
             }
         },
         "automationDetails": {"id": _category(report)},
@@ -106,9 +106,12 @@ def _results(
     results = []
     for finding, region, line_hash, value in zip(findings, regions, hashes, values, strict=True):
         message, related = _message(report, finding)
-        result: dict[str, Any] = {"ruleId": finding.rule}
-        if finding.rule in order:
-            result["ruleIndex"] = order[finding.rule]
+        page = report.pages.get(finding.rule)
+        is_note = page is not None and is_security(page) and finding.severity == "note"
+        rule = f"{finding.rule}/note" if is_note else finding.rule
+        result: dict[str, Any] = {"ruleId": rule}
+        if rule in order:
+            result["ruleIndex"] = order[rule]
         result |= {"level": finding.severity, "message": {"text": message}}
         location = _physical(report, region)
         if finding.resources:
@@ -197,8 +200,8 @@ def _message(report: Report, finding: Finding) -> tuple[str, list[dict[str, Any]
 
 def _sentence(text: str) -> str:
     """Return a text with a capital letter and a full stop, and with nothing that would read as a link."""
-    text = re.sub(r"(\\*)\]\(", r"\1\1\\](", text.strip()) or "Finding"
-    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?:" else ".")
+    text = re.sub(r"(\\*)\]\(", r"\1\1\\](", text.strip().rstrip(":")) or "Finding"
+    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
 
 
 def _physical(report: Report, region: Region) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Source: docs/design/conventions.md §1, decision 4.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,9 +18,26 @@ _PROBLEM = {"error": "error", "warning": "warning", "note": "recommendation"}
 _SECURITY = {"error": "8.1", "warning": "5.0", "note": "2.0"}
 
 
+def variants(page: RulePage) -> tuple[RulePage, ...]:
+    """Return a rule, and for a security rule also its twin `GWP301/note`, to which its notes belong.
+
+    Code scanning takes the severity of an alert from the security-severity of its rule and ignores the result's level:
+    a note of a security rule would show as High. The id stays hierarchical, as SARIF 2.1.0, 3.5.4 has it.
+    """
+    if not is_security(page):
+        return (page,)
+    tags = tuple(tag for tag in page.tags if tag != "security")
+    return page, page._replace(id=f"{page.id}/note", severity="note", tags=tags, security_severity="")
+
+
+def is_security(page: RulePage) -> bool:
+    """Return whether the findings of a rule, but for its notes, are security alerts."""
+    return bool(page.security_severity) or "security" in page.tags
+
+
 def rule_entry(page: RulePage, uri: str) -> dict[str, Any]:
-    """Return the reportingDescriptor of a rule whose page is at `uri`."""
-    title = plain(page.title).rstrip(".") or page.name
+    """Return the reportingDescriptor of a rule, or of the twin for its notes, whose page is at `uri`."""
+    title = page.heading
     parts = [("Why", page.why), ("Fix", page.fix), ("References", page.references)]
     sections = [_section(name, text.strip()) for name, text in parts if text.strip()]
     return {
@@ -29,7 +47,7 @@ def rule_entry(page: RulePage, uri: str) -> dict[str, Any]:
         "fullDescription": {"text": (plain(page.what) or title)[:_LONGEST]},
         "help": {
             "text": plain(page.fix) or title,
-            "markdown": "\n\n".join([page.what.strip() or title, *sections, f"[{page.id}]({uri})"]),
+            "markdown": "\n\n".join([page.what.strip() or title, *sections, f"[{page.id.partition('/')[0]}]({uri})"]),
         },
         "helpUri": uri,
         "defaultConfiguration": {"level": page.severity},
@@ -56,5 +74,6 @@ def _properties(page: RulePage) -> dict[str, Any]:
 
 
 def plain(markdown: str) -> str:
-    """Return a section's first paragraph as one line without code marks."""
-    return " ".join(markdown.strip().partition("\n\n")[0].split()).replace("`", "")
+    """Return a section's first paragraph as one line without code marks, nor a last sentence that leads to a list."""
+    text = " ".join(markdown.strip().partition("\n\n")[0].split()).replace("`", "")
+    return re.sub(r"(?:^|(?<=[.!?])\s)[^.!?]*:$", "", text) or text.rstrip(":")

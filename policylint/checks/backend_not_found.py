@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.fixes import only_near
+from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, Related, Resource, mapping, sequence
-from policylint.model.fix import Change, Fix
+from policylint.model.fix import Fix
 from policylint.model.words import count, listing
 from policylint.simulation import Simulation
-from policylint.topology import BackendState
+from policylint.topology import BackendState, RouteState
 
 RULE = "GWP406"
 
@@ -27,11 +27,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if backend.reason == "InvalidKind" or not backend.resolution.found or backend.port_found is False:
                 folded.setdefault((backend.wanted, backend.port), []).append(backend)
         for backends in folded.values():
-            yield _finding(simulation, state.route, backends, nearby)
+            yield _finding(simulation, state, backends, nearby)
 
 
-def _finding(simulation: Simulation, route: Resource, backends: list[BackendState], nearby: Nearby) -> Finding:
-    first = backends[0]
+def _finding(simulation: Simulation, state: RouteState, backends: list[BackendState], nearby: Nearby) -> Finding:
+    route, first = state.route, backends[0]
     wanted, resolution = first.wanted, first.resolution
     related: tuple[Related, ...] = ()
     field = "name"
@@ -63,18 +63,19 @@ def _finding(simulation: Simulation, route: Resource, backends: list[BackendStat
         related=related,
         confidence=confidence,
         field=path(first.pointer),
-        fixes=_rename(route, backends, nearby) if field == "name" and not unknown else (),
+        fixes=_rename(state, backends, nearby) if field == "name" and not unknown else (),
     )
 
 
-def _rename(route: Resource, backends: list[BackendState], nearby: Nearby) -> tuple[Fix, ...]:
+def _rename(state: RouteState, backends: list[BackendState], nearby: Nearby) -> tuple[Fix, ...]:
     """Return the fix that writes the one Service that is near in every place that names the missing one."""
     wanted = backends[0].wanted
-    guess = only_near(wanted.name, nearby.names(wanted))
-    if not guess or nearby.namespaces(wanted):
+    if nearby.namespaces(wanted):
         return ()
-    changes = (Change("set", at(route, backend.pointer, "name"), wanted.name, guess) for backend in backends)
-    return (Fix(f"write `name: {guess}`", tuple(changes)),)
+    rules = {backend.pointer[:3] for backend in backends}
+    used = {backend.wanted.name for backend in state.backends if backend.pointer[:3] in rules}
+    places = [at(state.route, backend.pointer, "name") for backend in backends]
+    return rename(places, wanted.name, nearby.name(wanted), nearby.names(wanted), used)
 
 
 def _ports(service: Resource | None) -> tuple[str, tuple[Related, ...]]:

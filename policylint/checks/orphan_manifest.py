@@ -12,12 +12,13 @@ RULE = "GWP913"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     for key, resource in sorted(simulation.world.orphans.items()):
-        yield Finding(
-            RULE,
-            "note",
-            f"{key} is in a file that nothing deploys",
-            resource.name_location,
-            resources=(key,),
-            label="no kustomization, Flux Kustomization or Application leads here",
-            help=("fix: add the file to the `resources:` that should deploy it, or delete it",),
-        )
+        if key.group:  # Services are among them for the routes that name them
+            yield Finding(
+                RULE,
+                "note",
+                f"{key} is in a file that nothing deploys",
+                resource.name_location,
+                resources=(key,),
+                label="no kustomization, Flux Kustomization or Application leads here",
+                help=("fix: add the file to the `resources:` that should deploy it, or delete it",),
+            )

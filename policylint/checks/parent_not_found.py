@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from policylint.checks.kit.fixes import set_value
+from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
@@ -21,7 +21,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for parent in state.parents:
             if not parent.resolution.found:
                 why = _unknown(simulation, parent.wanted, parent.resolution, nearby)
-                yield _finding(state.route, parent.pointer, parent.wanted, why, nearby)
+                used = {other.wanted.name for other in state.parents if other.wanted[:3] == parent.wanted[:3]}
+                yield _finding(state.route, parent.pointer, parent.wanted, why, nearby, used)
     for listener_set in simulation.topology.listener_sets:
         if not listener_set.resolution.found:
             pointer: Pointer = ("spec", "parentRef")
@@ -43,7 +44,15 @@ def _unknown(simulation: Simulation, wanted: ResourceKey, resolution: Resolution
     return world.elsewhere(wanted)
 
 
-def _finding(holder: Resource, pointer: Pointer, wanted: ResourceKey, unknown: str, nearby: Nearby) -> Finding:
+def _finding(
+    holder: Resource,
+    pointer: Pointer,
+    wanted: ResourceKey,
+    unknown: str,
+    nearby: Nearby,
+    used: Collection[str] = (),
+) -> Finding:
+    """Return the finding of a parent; `used` are the names of the holder's other parents."""
     severity, confidence = grade(unknown)
     homes = [] if unknown else nearby.namespaces(wanted)
     parent = f"parent {wanted}, which was not seen" if unknown else f"missing parent {wanted}"
@@ -58,5 +67,7 @@ def _finding(holder: Resource, pointer: Pointer, wanted: ResourceKey, unknown: s
         help=(f"fix: add `namespace: {homes[0]}`",) if homes else (),
         confidence=confidence,
         field=path(pointer),
-        fixes=() if unknown or homes else set_value(location, wanted.name, nearby.name(wanted), nearby.names(wanted)),
+        fixes=()
+        if unknown or homes
+        else rename([location], wanted.name, nearby.name(wanted), nearby.names(wanted), used),
     )

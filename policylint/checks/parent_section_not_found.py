@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from policylint.checks.kit.fixes import set_value
+from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.sections import FIELD, NOUN
 from policylint.checks.kit.suggestions import Nearby
@@ -24,10 +24,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if parent.section_found is False and parent.resolution.found:
                 holder = simulation.world.get(parent.wanted)
                 if holder is not None:
-                    yield _finding(state.route, parent, holder, nearby)
+                    used = {other.section for other in state.parents if other.wanted == parent.wanted}
+                    yield _finding(state.route, parent, holder, nearby, used)
 
 
-def _finding(route: Resource, parent: ParentState, holder: Resource, nearby: Nearby) -> Finding:
+def _finding(route: Resource, parent: ParentState, holder: Resource, nearby: Nearby, used: Collection[str]) -> Finding:
+    """Return the finding of a parent; `used` are the sections of the holder that the route names."""
     noun = NOUN.get(holder.key.kind, "section")
     names, spellings = nearby.sections(holder)
     guess = ""
@@ -54,7 +56,7 @@ def _finding(route: Resource, parent: ParentState, holder: Resource, nearby: Nea
             Related(present if names else f"its {noun}s have no names", holder.location("spec", field, key=True)),
         ),
         field=path(parent.pointer),
-        fixes=set_value(location, parent.section, guess, spellings),
+        fixes=rename([location], parent.section, guess, spellings, used),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from policylint.checks.kit.fixes import set_value
+from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, entry, path, targets, unknown_target
 from policylint.checks.kit.sections import NOUN
 from policylint.checks.kit.suggestions import Nearby
@@ -46,6 +46,7 @@ def _finding(state: PolicyState, target: Target, resource: Resource | None, sect
         guess = near(section, spellings)
         label, help_ = _explain(resource, section, noun, names, guess)
     location = at(state.policy, target.pointer, "sectionName", "name")
+    used = {other.section for other in state.targets if other.key == target.key}
     return Finding(
         RULE,
         "error",
@@ -55,7 +56,9 @@ def _finding(state: PolicyState, target: Target, resource: Resource | None, sect
         label=label,
         help=help_,
         field=path(target.pointer),
-        fixes=set_value(location, section, guess, spellings) if guess and location.pointer[-1] == "sectionName" else (),
+        fixes=rename([location], section, guess, spellings, used)
+        if guess and location.pointer[-1] == "sectionName"
+        else (),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.fixes import set_value
+from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import path, target_at, targets, unknown_target
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, Related, Resource
@@ -44,18 +44,19 @@ def _missing(state: PolicyState, target: Target, nearby: Nearby, orphan: Resourc
     if fine:
         others = f"its other target, {fine[0]}, is" if len(fine) == 1 else f"its other targets, {listing(fine)}, are"
         help_.append(f"note: {others} fine, so the cluster would report Accepted")
+    used = {other.key.name for other in state.targets if other.key[:3] == key[:3]}
     return Finding(
         RULE,
         "error",
         f"{state.key} points at missing {key}",
         target_at(state.policy, target),
         resources=(state.key, key),
-        label=nearby.describe(key) if orphan is None else "nothing deploys the file that has it",
+        label=nearby.describe(key),
         related=() if orphan is None else (Related("not deployed", orphan.name_location),),
         help=tuple(help_),
         confidence="certain" if homes or guess or orphan else "assumed",
         field=path(target.pointer),
-        fixes=() if homes else set_value(target_at(state.policy, target), key.name, guess, nearby.names(key)),
+        fixes=() if homes else rename([target_at(state.policy, target)], key.name, guess, nearby.names(key), used),
     )
 
 

@@ -16,11 +16,13 @@ from policylint.session.open import below_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
+    from policylint.model import Finding
     from policylint.session.lint import LintResult
 
-    Judge = Callable[[], LintResult]
+    Judge = Callable[[Mapping[str, bytes]], LintResult]
+    """Judges the tree with the files given edited so; none as it is."""
 
 _ROUNDS = 5
 """A fix can bring another finding to light; this many times the tree is read again."""
@@ -31,7 +33,7 @@ def fix(judge: Judge, *, unsafe: bool) -> None:
     fixed, more = 0, 0
     files: set[str] = set()
     for _ in range(_ROUNDS):
-        planned = _plan(judge(), unsafe=unsafe)
+        planned = _plan(judge, judge({}), unsafe=unsafe)
         more = planned.unsafe
         if not planned.files:
             break
@@ -45,8 +47,8 @@ def fix(judge: Judge, *, unsafe: bool) -> None:
 
 def preview(judge: Judge, *, unsafe: bool, color: bool) -> LintResult:
     """Print what `fix` would change first as a unified diff; return the findings as they are."""
-    result = judge()
-    planned = _plan(result, unsafe=unsafe)
+    result = judge({})
+    planned = _plan(judge, result, unsafe=unsafe)
     for file, data in planned.files.items():
         path = one_line(below_root(result.workspace.root, file) or file)
         put(unified(path, planned.old[file], data, color=color, shown=_shown))
@@ -61,7 +63,9 @@ def _shown(lines: list[str]) -> list[str]:
     return [printable(line) + end for line, end in zip(bare, ends, strict=True)]
 
 
-def _plan(result: LintResult, *, unsafe: bool) -> Plan:
+def _plan(judge: Judge, result: LintResult, *, unsafe: bool) -> Plan:
+    """Plan the fixes of a tree, without those that would bring about another error or warning."""
+
     def read(file: str) -> bytes | None:
         """Read only files of the tree itself: not stdin, nothing that a link leads to."""
         if not below_root(result.workspace.root, file) or not os.path.isfile(file):  # noqa: PTH113
@@ -71,7 +75,22 @@ def _plan(result: LintResult, *, unsafe: bool) -> Plan:
         with open(file, "rb") as stream:  # noqa: PTH123 - pathlib is not imported for this
             return stream.read()
 
-    return plan(result.known, read, unsafe=unsafe)
+    def sound(findings: Sequence[Finding]) -> list[Finding]:
+        """Return the findings whose fixes bring nothing about; by halves, as most trees have none that do."""
+        planned = plan(findings, read, unsafe=unsafe)
+        if not planned.files or not _problems(judge(planned.files)) - known:
+            return list(findings)
+        half = len(findings) // 2
+        return [*sound(findings[:half]), *sound(findings[half:])] if half else []
+
+    known = _problems(result)
+    fixable = [finding for finding in result.known if finding.fixes]
+    return plan(sound(fixable), read, unsafe=unsafe)
+
+
+def _problems(result: LintResult) -> set[tuple[object, ...]]:
+    """Return what errors and warnings are known by; not by their fields, which edits move."""
+    return {(finding.rule, finding.resources) for finding in result.known if finding.severity != "note"}
 
 
 def _more(number: int) -> str:

@@ -12,7 +12,7 @@ from policylint.cli.run import gather, is_empty, showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from policylint.model import Finding
     from policylint.report.findings import Report
@@ -163,12 +163,14 @@ def _fix(run: LintRun, setup: Setup, rules: set[str] | None) -> Sequence[Finding
     from policylint.cli.fix import fix, preview
     from policylint.cli.output import wants_color
     from policylint.session.lint import judge
+    from policylint.sources.edited import EditedWorkTree
 
     if run.hook or "-" in run.paths:
         raise click.UsageError("--fix and --diff are for files of the work tree, not for the index or stdin")
 
-    def judge_now() -> LintResult:
-        return judge(setup, run.open(setup), rules, with_ignores=not run.no_ignores)
+    def judge_now(edited: Mapping[str, bytes]) -> LintResult:
+        source = EditedWorkTree(setup.paths or ["."], setup.exclude, edited) if edited else None
+        return judge(setup, run.open(setup, source=source), rules, with_ignores=not run.no_ignores)
 
     if not run.preview:
         fix(judge_now, unsafe=run.unsafe_fixes)

@@ -306,7 +306,7 @@ class World:
         repository, and so does one without any Service (or the like) in a namespace
         (docs/design/field-notes.md §1, need 1).
         """
-        if self.orphan(key) is not None:
+        if key.group and self.orphan(key) is not None:
             return ""
         if key.group == GATEWAY_GROUP:
             if not self.of_kind(key.group, key.kind):

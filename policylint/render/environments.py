@@ -46,7 +46,7 @@ class Environment(NamedTuple):
         gaps: what may put more objects into it.
         notes: GWP911 and GWP912.
         not_rendered: sentences for the coverage line.
-        orphans: objects of Gateway API and of policies in files that nothing deploys in any environment.
+        orphans: Services, objects of Gateway API and of policies in files that nothing deploys in any environment.
         problems: what is wrong with files that something deploys.
         stopping: files, as shown, that this environment deploys and that are no YAML: the whole build fails.
     """
@@ -277,7 +277,8 @@ def _orphans(
         manifests = manifests_of([document])
         made, _, _ = released(manifests, tree, Journal())  # routes that only values speak of can be orphans, too
         for manifest in (*manifests, *made):
-            for resource in _placed(manifest, tree.cluster_scoped) if manifest.group in groups else ():
+            is_kept = manifest.group in groups or (manifest.group, manifest.kind) == ("", "Service")
+            for resource in _placed(manifest, tree.cluster_scoped) if is_kept else ():
                 if resource.key.namespace and (not manifest.namespace or manifest in made):
                     namespace = f"{UNKNOWN_NAMESPACE}{path.rpartition('/')[0]}"
                     key = resource.key._replace(namespace=namespace)

@@ -58,7 +58,21 @@ def escalate_changed(findings: list[Finding], pairs: Sequence[Sides], sides: Dif
     """Return the findings of the later side of a diff, those that were uncertain and are about what the change removes
     as errors."""
     gone = {pair.after.world.name: {key: key for key in pair.pairing.removed} | pair.pairing.renamed for pair in pairs}
-    return escalate_removed(findings, gone, "change", lambda: _may_come_otherwise(sides))
+    told = [_without_guess(finding) if _names_removed(finding, gone) else finding for finding in findings]
+    return escalate_removed(told, gone, "change", lambda: _may_come_otherwise(sides))
+
+
+def _names_removed(finding: Finding, removed: Gone) -> bool:
+    """Tell whether a finding is certain of a missing object, and the change is what removes it."""
+    known = finding.confidence != "unknown" and finding.rule in RULES and bool(finding.resources)
+    return known and bool(finding.environments) and _is_gone(finding, removed)
+
+
+def _without_guess(finding: Finding) -> Finding:
+    """Return the finding with what became of the object in place of a guess at what else was meant."""
+    kept = tuple(line for line in finding.help if not line.startswith("fix: write "))
+    label = f"{finding.resources[-1]} was deployed before this change"
+    return finding._replace(label=label, help=kept, fixes=())
 
 
 def escalate_removed(

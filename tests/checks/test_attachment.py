@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.workspace import open_workspace
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, policy, route, rules
 
 BTP = "BackendTrafficPolicy"
@@ -272,3 +273,21 @@ spec:
   targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespaces: {from: All}}]
 """
     assert "GWP105" not in rules(lint(tmp_path, *WORLD, text))
+
+
+def test_names_that_differ_in_numbers_or_are_there_already_are_not_guessed_away(tmp_path: Path) -> None:
+    """`--unsafe-fixes` may not make two references of one, nor of version 1 version 2."""
+
+    def fixes(*documents: str) -> list[object]:
+        file = tmp_path / "world.yaml"
+        file.write_text("---\n".join(documents), encoding="utf-8")
+        found = open_workspace([str(file)]).findings({"GWP101"})
+        assert found
+        return [(fix.title, fix.safe) for each in found for fix in each.fixes]
+
+    one = policy("BackendTrafficPolicy", "retries", "kind: HTTPRoute, name: chekout", "retry: {numRetries: 3}")
+    assert fixes(GATEWAY, SERVICE, route(), one) == [("write `name: checkout`", False)]
+    both = one.replace("chekout}", "chekout}, {group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}")
+    assert fixes(GATEWAY, SERVICE, route(), both) == []
+    versioned = one.replace("chekout", "checkout-v1")
+    assert fixes(GATEWAY, SERVICE, route("checkout-v2"), versioned) == []

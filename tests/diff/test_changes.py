@@ -85,6 +85,6 @@ def test_answer(
     (issue,) = json.loads(shown["codeclimate"])
     assert (issue["check_name"][:6], issue["severity"]) == ("GWP201", "info")
     (result,) = json.loads(shown["sarif"])["runs"][0]["results"]
-    assert (result["ruleId"], result["level"]) == ("GWP201", "note")
+    assert (result["ruleId"], result["level"]) == ("GWP201/note", "note")
     assert run(directory, "diff", "HEAD~1..HEAD", "--exit-code")[0] == 1
     assert run(directory, "diff", "HEAD..HEAD", "--exit-code")[0] == 0

@@ -55,20 +55,21 @@ def run(*arguments: str) -> Result:
 
 def test_fix_edits_and_reports_what_is_left(world: Path) -> None:
     before = write(world, GATEWAY, route(), SERVICE, OLD)
-    result = run("--fix", "-o", "concise")
+    result = run("--fix", "--unsafe-fixes", "-o", "concise")
     assert result.exit_code == 0
     assert "fixed 2 findings in 1 file" in result.stderr
     after = world.read_bytes()
     assert after == before.replace(b"  targetRef:  # one\n    group", b"  targetRefs:  # one\n    - group").replace(
         b"    kind: HTTPRoute\n    name: chekout", b"      kind: HTTPRoute\n      name: checkout"
     )
-    assert "fixed 0 findings" in run("--fix").stderr
+    assert "fixed 0 findings" in run("--fix", "--unsafe-fixes").stderr
     assert world.read_bytes() == after
 
 
 def test_diff_changes_nothing(world: Path) -> None:
     before = write(world, GATEWAY, route(), SERVICE, OLD)
-    result = run("--diff")
+    assert "would fix 1 of 2 findings (1 more with --unsafe-fixes)" in run("--diff").stderr
+    result = run("--diff", "--unsafe-fixes")
     assert result.exit_code == 1
     assert "-    name: chekout\n" in result.stdout
     assert "+      name: checkout\n" in result.stdout
@@ -102,7 +103,7 @@ def test_reports_carry_the_fixes(world: Path) -> None:
     ((only,),) = (each["edits"] for each in by_rule["GWP101"])
     assert only["text"] == "checkout"
     assert only["end_column"] - only["column"] == len("chekout")
-    assert [each["safe"] for each in by_rule["GWP405"]] == [False]
+    assert [each["safe"] for each in (*by_rule["GWP101"], *by_rule["GWP405"])] == [False, False]
     assert len(by_rule["GWP502"][0]["edits"]) == len([each for each in line if each.startswith("    ")]) + 1
     sarif = json.loads(run("-o", "sarif").stdout)
     fixes = [fix for each in sarif["runs"][0]["results"] for fix in each.get("fixes", [])]
@@ -111,3 +112,28 @@ def test_reports_carry_the_fixes(world: Path) -> None:
         import jsonschema
 
         jsonschema.validate(sarif, json.loads(SARIF.read_text(encoding="utf-8")))
+
+
+def test_a_fix_that_brings_about_another_error_is_not_made(world: Path) -> None:
+    """With the name put right, one policy of a kind would stand against another one of the same target."""
+    first = policy("SecurityPolicy", "first", "kind: HTTPRoute, name: checkout", "cors: {allowOrigins: ['*']}")
+    second = policy("SecurityPolicy", "second", "kind: HTTPRoute, name: chekout", "cors: {allowOrigins: ['*']}")
+    before = write(world, GATEWAY, route(), SERVICE, first, second)
+    assert "fixed 0 findings" in run("--fix", "--unsafe-fixes").stderr
+    assert world.read_bytes() == before
+    assert "would fix 0 of" in run("--diff", "--unsafe-fixes").stderr
+
+
+def test_what_a_file_has_that_nothing_deploys_is_not_guessed(world: Path) -> None:
+    folder = world.parent
+    (folder / "kustomization.yaml").write_text("resources: [deployed.yaml]\n", encoding="utf-8")
+    (folder / "cart.yaml").write_text(SERVICE.replace("name: checkout", "name: checkouts"), encoding="utf-8")
+    (folder / "parent.yaml").write_text(GATEWAY.replace("name: edge", "name: edges"), encoding="utf-8")
+    lost = route(parent="name: edges, namespace: infra").replace(
+        "backendRefs: [{name: checkout,", "backendRefs: [{name: checkouts,"
+    )
+    write(folder / "deployed.yaml", GATEWAY, SERVICE, lost)
+    text = run().stdout
+    assert "nothing deploys parent.yaml, which has it" in text
+    assert "nothing deploys cart.yaml, which has it" in text
+    assert "fixed 0 findings\n" in run("--fix", "--unsafe-fixes").stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from policylint.checks.kit.wording import Spellings
 from policylint.documents.scalars import resolve_plain
@@ -26,6 +26,28 @@ def set_value(
         return ()
     field = next((str(step) for step in reversed(location.pointer) if isinstance(step, str)), "")
     return (Fix(f"write `{field}: {new}`" if field else f"write `{new}`", (Change("set", location, old, new),)),)
+
+
+def rename(
+    places: Iterable[Location], old: str, new: str, known: Spellings, used: Collection[str] = ()
+) -> tuple[Fix, ...]:
+    """Write another name of an object or section wherever a wrong one stands, if it is the only one that is near.
+
+    Unsafe: a name that is nearly the same is a guess. There is no fix where the numbers in the names differ
+    (`shop-v1`, `shop-v2`), as those tell objects apart on purpose, nor to a name that is referred to already.
+
+    Args:
+        used: the names that other references of the same object have.
+    """
+    if not old or not new or new in used or only_near(old, known) != new or _numbers(old) != _numbers(new):
+        return ()
+    changes = tuple(Change("set", place, old, new) for place in places)
+    field = str(changes[0].location.pointer[-1])
+    return (Fix(f"write `{field}: {new}`", changes, safe=False),)
+
+
+def _numbers(name: str) -> list[str]:
+    return re.findall(r"\d+", name)
 
 
 def rename_key(location: Location, old: str, new: str, known: Iterable[str]) -> tuple[Fix, ...]:

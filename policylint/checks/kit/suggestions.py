@@ -25,9 +25,12 @@ class Nearby:
         self._homes: dict[tuple[str, str], dict[str, list[str]]] = {}
 
     def name(self, key: ResourceKey) -> str:
-        """Return the name of an object of that kind in that namespace that is nearly the same, "" without one."""
+        """Return the name of an object of that kind in that namespace that is nearly the same, "" without one.
+
+        Where a file has the very object and nothing deploys that file, the name is right.
+        """
         if key not in self._guesses:
-            self._guesses[key] = near(key.name, self.names(key))
+            self._guesses[key] = "" if self._world.orphan(key) else near(key.name, self.names(key))
         return self._guesses[key]
 
     def names(self, key: ResourceKey) -> Spellings:
@@ -53,6 +56,9 @@ class Nearby:
 
     def describe(self, key: ResourceKey) -> str:
         """Return `no HTTPRoute "chekout" in namespace shop (did you mean "checkout"?)`."""
+        orphan = self._world.orphan(key)
+        if orphan is not None:
+            return f"nothing deploys {orphan.document.file}, which has it"
         where = f" in namespace {key.namespace}" if key.namespace and not key.unplaced else ""
         guess, homes = self.name(key), self.namespaces(key)
         if homes:

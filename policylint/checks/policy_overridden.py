@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policylint.checks.kit.losses import lost_fields, names, overridden, superseders
-from policylint.model import Finding, Severity
+from policylint.model import Finding, Severity, mapping
 from policylint.model.words import listing, verb
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
 RULE = "GWP203"
+_FIX = "fix: remove it, or what overrides it"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -23,7 +25,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             message = f"{state.key} has no effect: {names(state, by)} {verb(len(by), 'overrides')} all of it"
             label = f"none of its settings ({listing(lost_fields(state))}) applies anywhere"
             finding = overridden(RULE, severity, message, label, simulation, state, by)
-            yield finding._replace(help=("fix: remove it, or what overrides it",))
+            kept = _is_default_denial(state)
+            advice = "note: it still denies routes that come without a policy of their own" if kept else _FIX
+            yield finding._replace(help=(advice,))
 
 
 def _loses_protection(state: PolicyState) -> bool:
@@ -33,6 +37,8 @@ def _loses_protection(state: PolicyState) -> bool:
     counts; a parent that gives way to something more specific does what defaults are for, so that only authentication
     and authorization count there.
     """
+    if _is_default_denial(state):
+        return False
     settings = state.kind.settings
     for group in state.groups:
         outranked = group.effective.stack[-1].key == state.key  # the most specific of its stack, and lost all the same
@@ -43,3 +49,29 @@ def _loses_protection(state: PolicyState) -> bool:
             if field in protecting and group.effective.spec.get(field) != own:
                 return True
     return False
+
+
+def _is_default_denial(state: PolicyState) -> bool:
+    """Return whether a policy denies without asking for credentials, and wherever it gives way others protect.
+
+    A Gateway that denies unless a route says otherwise is meant to be overridden by every route there is (Kuadrant's
+    guide "Secure, protect, and connect" begins with one); it is there for the routes to come.
+    """
+    settings = state.kind.settings
+    asking = {*settings.authentication, *settings.authorization}
+    own = [(field, value) for declared in state.declared for field, value in declared.proper.items() if field in asking]
+    return (
+        bool(own)
+        and all(_only_denies(mapping(value)) for _, value in own)
+        and all(
+            group.effective.stack[-1].key != state.key and any(group.effective.spec.get(field) for field in asking)
+            for group in state.groups
+        )
+    )
+
+
+def _only_denies(setting: Mapping[str, Any]) -> bool:
+    """Return whether a setting is an authorization that identifies nobody: Kuadrant's `rules`, or a bare `Deny`."""
+    if "defaultAction" in setting:
+        return setting["defaultAction"] == "Deny" and not setting.get("rules")
+    return bool(setting.get("authorization")) and not setting.get("authentication")

@@ -148,3 +148,38 @@ def test_directives(tmp_path: Path, body: str, label: str) -> None:
     found = lint(tmp_path, *WORLD, kuadrant("edge", "Gateway", "edge", body))
     assert only(found, "GWP208").label == label
     assert rules(found) == ["GWP208"]
+
+
+def default_denial(part: str) -> tuple[str, ...]:
+    """Kuadrant's guide: a Gateway that denies everything, and a route with a policy of its own."""
+    return (
+        GATEWAY.replace("gatewayClassName: envoy", "gatewayClassName: istio"),
+        route(),
+        SERVICE,
+        """
+apiVersion: kuadrant.io/v1
+kind: AuthPolicy
+metadata: {name: deny-all, namespace: infra}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}
+  defaults: {rules: {PART: {rule: {opa: {rego: allow = false}}}}}
+""".replace("PART", part),
+        """
+apiVersion: kuadrant.io/v1
+kind: AuthPolicy
+metadata: {name: checkout, namespace: shop}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}
+  rules: {authentication: {keys: {apiKey: {selector: {matchLabels: {app: shop}}}}}}
+""",
+    )
+
+
+def test_a_default_denial_that_every_route_overrides_is_a_note(tmp_path: Path) -> None:
+    said = only(lint(tmp_path, *default_denial("authorization")), "GWP203")
+    assert said.severity == "note"
+    assert said.help == ("note: it still denies routes that come without a policy of their own",)
+
+
+def test_authentication_that_every_route_overrides_stays_a_warning(tmp_path: Path) -> None:
+    assert only(lint(tmp_path, *default_denial("authentication")), "GWP203").severity == "warning"

@@ -24,6 +24,7 @@ FACTS = (
     "route",
     "rule",
     "policies",
+    "hasNot",
     "backendTLS",
 )
 
@@ -41,7 +42,7 @@ def checks(trace: Trace, expect: Mapping[str, Any]) -> Iterator[Check]:
     """Yield one check per entry of `expect`.
 
     Raises:
-        RequestError: an entry that is unknown.
+        RequestError: an entry that is unknown or malformed.
     """
     for fact, want in expect.items():
         if fact not in FACTS:
@@ -89,8 +90,14 @@ def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
             answer = {"headers": dict(trace.response)}
             return answer, _same(mapping(want), answer)
         case "policies":
-            owners = sorted(map(str, {key for met in trace.policies for key in met.group.effective.sources}))
-            return owners, set(owners) == {str(policy) for policy in sequence(want)}
+            owners = _owners(trace)
+            named = _named(want)
+            return owners, set(owners) >= named if named else not owners
+        case "hasNot":
+            owners = _owners(trace)
+            if set(mapping(want)) != {"policies"} or not _named(want["policies"]):
+                raise RequestError("`hasNot` wants {policies: [Kind namespace/name, …]}")
+            return {"policies": owners}, not _named(want["policies"]) & set(owners)
         case "backendTLS":
             return trace.backend_tls, trace.backend_tls == want
         case _:
@@ -98,6 +105,16 @@ def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
             nodes = {"listener": listener and listener.node, "route": route and route.key, "rule": trace.rule}
             got = None if nodes[fact] is None else str(nodes[fact])
             return got, got == want
+
+
+def _owners(trace: Trace) -> list[str]:
+    """Return the policies of which the request meets a setting."""
+    return sorted(map(str, {key for met in trace.policies for key in met.group.effective.sources}))
+
+
+def _named(policies: Any) -> set[str]:
+    """Return the policies that an expectation names, in a list or one alone."""
+    return {policies} if isinstance(policies, str) else {str(policy) for policy in sequence(policies)}
 
 
 def _same(want: Mapping[str, Any], got: Mapping[str, Any]) -> bool:

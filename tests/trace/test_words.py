@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from policylint.cli import main
 from policylint.trace import RequestError, Tracer, from_url, request
+from policylint.trace.expecting import checks
 from policylint.workspace import open_workspace
 from tests.conftest import Golden
 
@@ -186,6 +187,30 @@ def test_check_passes_and_fails(tmp_path: Path) -> None:
     assert result.return_value == 1
     assert "status: expected 404, got 200" in result.output
     assert "1 of 2 requests do what is expected, 1 without `expect`" in result.output
+
+
+@pytest.mark.parametrize(
+    ("expect", "holds"),
+    [
+        ({"policies": ["SecurityPolicy infra/edge-jwt"]}, True),
+        ({"policies": ["SecurityPolicy infra/edge-jwt", "SecurityPolicy infra/other"]}, False),
+        ({"policies": []}, False),
+        ({"hasNot": {"policies": ["SecurityPolicy infra/other"]}}, True),
+        ({"hasNot": {"policies": ["SecurityPolicy infra/other", "SecurityPolicy infra/edge-jwt"]}}, False),
+    ],
+)
+def test_policies_are_at_least_those_expected(expect: dict[str, Any], holds: bool) -> None:
+    (tracer,) = (Tracer(simulation) for simulation in open_workspace([str(SHOP)]).simulations)
+    trace = tracer.trace(request({"scheme": "https", "host": "shop.example.com", "path": "/cart"}))
+    (check,) = checks(trace, expect)
+    assert check.holds is holds, check.got
+
+
+@pytest.mark.parametrize("unwanted", [{}, [], {"policy": ["x"]}, {"policies": []}, "SecurityPolicy infra/other"])
+def test_has_not_that_names_nothing_is_refused(precedence: Tracer, unwanted: object) -> None:
+    trace = precedence.trace(request({"host": "paths.test", "path": "/"}))
+    with pytest.raises(RequestError, match="hasNot"):
+        list(checks(trace, {"hasNot": unwanted}))
 
 
 def test_check_needs_something_expected(tmp_path: Path) -> None:

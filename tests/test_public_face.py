@@ -166,7 +166,7 @@ def test_an_open_tree_is_asked() -> None:
     assert [str(met.group.effective.stack[0].key) for met in traced.trace.policies] == [
         "BackendTrafficPolicy shop/slow"
     ]
-    with pytest.raises(policylint.UsageError, match="nothing is called"):
+    with pytest.raises(policylint.UsageError, match="no object named"):
         tree.explain("nope")
     with pytest.raises(policylint.UsageError, match="is not a header"):
         tree.trace("GET", "http://shop.example.com/", headers=["x"])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from policylint.errors import UsageError
 from policylint.model import ROUTE_KINDS, Node, ResourceKey
-from policylint.model.spelling import alike, find, readings, spelled, spelling
+from policylint.model.spelling import alike, find, readings, spelled
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
@@ -51,8 +51,10 @@ def subjects(name: str, simulations: Sequence[Simulation], rule: str = "") -> li
     known |= {ResourceKey("", "Namespace", "", namespace) for namespace in namespaces}
     known |= {key for simulation in simulations for key in simulation.topology.unseen}
     found = find(name, known)
-    if len(found) > 1 and not spelling(name).kind:
+    if len(found) > 1 and not any(reading.kind and reading.fits(found[0]) for reading in readings(name)):
         found = [key for key in found if _is_asked_about(key, simulations)] or found
+        routes = [key for key in found if key.kind in ROUTE_KINDS]
+        found = routes if len(routes) == 1 else found
     if not found:
         raise UnclearError(_unknown(name, known))
     if len(found) > 1:
@@ -118,4 +120,4 @@ def _unknown(name: str, known: Iterable[ResourceKey]) -> str:
     """Return the message for a name that fits no object, with the names that are like it."""
     similar = alike(name, known)
     hint = f" (did you mean {' or '.join(map(spelled, similar))}?)" if similar else ""
-    return f'nothing is called "{name}" here{hint}; it is Kind/namespace/name'
+    return f'no object named "{name}"{hint}; use Kind/namespace/name'

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 QUERY = "What is asked"
 ITSELF = "-"
+_WIDEST = 240
+"""Columns beyond which a table is hard to read across, on the widest terminal too."""
 
 
 @click.command(
@@ -79,7 +81,7 @@ def explain(run: Run, resource: str, rule: str, field: str, without: str | None,
     ]
     run.lap("explain")
     names = Names(key for simulation in workspace.simulations for key in simulation.world.resources)
-    for piece in write(form, explained, names, Paint(wants_color(color)), page_width(), field):
+    for piece in write(form, explained, names, Paint(wants_color(color)), page_width(widest=_WIDEST), field):
         put(piece)
     run.end(workspace.coverage)
     return INCOMPLETE if workspace.coverage.cut_off else OK

@@ -73,13 +73,13 @@ def wants_addresses(environment: Mapping[str, str] = os.environ) -> bool:
     return environment.get("CI", "") not in ("", "0", "false") and not _on_terminal()
 
 
-def page_width() -> int:
-    """Return the columns for text: 100, on a terminal no more than it has."""
+def page_width(*, widest: int = WIDEST) -> int:
+    """Return the columns for text: 100, on a terminal as many as it has, up to `widest`."""
     if not _on_terminal():
         return WIDEST
     from shutil import get_terminal_size
 
-    return max(NARROWEST, min(WIDEST, get_terminal_size((WIDEST, 24)).columns))
+    return max(NARROWEST, min(widest, get_terminal_size((WIDEST, 24)).columns))
 
 
 def _into_log() -> bool:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -288,3 +289,21 @@ def test_a_revision_of_the_directory_that_is_named(tmp_path: Path) -> None:
     assert said["location"]["file"] == "infra/gateway.yaml"
     gone = run("Gateway/platform/external", "-C", str(tmp_path / SHOP), "--at", "HEAD")
     assert "no object named" in str(gone.exception)
+
+
+@pytest.mark.parametrize("name", ["HTTPRoute/checkout", "HTTPRoute/cart", "edge-jwt", "EnvoyExtensionPolicy/headers"])
+@pytest.mark.parametrize("columns", [80, 160])
+def test_it_fits_the_terminal(name: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policylint.cli.output._on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = click.unstyle(text(name, SHOP)).splitlines()
+    assert [line for line in lines if len(line) > columns] == []
+    if columns > 100 and name != "EnvoyExtensionPolicy/headers":
+        assert max(map(len, lines)) == columns, "the title goes to the end of the line"
+
+
+def test_an_authorization_policy_without_rules_is_said_to_deny(tmp_path: Path) -> None:
+    file = tmp_path / "nobody.yaml"
+    kind = "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\n"
+    file.write_text(kind + "metadata: {name: nobody, namespace: shop}\nspec: {}\n", encoding="utf-8")
+    assert "nothing: it denies everything" in text("nobody", str(file))

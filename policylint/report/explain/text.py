@@ -16,6 +16,7 @@ from policylint.explain.unattached import target_place
 from policylint.explain.wording import Crowd, all_rules, chains, implementation_of, level_of, none_acts, strategy, where
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading
+from policylint.policy.results import PolicyState
 from policylint.report.explain.radius import Radius
 from policylint.report.kit.display import Paint, one_line, padded, place, short_place, width, wrapped
 from policylint.report.kit.identity import Names
@@ -28,6 +29,7 @@ _LONG = 44
 _MOST_LOST = 8
 _HOW = 26
 _MOST_LEAVES = 60
+_LEAST_HOW = 12
 
 
 def how(setting: Setting) -> str:
@@ -54,7 +56,10 @@ class ExplanationText:
             name = "" if fact.name == previous else fact.name
             previous = fact.name
             words = one_line(fact.words)
-            yield f"  {name:{label}}  {self.paint('error', words) if fact.bad else words}\n"
+            first, *rest = wrapped(words, self.room - label - 4)
+            for part in (first, *rest):
+                yield f"  {name:{label}}  {self.paint('error', part) if fact.bad else part}\n"
+                name = ""
         if explanation.state is not None:
             yield from self._policy(explanation)
         else:
@@ -62,11 +67,22 @@ class ExplanationText:
         if explanation.findings and not self.field:
             yield "\n"
             for finding in explanation.findings[:_MOST]:
-                head = self.paint(finding.severity, f"{finding.severity}[{finding.rule}]")
-                yield f"{head} {one_line(finding.message)}  {self.paint('faint', short_place(finding.location))}\n"
+                yield from self._finding(finding)
         if radius is not None:
             yield from self._radius(explanation, radius)
         yield "\n" + self.paint("faint", _ask(explanation)) + "\n"
+
+    def _finding(self, finding: Finding) -> Iterator[str]:
+        """Yield the message of a finding and its place, in several lines where one has no room for both."""
+        head, spot = f"{finding.severity}[{finding.rule}]", short_place(finding.location)
+        lines = wrapped(one_line(finding.message), self.room - width(head) - 1)
+        shown = self.paint(finding.severity, head)
+        for line in lines[:-1]:
+            yield f"{shown} {line}\n"
+            shown = " " * width(head)
+        last = lines[-1]
+        gap = "  " if width(head) + width(last) + width(spot) + 3 <= self.room else f"\n{' ' * (width(head) + 1)}"
+        yield f"{shown} {last}{gap}{self.paint('faint', spot)}\n"
 
     def _title(self, explanation: Explanation) -> str:
         subject = one_line(self.names.node(explanation.subject.node))
@@ -167,7 +183,11 @@ class ExplanationText:
                 yield f"  {padded(row[0], sizes[0])}  {row[1]}".rstrip() + "\n"
                 continue
             line = "  " + "  ".join(map(padded, row, sizes))
-            first, *rest = (part.rstrip() for part in wrapped(row[3], max(self.room - width(line) - 2, 24)))
+            if (beside := self.room - width(line) - 2) < min(width(row[3]), _LEAST_HOW):  # too long: below, indented
+                yield f"{line.rstrip()}\n"
+                yield from (f"      {part.rstrip()}\n" for part in wrapped(row[3], self.room - 6))
+                continue
+            first, *rest = (part.rstrip() for part in wrapped(row[3], beside))
             text = f"{line}  {first}".rstrip()
             yield (self.paint("faint", text) if not number else text) + "\n"
             yield from (f"{' ' * (width(line) + 2)}{part}\n" for part in rest)
@@ -176,12 +196,13 @@ class ExplanationText:
         state, reach = explanation.state, explanation.reach
         assert state is not None and reach is not None
         declared = sorted({str(name) for each in state.declared for name in each.proper})
-        yield f"  sets      {one_line(', '.join(declared) or 'nothing')}\n"
+        yield f"  sets      {one_line(', '.join(declared) or _bare(state))}\n"
         by = f" by {', '.join(key.path for key in state.by)}" if state.by else ""
         yield f"  verdict   {self.paint(_style(state.verdict), one_line(f'{state.verdict}{by}'))}\n"
         if state.invalid:
             yield f"  invalid   {one_line(state.invalid)}\n"
-        yield f"  merge     {implementation_of(state.kind)}: {strategy(state.kind)}\n"
+        lines = wrapped(f"{implementation_of(state.kind)}: {strategy(state.kind)}", self.room - 12)
+        yield from (f"  {'' if number else 'merge':7}   {line}\n" for number, line in enumerate(lines))
         head = "targets"
         for target in state.targets:
             words = one_line(self.names.target(target))
@@ -189,7 +210,9 @@ class ExplanationText:
             if target.selector is not None and target.nodes:
                 problem = f"selects {count(len(target.nodes), 'object')}"
             spot = self.paint("faint", short_place(target_place(state, target)))
-            yield f"  {head:7}   {words}  {self.paint('error', problem) if target.problem else problem}  {spot}\n"
+            needed = 16 + width(words) + width(problem) + width(short_place(target_place(state, target)))
+            gap = "  " if needed <= self.room else f"\n{' ' * 12}"
+            yield f"  {head:7}   {words}  {self.paint('error', problem) if target.problem else problem}{gap}{spot}\n"
             head = ""
         for refusal in state.refused:
             claimed = f"{refusal.attachment.node}: {refusal.by.path} claimed it first"
@@ -219,7 +242,9 @@ class ExplanationText:
             yield f"  ~ {one_line(leading(fold.keys, 4))}\n"
             size = max(width(line.name) for line in fold.lines)
             for line in fold.lines:
-                yield f"      {line.sign} {one_line(line.name):{size}}  {one_line(line.words)}\n"
+                first, *rest = wrapped(one_line(line.words), self.room - size - 10)
+                yield f"      {line.sign} {one_line(line.name):{size}}  {first}\n"
+                yield from (f"{' ' * (size + 10)}{part}\n" for part in rest)
         if len(radius.folds) > _MOST:
             yield f"  and {len(radius.folds) - _MOST} more\n"
         if radius.workloads:
@@ -318,3 +343,10 @@ def _style(verdict: str) -> str:
 
 def _cut(text: str, room: int) -> str:
     return text if width(text) <= room else text[: room - 1] + "…"
+
+
+def _bare(state: PolicyState) -> str:
+    """Return what a policy does that sets nothing: an AuthorizationPolicy without rules allows nobody."""
+    if (state.key.group, state.key.kind) == ("security.istio.io", "AuthorizationPolicy"):
+        return "nothing: it denies everything"
+    return "nothing"

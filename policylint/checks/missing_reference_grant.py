@@ -23,13 +23,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.topology.routes:
         folded: dict[object, list[_Refused]] = {}
         for backend in state.backends:
-            if not backend.granted:
+            if not backend.granted and backend.wanted.name:  # GWP501 says that it has no name
                 place = (backend.wanted.group, backend.wanted.kind, backend.wanted.namespace, backend.granted)
                 folded.setdefault(place, []).append((backend.pointer, backend.wanted, backend.granted is None))
         for refused in folded.values():
             yield _finding(simulation, state.route, refused)
     for reference in _references(simulation):
-        if not reference.granted:
+        if not reference.granted and reference.wanted.name:
             single = (reference.pointer, reference.wanted, reference.granted is None)
             yield _finding(simulation, reference.holder, [single])
 

@@ -19,12 +19,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
     for state in simulation.topology.routes:
         for parent in state.parents:
-            if not parent.resolution.found:
+            if not parent.resolution.found and parent.wanted.name:  # GWP501 says that it has no name
                 why = _unknown(simulation, parent.wanted, parent.resolution, nearby)
                 used = {other.wanted.name for other in state.parents if other.wanted[:3] == parent.wanted[:3]}
                 yield _finding(state.route, parent.pointer, parent.wanted, why, nearby, used)
     for listener_set in simulation.topology.listener_sets:
-        if not listener_set.resolution.found:
+        if not listener_set.resolution.found and listener_set.parent.name:
             pointer: Pointer = ("spec", "parentRef")
             why = _unknown(simulation, listener_set.parent, listener_set.resolution, nearby)
             yield _finding(listener_set.listener_set, pointer, listener_set.parent, why, nearby)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,13 @@ def test_a_backend_of_a_kind_that_nobody_knows_is_up_to_the_controller(tmp_path:
 def test_a_backend_without_a_name_breaks_the_schema_and_is_not_missing(tmp_path: Path) -> None:
     nameless = route().replace("{name: checkout, port: 8080}", "{port: 8080}")
     assert set(rules(lint(tmp_path, GATEWAY, nameless, SERVICE))) == {"GWP501"}
+
+
+def test_a_reference_without_a_name_is_told_of_once(tmp_path: Path) -> None:
+    """By GWP501, which has its field: `missing Gateway infra/` and `may not use Service x/` end in nothing."""
+    lost = route(parent='name: "", namespace: infra', backend="port: 8080, namespace: x").replace(
+        "Refs: [{name: checkout,", 'Refs: [{name: "",'
+    )
+    found = lint(tmp_path, GATEWAY, lost)
+    assert "GWP501" in rules(found)
+    assert [said for said in found if re.search(r"/($| )", said.message)] == []

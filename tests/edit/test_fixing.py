@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,25 @@ def test_what_a_file_has_that_nothing_deploys_is_not_guessed(world: Path) -> Non
     assert "nothing deploys parent.yaml, which has it" in text
     assert "nothing deploys cart.yaml, which has it" in text
     assert "fixed 0 findings\n" in run("--fix", "--unsafe-fixes").stderr
+
+
+def test_what_a_change_removes_is_not_guessed(world: Path) -> None:
+    """With `checkouts` still there, a policy of the deleted `checkout` is told of no misspelling."""
+
+    def git(*words: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *words], cwd=world.parent, check=True
+        )
+
+    retries = policy("BackendTrafficPolicy", "retries", "kind: HTTPRoute, name: checkout", "retry: {numRetries: 3}")
+    write(world, GATEWAY, SERVICE, route(), route("checkouts"), retries)
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "before")
+    write(world, GATEWAY, SERVICE, route("checkouts"), retries)
+    result = CliRunner().invoke(main, ["diff", "HEAD", "-o", "json"])
+    (finding,) = (each for each in json.loads(result.stdout)["findings"] if each["rule"] == "GWP101")
+    assert "did you mean" not in result.stdout
+    assert "write `name" not in str(finding)
+    text = CliRunner().invoke(main, ["diff", "HEAD"]).stdout
+    assert "did you mean" not in text

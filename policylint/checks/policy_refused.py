@@ -9,10 +9,11 @@ from policylint.checks.kit.locations import deepest_written, path
 from policylint.model import Finding, Location
 from policylint.model.words import count
 from policylint.policy.results import PolicyState
+from policylint.policy.validity import SCHEMA
 from policylint.simulation import Simulation
 
 RULE = "GWP111"
-_REPORTED = frozenset({*duplicate_target.CODES, *conflicting_merge_directives.CODES, cluster_scope_target.CODE})
+_REPORTED = frozenset({*duplicate_target.CODES, *conflicting_merge_directives.CODES, cluster_scope_target.CODE, SCHEMA})
 """Codes that other rules report."""
 
 

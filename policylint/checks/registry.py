@@ -73,9 +73,8 @@ def unstated_order(simulation: Simulation) -> bool:
 def broken_objects(simulation: Simulation) -> bool:
     """Need an object that its schema or a rule of its API server refuses."""
     from policylint.checks.kit.invariants import breaches
-    from policylint.checks.kit.schemas import broken_objects as refused_by_schema
 
-    return bool(refused_by_schema(simulation) or breaches(simulation))
+    return bool(simulation.broken or breaches(simulation))
 
 
 class RuleEntry(NamedTuple):

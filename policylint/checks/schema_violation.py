@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from policylint.checks.kit.fixes import rename_key, set_value
 from policylint.checks.kit.invariants import Breach, breaches
 from policylint.checks.kit.locations import path, value_at
-from policylint.checks.kit.schemas import BrokenObject, broken_objects, is_surprising, written_text
+from policylint.checks.kit.schemas import is_surprising, written_text
 from policylint.checks.kit.wording import near
 from policylint.model import Confidence, Finding, Location, Related, Severity, mapping
 from policylint.model.fix import Fix
 from policylint.model.words import listing
-from policylint.schema.known import is_experimental
+from policylint.policy.validity import SCHEMA
+from policylint.schema.broken import BrokenObject, is_passing
 from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -21,18 +22,15 @@ if TYPE_CHECKING:
 
 RULE = "GWP501"
 _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
-_RETIRED = frozenset({"backendTLS", "frontendValidation"})
-"""Fields of Gateways that were experimental up to Gateway API v1.4, and have other names since."""
 _DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    refused = broken_objects(simulation)
-    for broken in refused:
+    for broken in simulation.broken:
         for violation in broken.violations:
             if not _has_own_rule(simulation, broken, violation):
                 yield _finding(broken, violation)
-    objects = {broken.resource.key for broken in refused}
+    objects = {broken.resource.key for broken in simulation.broken}
     for breach in breaches(simulation):
         if breach.resource.key not in objects:  # the API server checks types first, too
             yield _breach(breach)
@@ -42,10 +40,11 @@ def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Viola
     """Return whether another rule reports it: on targets (GWP102, GWP103, GWP107), or on surprising scalars."""
     state = simulation.policies.get(broken.resource.key)
     if state is not None and violation.pointer[:1] == ("spec",) and violation.pointer[1:2]:
-        if state.invalid_pointer and violation.pointer[: len(state.invalid_pointer)] == state.invalid_pointer:
+        has_code = state.invalid_code not in ("", SCHEMA)
+        if has_code and violation.pointer[: len(state.invalid_pointer or "none")] == state.invalid_pointer:
             return True
         in_target = violation.pointer[1] in _TARGETS
-        if in_target and (state.invalid_code or any(target.problem or target.lenient for target in state.targets)):
+        if in_target and (has_code or any(target.problem or target.lenient for target in state.targets)):
             return True
     if violation.code != "type" or "string" not in violation.wanted:
         return False
@@ -96,7 +95,7 @@ def _grade(broken: BrokenObject, violation: Violation) -> tuple[Severity, Confid
     """Return severity and confidence: the cluster may have another release, and releases rename experimental fields."""
     if broken.schema.origin is not None:
         return "error", "certain"
-    if not _RETIRED.isdisjoint(violation.pointer) or is_experimental(broken.schema.schema, violation.pointer):
+    if is_passing(broken.schema, violation.pointer):
         return "note", "unknown"
     return "error", "assumed"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.checks.kit.fixes import quote
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.schemas import broken_objects, is_surprising, read_as, written_text
+from policylint.checks.kit.schemas import is_surprising, read_as, written_text
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Resource, mapping
 from policylint.simulation import Simulation
@@ -20,7 +20,7 @@ _ODD_KEYS = ("true", "false", "null")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    for broken in broken_objects(simulation):
+    for broken in simulation.broken:
         for violation in broken.violations:
             if violation.code == "type" and "string" in violation.wanted and len(violation.wanted) == 1:
                 text = written_text(simulation, broken.resource.location(*violation.pointer))

@@ -161,7 +161,7 @@ class World:
         self.problems = tuple(problems)
         self.unseen = unseen or Unseen()
         self.assumed = assumed
-        self.set_aside: frozenset[ResourceKey] = frozenset()
+        self.set_aside: Mapping[ResourceKey, str] = {}
         self.faults = list(faults)
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
@@ -188,10 +188,12 @@ class World:
         """Return the same world without one object, as if it were deleted."""
         return self._holding({other: resource for other, resource in self.resources.items() if other != key})
 
-    def setting_aside(self, keys: Container[ResourceKey]) -> World:
-        """Return the same world without objects that cannot be worked on: references to them are unknown."""
+    def setting_aside(
+        self, keys: Container[ResourceKey], reason: str = "an internal error kept it from being looked at"
+    ) -> World:
+        """Return the same world without some objects: references to them are unknown, for a reason."""
         world = self._holding({key: resource for key, resource in self.resources.items() if key not in keys})
-        world.set_aside = self.set_aside | {key for key in self.resources if key in keys}
+        world.set_aside = {**self.set_aside, **{key: reason for key in self.resources if key in keys}}
         return world
 
     def note(self, fault: Fault) -> None:
@@ -256,7 +258,7 @@ class World:
         if resource is not None:
             return Resolution("found", resource=resource)
         if key in self.set_aside:
-            return Resolution("unknown", "an internal error kept it from being looked at")
+            return Resolution("unknown", self.set_aside[key])
         if key in self.assumed:
             return Resolution("found", "assumed by the configuration")
         if is_symbolic(key.name) or is_symbolic(key.namespace) or is_symbolic(key.kind):

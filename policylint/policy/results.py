@@ -260,7 +260,7 @@ class PolicyState:
         declared: its spec(s) proper; empty when the policy is invalid.
         invalid: why the API server or the controller refuses it, "" when it does not.
         invalid_code: which check refused it: "both-forms", "too-many", "duplicate-target", "no-target",
-            "both-wrappers", "unknown-strategy", "bare-and-wrapped", "cluster-scope", "required", or an
+            "both-wrappers", "unknown-strategy", "bare-and-wrapped", "cluster-scope", "required", "schema", or an
             implementation's own.
         invalid_pointer: where the fault is written, below the policy.
         refused: attachments lost to another policy's claim.

@@ -6,6 +6,9 @@ from policylint.model import PolicyKind, Resource, mapping, sequence
 from policylint.policy.declared import Reading
 from policylint.policy.results import Target
 
+SCHEMA = "schema"
+"""The code of a policy that the API server refuses by the schema of its kind."""
+
 
 def structural(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) -> Reading:
     """Return the first structural fault of a policy's references, a Reading without code when there is none.

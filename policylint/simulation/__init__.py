@@ -9,11 +9,12 @@ from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, ResourceKey, World, faults
 from policylint.model.world import Note
-from policylint.policy.declared import declared
+from policylint.policy.declared import Reading, declared
 from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.target_conditions import TargetCondition
-from policylint.policy.validity import edition, structural
+from policylint.policy.validity import SCHEMA, edition, structural
+from policylint.schema.broken import BrokenObject, broken_objects, message
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
 from policylint.topology import RouteState, Topology, build
@@ -25,6 +26,7 @@ class Simulation:
 
     Attributes:
         world: the objects, by identity.
+        broken: the objects that break their schemas. Those that the API server refuses for it are in no computation.
         catalog: the kinds of policies, shipped, configured and found as CRDs.
         topology: nodes, edges, route and listener statuses.
         policies: every policy of a kind with an evaluator, by key, sorted.
@@ -34,7 +36,17 @@ class Simulation:
         cut: what was left out because there is too much of it; where anything was, the run was not done whole.
     """
 
-    __slots__ = ("catalog", "cut", "groups", "order_dependent", "policies", "target_conditions", "topology", "world")
+    __slots__ = (
+        "broken",
+        "catalog",
+        "cut",
+        "groups",
+        "order_dependent",
+        "policies",
+        "target_conditions",
+        "topology",
+        "world",
+    )
 
     def __init__(
         self,
@@ -46,6 +58,7 @@ class Simulation:
         order_dependent: list[OrderDependence],
         target_conditions: list[TargetCondition],
         cut: Sequence[Note] = (),
+        broken: tuple[BrokenObject, ...] = (),
     ) -> None:
         self.world = world
         self.catalog = catalog
@@ -55,6 +68,7 @@ class Simulation:
         self.order_dependent = order_dependent
         self.target_conditions = target_conditions
         self.cut = tuple(cut)
+        self.broken = broken
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
         """Return, for each node at or below a target, the policies that own a setting in a context through it."""
@@ -94,14 +108,21 @@ def simulate(world: World, catalog: Catalog) -> Simulation:
             world = world.setting_aside(world.resources if blamed is None else {blamed})
 
 
+_REFUSED = "the API server refuses it as it stands"
+"""The reason why an object that breaks its schema is unknown: what the cluster holds of that name is another state."""
+
+
 def _simulate(world: World, catalog: Catalog) -> Simulation:
     """Run the computation once.
 
     Kinds of class Other are recognised and left alone: their evaluators are not here. Those that filters name and that
     have a status are judged like policies (kgateway's DirectResponse).
     """
-    topology = build(world, own_class=catalog.implementation_of_class, shares_hostnames=catalog.shares_hostnames)
-    grants = Grants(world)
+    broken = broken_objects(world)
+    refused = {each.resource.key: each for each in broken if _is_refused(each, catalog)}
+    accepted = world.setting_aside(refused, _REFUSED) if refused else world
+    topology = build(accepted, own_class=catalog.implementation_of_class, shares_hostnames=catalog.shares_hostnames)
+    grants = Grants(accepted)
     dispatch = Dispatch(topology, catalog)
     states: dict[ResourceKey, PolicyState] = {}
     groups: list[Group] = []
@@ -112,9 +133,10 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
         kind = catalog.get(group, name)
         if kind is None or (kind.policy_class == "Other" and not kind.extension_ref):
             continue
+        rejected = [each for key, each in refused.items() if key[:2] == (group, name)]
         evaluations = []
         for evaluator in dispatch.evaluators(kind):
-            evaluation, conditions = _evaluate(kind, evaluator, topology, grants, catalog, cut)
+            evaluation, conditions = _evaluate(kind, evaluator, topology, grants, catalog, cut, rejected)
             evaluations.append(evaluation)
             target_conditions += conditions
         joined = dispatch.join(evaluations)
@@ -122,15 +144,29 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
         groups += joined.groups
         dependent += joined.dependent
     topology.revise(_routes_with_conditions(topology, catalog, dispatch))
-    return Simulation(world, catalog, topology, dict(sorted(states.items())), groups, dependent, target_conditions, cut)
+    policies = dict(sorted(states.items()))
+    return Simulation(world, catalog, topology, policies, groups, dependent, target_conditions, cut, broken)
+
+
+def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
+    """Tell whether an object is in no computation; by a shipped schema only policies are, the cluster's may differ."""
+    return broken.refusal is not None and (
+        broken.schema.origin is not None or catalog.get(*broken.resource.key[:2]) is not None
+    )
 
 
 def _evaluate(
-    kind: PolicyKind, evaluator: str, topology: Topology, grants: Grants, catalog: Catalog, cut: list[Note]
+    kind: PolicyKind,
+    evaluator: str,
+    topology: Topology,
+    grants: Grants,
+    catalog: Catalog,
+    cut: list[Note],
+    rejected: Sequence[BrokenObject],
 ) -> tuple[Evaluation, list[TargetCondition]]:
     """Return one implementation's evaluation of all policies of a kind, and the conditions on their targets.
 
-    What is left out is added to `cut`.
+    What is left out is added to `cut`. The `rejected` policies of the kind are in none of it: no controller sees them.
     """
     behaviour = implementation(evaluator, catalog.settings(evaluator))
     behaviour.begin(kind, topology, catalog)
@@ -146,6 +182,7 @@ def _evaluate(
         state.conditions = behaviour.conditions(state, topology)
         state.stanza = behaviour.stanza(state)
     target_conditions = behaviour.target_conditions(states, topology) if kind.target_condition else []
+    states += [_rejected(broken, kind, topology, grants, behaviour, selected) for broken in rejected]
     return Evaluation(evaluator, states, groups, dependent), target_conditions
 
 
@@ -175,19 +212,42 @@ def _resolve(
     """Fill in targets, declared settings and validity of one policy; the first thing that is wrong with it counts."""
     policy, kind = state.policy, state.kind
     state.targets = selected.within(state, behaviour.targets(policy, kind, topology, grants))
-    reading = policy.once(declared, kind)
-    state.declared = reading.declared
-    fault = structural(policy, kind, state.targets)
-    if not fault.code:
-        fault = reading
-    if not fault.code:
-        fault = edition(policy, kind, state.targets)
+    state.declared = policy.once(declared, kind).declared
+    fault = _own_fault(state)
     if not fault.code:
         fault = behaviour.validate(policy, kind, state.declared, topology.world)
     if not fault.code:
         fault = behaviour.validate_placement(state, topology)
     state.invalid, state.invalid_code, state.invalid_pointer = fault.reason, fault.code, fault.pointer
     return state
+
+
+def _rejected(
+    broken: BrokenObject,
+    kind: PolicyKind,
+    topology: Topology,
+    grants: Grants,
+    behaviour: Implementation,
+    selected: Selected,
+) -> PolicyState:
+    """Return the state of a policy that the API server refuses: it aims at something, does nothing, has no status."""
+    assert broken.refusal is not None
+    state = PolicyState(broken.resource, kind)
+    state.targets = selected.within(state, behaviour.targets(state.policy, kind, topology, grants))
+    fault = _own_fault(state)
+    if not fault.code:
+        fault = Reading(code=SCHEMA, reason=message(broken.refusal), pointer=broken.refusal.pointer)
+    state.invalid, state.invalid_code, state.invalid_pointer = fault.reason, fault.code, fault.pointer
+    state.verdict = "Invalid"
+    return state
+
+
+def _own_fault(state: PolicyState) -> Reading:
+    """Return what is wrong with a policy by itself, a Reading without code when nothing is."""
+    fault = structural(state.policy, state.kind, state.targets)
+    if not fault.code:
+        fault = state.policy.once(declared, state.kind)
+    return fault if fault.code else edition(state.policy, state.kind, state.targets)
 
 
 def _combine(

@@ -185,14 +185,12 @@ def open_workspace(
     groups = known_groups() | given.groups()
     loaded = load(source, groups, everything=strict, shared_facts=shared_facts, rendered=render != "off")
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
-    tree = _Tree(source, loaded, groups, cluster_scoped, given, semantics, snapshot, dump, shared)
+    definitions = Definitions(source, loaded)
+    tree = _Tree(source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared)
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     simulations = [] if render == "off" else tree.rendered(env, stated, render, budget, faults)
     if not simulations:
         simulations = tree.as_written(env, faults, alternatives=alternatives, cut=budget.cut)
-    definitions = Definitions(source, loaded)
-    for simulation in simulations:
-        simulation.world.definitions, simulation.world.lines = definitions, source.text
     coverage = _coverage(loaded, simulations, cut_off=budget.cut is not None)
     return Workspace(source, simulations, coverage, loaded.mentioning)
 
@@ -215,6 +213,7 @@ class _Tree(NamedTuple):
 
     source: Source
     loaded: Loaded
+    definitions: Definitions
     groups: frozenset[str]
     cluster_scoped: frozenset[tuple[str, str]]
     given: Assumptions
@@ -335,7 +334,7 @@ class _Tree(NamedTuple):
         ]
 
     def _world(self, name: str, objects: list[Resource], **details: Any) -> World:
-        return World(
+        world = World(
             name,
             objects,
             assumed=self.given.assumed(),
@@ -343,6 +342,8 @@ class _Tree(NamedTuple):
             partial=not self.source.named,
             **details,
         )
+        world.definitions, world.lines = self.definitions, self.source.text
+        return world
 
     def _completed(self, objects: list[Resource], faults: list[Fault]) -> tuple[list[Resource], Catalog]:
         """Return objects with what the snapshot and the configuration add to them, and the kinds of their policies."""

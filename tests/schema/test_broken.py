@@ -1,0 +1,165 @@
+"""What the API server refuses does not act: objects that a CRD of the tree, or every release's schema, forbids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.checks import run
+from policylint.model import ResourceKey
+from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation
+from tests.worlds import GATEWAY_API, opened
+
+CRD = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: securitypolicies.gateway.envoyproxy.io}
+spec:
+  group: gateway.envoyproxy.io
+  names: {kind: SecurityPolicy, plural: securitypolicies}
+  versions:
+    - name: v1alpha1
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                targetRefs: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+                basicAuth: {type: object, x-kubernetes-preserve-unknown-fields: true}
+                cors:
+                  type: object
+                  required: [allowOrigins]
+                  properties:
+                    allowOrigins: {type: array, items: {type: string, pattern: "^https?://"}}
+                    maxAge: {type: integer, maximum: 60}
+                    mode: {type: string, enum: [Strict, Loose]}
+"""
+SHOP = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge}], rules: [{backendRefs: [{name: web, port: 80}]}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{name: http, port: 80}]}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: login, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]
+  basicAuth: {users: {name: users}}
+"""
+POLICY = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: open, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  cors: CORS
+"""
+REFUSED = {
+    "{maxAge: 5}": "spec.cors.allowOrigins: Required value",
+    "{allowOrigins: [ftp://a]}": "spec.cors.allowOrigins[0]: Invalid value: does not match ^https?://",
+    "{allowOrigins: [], maxAge: 61}": "spec.cors.maxAge: Invalid value: at most 60 is allowed",
+    "{allowOrigins: [], maxAge: one}": "spec.cors.maxAge: Invalid value: this is a string, an integer is wanted",
+    "{allowOrigins: [], mode: Odd}": 'spec.cors.mode: Unsupported value: "Odd": supported values: "Strict", "Loose"',
+}
+
+
+def policy(simulation: Simulation, name: str, kind: str = "SecurityPolicy") -> PolicyState:
+    (state,) = (state for key, state in simulation.policies.items() if (key.kind, key.name) == (kind, name))
+    return state
+
+
+@pytest.mark.parametrize(("cors", "message"), REFUSED.items())
+def test_a_refused_policy_is_invalid_and_beats_nobody(tmp_path: Path, cors: str, message: str) -> None:
+    simulation = opened(tmp_path, CRD, SHOP, POLICY.replace("CORS", cors))
+    refused, login = policy(simulation, "open"), policy(simulation, "login")
+    assert (refused.verdict, refused.invalid, refused.groups, refused.ancestors) == ("Invalid", message, [], ())
+    assert (login.verdict, login.by) == ("Enforced", ())
+    said = [finding.rule for finding in run(simulation) if refused.key in finding.resources]
+    assert said == ["GWP501"], "one finding, and none that it overrides anybody"
+
+
+@pytest.mark.parametrize(
+    "cors", ["{allowOrigins: [], maxAges: 5}", "{allowOrigins: ['${ORIGIN}']}", "{allowOrigins: []}"]
+)
+def test_what_may_pass_acts(tmp_path: Path, cors: str) -> None:
+    """An unknown field is dropped or refused by the client's wish; a variable may become anything."""
+    simulation = opened(tmp_path, CRD, SHOP, POLICY.replace("CORS", cors))
+    assert (policy(simulation, "open").verdict, policy(simulation, "login").verdict) == ("Enforced", "Overridden")
+
+
+def test_of_two_crds_one_may_let_it_pass(tmp_path: Path) -> None:
+    other = CRD.replace("maximum: 60", "maximum: 90")
+    simulation = opened(tmp_path, CRD, other, SHOP, POLICY.replace("CORS", "{allowOrigins: [], maxAge: 61}"))
+    assert policy(simulation, "open").verdict == "Enforced"
+
+
+TLS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: tls, namespace: shop}
+spec: {targetRefs: [{group: "", kind: Service, name: web}], validation: VALIDATION}
+"""
+
+
+@pytest.mark.parametrize(
+    ("validation", "verdict"),
+    [
+        ("{wellKnownCACertificates: System}", "Invalid"),
+        ("{wellKnownCACertificates: System, hostname: 5}", "Invalid"),
+        ("{wellKnownCACertificates: System, hostname: a.test}", "Enforced"),
+        ("{wellKnownCACertificates: System, hostname: a.test, unheard: of}", "Enforced"),
+    ],
+)
+def test_of_a_shipped_schema_what_every_release_demands_counts(tmp_path: Path, validation: str, verdict: str) -> None:
+    simulation = opened(tmp_path, SHOP, TLS.replace("VALIDATION", validation))
+    assert policy(simulation, "tls", "BackendTLSPolicy").verdict == verdict
+
+
+GATEWAY_CRD = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gateways.gateway.networking.k8s.io}
+spec:
+  group: gateway.networking.k8s.io
+  names:
+    kind: Gateway
+    plural: gateways
+  versions:
+    - name: v1
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: {type: object, required: [owner], x-kubernetes-preserve-unknown-fields: true}
+"""
+
+
+def test_below_a_refused_gateway_nothing_is_enforced(tmp_path: Path) -> None:
+    """What the cluster has of that name is another state, so it is unknown and not missing."""
+    simulation = opened(tmp_path, GATEWAY_CRD, SHOP, POLICY.replace("CORS", "{allowOrigins: []}"))
+    gateway = ResourceKey(GATEWAY_API, "Gateway", "shop", "edge")
+    assert gateway in simulation.world.resources
+    assert simulation.topology.gateway(gateway) is None
+    assert policy(simulation, "login").verdict == "Unknown"
+    missing = [finding for finding in run(simulation, select={"GWP101", "GWP401"}) if finding.confidence != "unknown"]
+    assert not missing

@@ -260,3 +260,41 @@ def test_an_authoriser_of_a_security_policy_uses_the_policy_too() -> None:
     )
     simulation = simulated(CLASS, gateway(), service(), caller, tls("used"))
     assert told(simulation, "used") == {"SecurityPolicy infra/caller": USED}
+
+
+def endpoint(name: str, skips: str) -> str:
+    spec = f"{{endpoints: [{{fqdn: {{hostname: h, port: 443}}}}], tls: {{insecureSkipVerify: {skips}}}}}"
+    return f"""apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: Backend
+metadata: {{name: {name}, namespace: shop}}
+spec: {spec}
+"""
+
+
+ENDPOINT = "{group: gateway.envoyproxy.io, kind: Backend, name: NAME}"
+
+
+@pytest.mark.parametrize(
+    ("skips", "verdict"),
+    [("false false", "Enforced"), ("true false", "PartiallyEnforced"), ("true true", "Accepted")],
+)
+def test_a_backend_that_skips_verification_voids_the_policy_on_it(skips: str, verdict: str) -> None:
+    refs = [ENDPOINT.replace("NAME", name) for name in "ab"]
+    backends = ", ".join(f"{ref[:-1]}, port: 443}}" for ref in refs)
+    written = f"""apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {{name: tls, namespace: shop}}
+spec: {{targetRefs: [{", ".join(refs)}], validation: {{hostname: h, wellKnownCACertificates: System}}}}
+"""
+    simulation = simulated(
+        CLASS,
+        gateway(),
+        route(more=f"rules: [{{backendRefs: [{backends}]}}]"),
+        *(endpoint(name, skip) for name, skip in zip("ab", skips.split(), strict=True)),
+        written,
+    )
+    found = state(simulation, "tls")
+    assert found.verdict == verdict
+    assert (found.idle is not None) == (verdict == "Accepted")
+    reached = {node.key.name for group in found.groups for node in group.nodes if node.key.kind == "Backend"}
+    assert reached == {name for name, skip in zip("ab", skips.split(), strict=True) if skip == "false"}

@@ -87,6 +87,9 @@ class EnvoyGateway(Implementation):
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Let the first policy keep each exact scope; nobody gets what another implementation serves (§2, §3)."""
+        if kind.kind == "BackendTLSPolicy":
+            world = self.topology.world
+            attached = {node: policies for node, policies in attached.items() if not backend_tls.is_voided(world, node)}
         if kind.group != GROUP:
             return super().claims(kind, attached)
         kept: Attachments = {}
@@ -141,6 +144,9 @@ class EnvoyGateway(Implementation):
             case "EnvoyPatchPolicy":
                 self._statuses = patches.statuses(self._fleet, states)
             case "BackendTLSPolicy":
+                for state in states:
+                    if state.verdict == "Enforced" and _voided(state, topology.world) is not None:
+                        state.verdict = "PartiallyEnforced"
                 self._statuses = backend_tls.statuses(self._fleet, states)
             case kind if kind in route_policies.PLURALS:
                 self._statuses = route_policies.statuses(self._fleet, states)
@@ -159,7 +165,13 @@ class EnvoyGateway(Implementation):
         return routes.conditions(route, parent, self._isolation(topology), self.settings)
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
-        """Explain a policy of a listener whose routes have no hostname that is its own (§2)."""
+        """Explain a policy of a listener whose routes have no hostname that is its own (§2), and a voided one (§7)."""
+        if state.kind.kind == "BackendTLSPolicy":
+            voided = _voided(state, topology.world)
+            if state.verdict != "Accepted" or state.groups or voided is None:
+                return None
+            why = f"{voided.key} sets `tls.insecureSkipVerify`, so that its certificate is not verified"
+            return Idle(voided, why, f"remove `insecureSkipVerify` from {voided.key}")
         if state.verdict != "Accepted" or state.groups or state.kind.kind not in route_policies.PLURALS:
             return None
         for target in state.targets:
@@ -186,6 +198,12 @@ def _judge_faults(state: PolicyState, faults: Mapping[tuple[ResourceKey, Node], 
         state.invalid, state.invalid_code, state.invalid_pointer = messages[0], "shared-port", ("spec",)
     elif state.verdict == "Enforced":
         state.verdict = "PartiallyEnforced"
+
+
+def _voided(state: PolicyState, world: World) -> Target | None:
+    """Return the first target of a BackendTLSPolicy that verifies nothing (§7), None without one."""
+    targets = (target for target in state.targets if any(backend_tls.is_voided(world, node) for node in target.nodes))
+    return next(targets, None)
 
 
 def _is_stream(target: Target) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policylint.implementations.envoy_gateway.backend_uses import Use, uses
-from policylint.implementations.envoy_gateway.managed import Fleet, order
+from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.results import PolicyState
 from policylint.topology import Condition
 
@@ -51,6 +51,12 @@ def ca_fault(policy: Resource, world: World) -> tuple[str, str]:
         supported = "supported kinds are ConfigMap, Secret, and ClusterTrustBundle in caCertificateRefs."
         return "InvalidKind", f"Unsupported reference kind, {supported}"
     return ("InvalidCACertificateRef", faults[0]) if all(faults) else ("", "")
+
+
+def is_voided(world: World, node: Node) -> bool:
+    """Tell whether a Backend of Envoy Gateway switches verification off, so that no BackendTLSPolicy on it counts."""
+    backend = world.get(node.key) if (node.key.group, node.key.kind) == (GROUP, "Backend") else None
+    return backend is not None and mapping(backend.spec.get("tls")).get("insecureSkipVerify") is True
 
 
 def _missing(policy: Resource, world: World, group: str, kind: str, name: str) -> str:

@@ -72,6 +72,14 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return World(request.param, drawing, workspace, names, details(drawing), findings)
 
 
+def test_no_verdict_contradicts_the_conditions_beside_it(world: World) -> None:
+    for simulation in world.workspace.simulations:
+        for state in simulation.policies.values():
+            written = [*state.conditions, *(each for ancestor in state.ancestors for each in ancestor.conditions)]
+            answers = {each.status for each in written if each.type == "Accepted"}
+            assert answers != {"False"} or state.verdict not in ("Enforced", "PartiallyEnforced"), state.key
+
+
 def contexts(simulation: Simulation) -> Iterator[tuple[Group, tuple[Node, ...]]]:
     """Every context with an effective policy, without the Namespaces that stand in it."""
     for group in simulation.groups:

@@ -298,3 +298,11 @@ spec: {{targetRefs: [{", ".join(refs)}], validation: {{hostname: h, wellKnownCAC
     assert (found.idle is not None) == (verdict == "Accepted")
     reached = {node.key.name for group in found.groups for node in group.nodes if node.key.kind == "Backend"}
     assert reached == {name for name, skip in zip("ab", skips.split(), strict=True) if skip == "false"}
+
+
+def test_a_patch_of_a_merged_gateway_is_not_enforced() -> None:
+    """The verdict is that of the conditions beside it."""
+    patch = policy("EnvoyPatchPolicy", "patch", "Gateway/edge", "", "infra", field="targetRef")
+    found = state(simulated(MERGING, gateway(), patch), "patch")
+    assert found.verdict == "Invalid"
+    assert [condition.reason for ancestor in found.ancestors for condition in ancestor.conditions] == ["Invalid"]

@@ -75,7 +75,7 @@ class EnvoyGateway(Implementation):
         return state.invalid_code == content.CODE
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
-        """Refuse a mergeType on policies that target no routes (§1)."""
+        """Refuse a mergeType on policies that target no routes (§1), and patches of merged Gateways (§7)."""
         if state.kind.kind in route_policies.PLURALS and "mergeType" in state.policy.spec:
             for target in state.targets:
                 if target.key.kind in ("Gateway", "ListenerSet"):
@@ -83,6 +83,8 @@ class EnvoyGateway(Implementation):
                     return Reading(code="merge-type", reason=reason, pointer=("spec", "mergeType"))
         if state.kind.kind == "SecurityPolicy" and state.targets and all(map(_is_stream, state.targets)):
             return content.refused_on_streams(state.policy)
+        if state.kind.kind == "EnvoyPatchPolicy":
+            return patches.refused_placement(self._fleet, state)
         return super().validate_placement(state, topology)
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:

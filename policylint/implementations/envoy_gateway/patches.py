@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping, text
+from policylint.policy.declared import Reading
 from policylint.policy.results import PolicyState
 from policylint.topology import Condition
 
@@ -31,12 +33,28 @@ def statuses(fleet: Fleet, states: list[PolicyState]) -> Mapping[ResourceKey, Po
         if reported is None:
             continue
         scope, controller, kind = reported
-        right_kind = (text(reference.get("group")), text(reference.get("kind"))) == (GATEWAY_GROUP, kind)
-        merging = kind == "GatewayClass"
-        if not right_kind or (merging and scope.key not in fleet.merging_classes()):
-            status.set(scope.ancestor, controller, _invalid(state.policy, merging))
+        if _is_refused(fleet, reference, scope, kind):
+            status.set(scope.ancestor, controller, _invalid(state.policy, merging=kind == "GatewayClass"))
         status.accept(scope.ancestor, controller)
     return statuses
+
+
+def refused_placement(fleet: Fleet, state: PolicyState) -> Reading:
+    """Refuse a policy on what is there and no patch applies to: a Gateway that is merged with others (§7)."""
+    reference = mapping(state.policy.spec.get("targetRef"))
+    reported = _ancestor(fleet, state.policy, text(reference.get("name")))
+    if reported is None or any(target.problem for target in state.targets):
+        return Reading()
+    scope, _, kind = reported
+    if not _is_refused(fleet, reference, scope, kind):
+        return Reading()
+    condition = _invalid(state.policy, merging=kind == "GatewayClass")
+    return Reading(code="not-accepted", reason=condition.message, pointer=("spec", "targetRef"))
+
+
+def _is_refused(fleet: Fleet, reference: Mapping[str, Any], scope: Scope, kind: str) -> bool:
+    right_kind = (text(reference.get("group")), text(reference.get("kind"))) == (GATEWAY_GROUP, kind)
+    return not right_kind or (kind == "GatewayClass" and scope.key not in fleet.merging_classes())
 
 
 def _ancestor(fleet: Fleet, policy: Resource, name: str) -> tuple[Scope, str, str] | None:
@@ -57,7 +75,7 @@ def _ancestor(fleet: Fleet, policy: Resource, name: str) -> tuple[Scope, str, st
     return Scope(key), controller, "GatewayClass"
 
 
-def _invalid(policy: Resource, merging: bool) -> Condition:
+def _invalid(policy: Resource, *, merging: bool) -> Condition:
     reference = mapping(policy.spec.get("targetRef"))
     group, kind, name = (text(reference.get(field)) for field in ("group", "kind", "name"))
     target = f"TargetRef.Group:{group} TargetRef.Kind:{kind} TargetRef.Namespace:{policy.key.namespace}"

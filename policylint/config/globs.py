@@ -33,8 +33,8 @@ def _translated(pattern: str) -> str:
     body = body.removeprefix("/").removeprefix("./")
     parts = [_segment(part) for part in re.split(r"(/)", body) if part]
     text = "".join(parts)
-    text = re.sub(r"^\0/", "(?:.*/)?", text)
-    text = text.replace("/\0/", "/(?:.*/)?")
+    text = re.sub(r"^(?:\0/)+", "(?:.*/)?", text)
+    text = re.sub(r"/(?:\0/)+", "/(?:.*/)?", text)
     text = re.sub(r"/\0$", "/.*", text).replace("\0", ".*")
     return "(?s)" + ("" if anchored else "(?:.*/)?") + text + ("/.*" if only_below else "(?:/.*)?")
 

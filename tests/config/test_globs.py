@@ -54,6 +54,7 @@ def plain(pattern: str) -> re.Pattern[str] | None:
 @given(PATTERNS, PATHS)
 @example("t?st.y[am]l", "x/test.yal")
 @example("a/**", "a/b/c")
+@example("**/**/?", "a")
 def test_a_pattern_says_what_its_plain_translation_says(pattern: str, path: str) -> None:
     if not pattern.strip("/") or pattern.startswith("!"):
         return

@@ -93,7 +93,7 @@ def test_the_silent_failures_are_found() -> None:
         ("GWP503", "apps/granted/grant.yaml:4"),
     }
     orphans = [str(key) for key in found.simulations[0].world.orphans]
-    assert orphans == ["HTTPRoute ?/basket"]
+    assert orphans == ["HTTPRoute ?/basket", "Service ?/basket"]
 
 
 def test_one_environment_may_be_asked_for() -> None:

@@ -224,4 +224,4 @@ def test_a_route_that_only_the_values_of_an_undeployed_release_speak_of_is_an_or
         **{"app/kustomization.yaml": "resources: [route.yaml]\n", "app/player.yaml": release},
     )
     world = workspace(tmp_path, files).simulations[0].world
-    assert [str(key) for key in world.orphans] == ["HTTPRoute ?/player"]
+    assert [str(key) for key in world.orphans] == ["HTTPRoute ?/player", "Service ?/shop"]

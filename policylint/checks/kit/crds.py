@@ -78,19 +78,23 @@ def policy_crds(simulation: Simulation) -> Iterator[PolicyCrd]:
     if any(world.of_kind(*kind) for kind in _CLUSTERS):
         return
     crds = world.of_kind("apiextensions.k8s.io", _CRD)
+    in_bundle: dict[str, bool] = {}
     for crd in crds:
         names, group = mapping(crd.spec.get("names")), text(crd.spec.get("group"))
         kind = simulation.catalog.get(group, text(names.get("kind")))
         if kind is None or kind.policy_class == "Other":
             continue
-        if simulation.catalog.ships(group) or _in_bundle(world.lines(crd.document.file)):
+        file = crd.document.file
+        if file not in in_bundle:
+            in_bundle[file] = _is_bundle(world.lines(file))
+        if in_bundle[file] or simulation.catalog.ships(group):
             continue
         label = next((str(value) for name, value in crd.labels.items() if name.lower() == POLICY_LABEL), None)
         version, schema = _stored(crd)
         yield PolicyCrd(crd, kind, label, version, schema)
 
 
-def _in_bundle(lines: Iterable[str]) -> bool:
+def _is_bundle(lines: Iterable[str]) -> bool:
     """Return whether a file holds what installs a controller, too, as the releases of a project do."""
     return any(line.startswith("kind:") and line[5:].strip() in _INSTALLED for line in lines)
 

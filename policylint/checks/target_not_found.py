@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import path, target_at, targets, unknown_target
 from policylint.checks.kit.suggestions import Nearby
-from policylint.model import Finding, Related, Resource
+from policylint.model import Finding, Related, Resource, ResourceKey
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
@@ -17,16 +17,24 @@ RULE = "GWP101"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
+    fine: dict[ResourceKey, list[str]] = {}
     for state, target in targets(simulation):
         if target.problem == "not-found":
             elsewhere = simulation.world.elsewhere(target.key)
             orphan = simulation.world.orphan(target.key)
-            yield _unknown(state, target, elsewhere) if elsewhere else _missing(state, target, nearby, orphan)
+            if elsewhere:
+                yield _unknown(state, target, elsewhere)
+                continue
+            if state.key not in fine:
+                fine[state.key] = [str(other) for other in state.targets if other.nodes and not other.problem]
+            yield _missing(state, target, nearby, orphan, fine[state.key])
         elif not target.problem and target.resolution.unknown and target.selector is None and not target.section:
             yield _unknown(state, target, target.resolution.reason)
 
 
-def _missing(state: PolicyState, target: Target, nearby: Nearby, orphan: Resource | None) -> Finding:
+def _missing(
+    state: PolicyState, target: Target, nearby: Nearby, orphan: Resource | None, fine: Sequence[str]
+) -> Finding:
     key = target.key
     homes, guess = nearby.namespaces(key), nearby.name(key)
     help_ = []
@@ -40,11 +48,10 @@ def _missing(state: PolicyState, target: Target, nearby: Nearby, orphan: Resourc
         help_.append(f"fix: {key._replace(namespace=homes[0])} exists: {move}")
     elif guess:
         help_.append(f"fix: write `name: {guess}`")
-    fine = [str(other) for other in state.targets if other.nodes and not other.problem]
     if fine:
         others = f"its other target, {fine[0]}, is" if len(fine) == 1 else f"its other targets, {listing(fine)}, are"
         help_.append(f"note: {others} fine, so the cluster would report Accepted")
-    used = {other.key.name for other in state.targets if other.key[:3] == key[:3]}
+    used = {other.key.name for other in state.targets if other.key[:3] == key[:3]} if guess and not homes else set()
     return Finding(
         RULE,
         "error",

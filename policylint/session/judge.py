@@ -16,6 +16,7 @@ from typing import Literal
 from policylint.config import ConfigError, Settings, discover_among, load
 from policylint.config.discovery import candidates
 from policylint.config.show import values
+from policylint.model.words import series
 from policylint.namedtuple import NamedTuple
 from policylint.session.settings import RunOptions, Setup
 from policylint.sources import SourceError
@@ -49,7 +50,7 @@ class ConfigurationChange(NamedTuple):
     @property
     def message(self) -> str:
         """`.policylint.yaml` changes `exclude` and `fail-on`; this diff is judged by the configuration of `main`."""
-        keys = _listed(self.keys)
+        keys = series(f"`{key}`" for key in self.keys)
         said = {
             "added": "is new" + (f" and sets {keys}" if keys else ""),
             "removed": "is gone" + (f", and with it {keys}" if keys else ""),
@@ -58,12 +59,6 @@ class ConfigurationChange(NamedTuple):
         }[self.change]
         judge = f"the configuration of {self.base}" if self.was else f"the defaults, since {self.base} has none"
         return f"`{self.file}` {said}; this diff is judged by {judge}"
-
-
-def _listed(keys: tuple[str, ...]) -> str:
-    """Return `a`, `a` and `b`, or `a`, `b` and `c`, each in backticks."""
-    quoted = [f"`{key}`" for key in keys]
-    return " and ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
 
 
 def judge_of(

@@ -1,6 +1,5 @@
 """The request of a diff: the revisions, the paths, and the configuration that judges. Nothing is read yet."""
 
-# Paths stay strings, as everywhere on the way to the sources.
 from __future__ import annotations
 
 import os

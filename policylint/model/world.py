@@ -205,6 +205,7 @@ class World:
         world = copy(self)
         world.resources, world._kinds = resources, _by_kind(resources.values())
         world._labelled, world._places = {}, {}
+        vars(world).pop("files", None)
         return world
 
     @cached_property

@@ -75,3 +75,10 @@ def test_every_namespace_carries_its_name_as_a_label() -> None:
     world = World("w", [resource("", "Namespace", "", "shop")])
     assert world.namespace_labels("shop") == {"kubernetes.io/metadata.name": "shop"}
     assert world.namespace_labels("other") is None
+
+
+def test_a_world_without_an_object_does_not_have_its_file() -> None:
+    there = resource("", "Service", "shop", "cart")
+    world = World("w", [there])
+    assert world.files == {"f.yaml"}
+    assert world.without(there.key).files == frozenset()

@@ -181,7 +181,9 @@ class DiffSides:
         self.sources = sources
         self.directories = directories
         self.before, self.after = self._opened()
-        if self.before.plain != self.after.plain:  # a pair of environments must mean the same on both sides
+        if (
+            self.before.alternatives != self.after.alternatives
+        ):  # a pair of environments must mean the same on both sides
             self.before, self.after = self._opened(alternatives=False)
         self.touched_lines = cache(self._touched_lines)
 

@@ -258,17 +258,21 @@ class WorkTree(ListedSource):
         return os.path.join(of_directory(directory or os.curdir), name)
 
     def _real_directory(self, directory: str) -> str:
-        known = self._real_directories.get(directory)
-        if known is None:
-            above, _, name = directory.rpartition(os.sep)
+        known, steps, place = self._real_directories, [], directory
+        while place not in known:
+            above, _, name = place.rpartition(os.sep)
             if not above or name in ("", ".", ".."):
-                known = os.path.realpath(directory)
-            else:  # `realpath` would ask for every step of the way again
-                known = os.path.join(self._real_directory(above), name)
-                if os.path.islink(known):
-                    known = os.path.realpath(known)
-            self._real_directories[directory] = known
-        return known
+                known[place] = os.path.realpath(place)
+                break
+            steps.append((place, name))
+            place = above
+        real = known[place]
+        for place, name in reversed(steps):  # `realpath` would ask for every step of the way again
+            real = os.path.join(real, name)
+            if os.path.islink(real):
+                real = os.path.realpath(real)
+            known[place] = real
+        return real
 
     def _is_chart(self, directory: str) -> bool:
         known = self._charts.get(directory)

@@ -67,12 +67,10 @@ class Workspace:
         return self._source.root
 
     @property
-    def plain(self) -> frozenset[str]:
+    def alternatives(self) -> frozenset[str]:
         """The names of the alternatives among plain files; empty where something arranges them, or none is written
         twice."""
-        return frozenset(simulation.world.name for simulation in self.simulations if simulation.world.plain) - {
-            "default"
-        }
+        return frozenset(simulation.world.name for simulation in self.simulations if simulation.world.alternative)
 
     @property
     def faults(self) -> list[Fault]:
@@ -98,7 +96,7 @@ class Workspace:
             for finding in run(simulation, select=select, spent=spent):
                 folded.setdefault(finding, []).append(simulation.world.name)
         named = [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in folded.items()]
-        if self.plain:
+        if self.alternatives:
             named = self._of_alternatives(named)
         return sorted(named, key=finding_order)
 

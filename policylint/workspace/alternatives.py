@@ -8,14 +8,17 @@ environment of its own; what lies outside of them belongs to all.
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from policylint.model import Resource, ResourceKey, is_symbolic
 from policylint.namedtuple import NamedTuple
 
 LIMIT = 50
 """Environments at most: more are one environment, as if nothing were written twice."""
+MAX_OBJECTS, _TIMES = 20_000, 4
+"""Objects of all environments together, at most: so many, and each object of the tree so many times. What would be more
+is one environment, too: objects that all alternatives share are judged once for each of them."""
 
 
 class Alternative(NamedTuple):
@@ -52,15 +55,22 @@ def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], boo
         for file in owners:
             rivals[file].add(key)
     every_file = {resource.document.file for resource in resources}
-    variants = _variants(every_file, 0, rivals)
+    variants = _variants(every_file, _contested(repeated.values()))
     if not variants or len(variants) > LIMIT:
         return []
     common = os.path.commonpath(variants) if len(variants) > 1 else os.path.dirname(*variants)
     names = {os.path.relpath(directory, common or None): own for directory, own in variants.items()}
     shared = every_file.difference(*variants.values())
-    worlds = {name: own | {file for file in shared if not _clash(file, own, rivals)} for name, own in names.items()}
+    contested = {file: rivals[file] for file in shared & rivals.keys()}
+    worlds = {}
+    for name, own in names.items():
+        written: set[ResourceKey] = set().union(*(rivals[file] for file in own & rivals.keys()))
+        worlds[name] = own | shared.difference(file for file, keys in contested.items() if not keys.isdisjoint(written))
     if any(not shared <= files for files in worlds.values()):
         worlds["default"] = shared
+    sizes = Counter(resource.document.file for resource in resources)
+    if sum(sizes[file] for files in worlds.values() for file in files) > MAX_OBJECTS + _TIMES * len(resources):
+        return []
     return [_alternative(name, files, resources) for name, files in sorted(worlds.items())]
 
 
@@ -70,42 +80,42 @@ def _alternative(name: str, files: set[str], resources: Sequence[Resource]) -> A
     return Alternative(name, kept, {resource.key: resource for resource in resources if resource.key not in known})
 
 
-def _clash(file: str, own: set[str], rivals: Mapping[str, set[ResourceKey]]) -> bool:
-    """Return whether a file writes an object that one of the files of a variant writes, too."""
-    keys = rivals.get(file, set())
-    return any(not keys.isdisjoint(rivals.get(other, ())) for other in own) if keys else False
-
-
-def _variants(files: Iterable[str], depth: int, rivals: Mapping[str, set[ResourceKey]]) -> dict[str, set[str]]:
-    """Return the files of each directory that rivals another, or a file beside it; where rivals lie in it, of those.
+def _contested(rivalling: Iterable[set[str]]) -> set[str]:
+    """Return each directory that holds one of some rivals while another one lies beside it.
 
     Args:
-        depth: how many steps of the paths the files have in common.
-        rivals: the repeated identities of each file that has some.
+        rivalling: the files that write an object of one identity, for each identity that several write.
     """
-    children: dict[str | None, set[str]] = defaultdict(set)  # None holds the files beside the directories
+    contested: set[str] = set()
+    for files in set(map(frozenset, rivalling)):
+        below: Counter[str] = Counter()
+        for file in files:
+            below.update(_directories(file))
+        contested.update(place for place, held in below.items() if place and held < below[_directory(place)])
+    return contested
+
+
+def _variants(files: Iterable[str], contested: Collection[str]) -> dict[str, set[str]]:
+    """Return the files of each directory that rivals another, or a file beside it. Where such directories lie in each
+    other, the files beside the inner ones belong to each of those, and may be meant to stand by themselves."""
+    own: dict[str, set[str]] = defaultdict(set)
     for file in files:
-        steps = file.split("/")
-        children["/".join(steps[: depth + 1]) if len(steps) > depth + 1 else None].add(file)
-    makers: dict[ResourceKey, set[str | None]] = defaultdict(set)
-    for child, below in children.items():
-        for file in below & rivals.keys():
-            for key in rivals[file]:
-                makers[key].add(child)
-    contested = {child for rivalling in makers.values() if len(rivalling) > 1 for child in rivalling}
-    variants: dict[str, set[str]] = {}
-    for directory, below in children.items():
-        if directory is None:
-            continue
-        inner = _variants(below, depth + 1, rivals) if below & rivals.keys() else {}
-        if inner:
-            beside = below.difference(*inner.values()) if directory in contested else set()
-            variants |= {name: own | beside for name, own in inner.items()}
-            if beside:
-                variants[directory] = beside  # it may be meant to stand by itself
-        elif directory in contested:
-            variants[directory] = below
-    return variants
+        innermost = next((place for place in _directories(file) if place in contested), None)
+        if innermost is not None:
+            own[innermost].add(file)
+            if len(own) > LIMIT:
+                return {}
+    return {
+        directory: set().union(*(own[place] for place in _directories(f"{directory}/") if place in own))
+        for directory in list(own)
+    }
+
+
+def _directories(file: str) -> Iterator[str]:
+    """Yield the directories in which a file lies, from the innermost one to the top, which is ""."""
+    while file:
+        file = _directory(file)
+        yield file
 
 
 def _directory(file: str) -> str:

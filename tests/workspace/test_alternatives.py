@@ -123,26 +123,57 @@ def test_two_files_of_one_directory_are_a_note(tmp_path: Path) -> None:
     assert [(finding.severity, finding.confidence) for finding in found] == [("note", "assumed")]
 
 
+def git(root: Path, *arguments: str) -> None:
+    name = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    subprocess.run(["git", *name, *arguments], cwd=root, check=True, capture_output=True)
+
+
 @pytest.mark.parametrize("path", ["shop/staging", "shop/eu/staging"])
 def test_a_diff_that_adds_an_alternative_reports_no_loss(
     tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def git(*arguments: str) -> None:
-        name = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
-        subprocess.run(["git", *name, *arguments], cwd=tmp_path, check=True, capture_output=True)
-
     files = {"gateway.yaml": GATEWAY.format(listener="http"), "shop/prod/route.yaml": ROUTE.format(section="")}
-    git("init", "-q", "-b", "main")
+    git(tmp_path, "init", "-q", "-b", "main")
     tree(tmp_path, {**files, "service.yaml": SERVICE})
-    git("add", ".")
-    git("commit", "-qm", "one")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "one")
     tree(tmp_path, {f"{path}/route.yaml": ROUTE.format(section=", sectionName: http")})
-    git("add", ".")
-    git("commit", "-qm", "two")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "two")
     monkeypatch.chdir(tmp_path)
     comparison = policylint.diff("HEAD~1..HEAD").comparison
     assert [environment.name for environment in comparison.environments] == ["default"]
     assert [change.change for change in comparison.routes] == []
+
+
+def test_a_diff_pairs_what_lies_beside_the_alternatives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    files = {f"{name}/gateway.yaml": GATEWAY.format(listener=name) for name in ("ssl", "tls")}
+    assert names(tree(tmp_path, {**files, "basic.yaml": GATEWAY.format(listener="http")})) == ["default", "ssl", "tls"]
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "one")
+    git(tmp_path, "rm", "-q", "basic.yaml")
+    git(tmp_path, "commit", "-qm", "two")
+    monkeypatch.chdir(tmp_path)
+    comparison = policylint.diff("HEAD~1..HEAD").comparison
+    assert [environment.name for environment in comparison.environments] == ["default"]
+
+
+def test_a_thousand_directories_inside_each_other_are_one_environment(tmp_path: Path) -> None:
+    depth = 1_100
+    try:
+        assert names(tree(tmp_path, {f"{'d/' * steps}service.yaml": SERVICE for steps in range(depth)})) == ["default"]
+    finally:  # what pytest itself removes trees with goes one call deeper for each directory
+        subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
+
+
+def test_alternatives_that_share_too_much_are_one_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policylint.workspace.alternatives.MAX_OBJECTS", 20)
+    files = {f"{name}/route.yaml": ROUTE.format(section="") for name in "abcdefgh"}
+    few = {f"shared/{number}.yaml": SERVICE.replace("checkout", f"s{number}") for number in range(3)}
+    assert len(names(tree(tmp_path, {**files, **few}))) == len(files)
+    many = {f"shared/{number}.yaml": SERVICE.replace("checkout", f"s{number}") for number in range(20)}
+    assert names(tree(tmp_path, {**files, **many})) == ["default"]
 
 
 def test_a_parent_that_no_alternative_has_is_unknown_and_a_misspelt_one_is_missing(tmp_path: Path) -> None:

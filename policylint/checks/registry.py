@@ -146,6 +146,8 @@ RULES: dict[str, RuleEntry] = {
     "GWP302": RuleEntry("authentication_removed", runs="on changes", where="policylint.compare.protection.removed"),
     "GWP303": RuleEntry("backend_tls_dropped", of_kind("BackendTLSPolicy")),
     "GWP304": RuleEntry("protection_weakened", runs="on changes", where="policylint.compare.protection.settings"),
+    "GWP305": RuleEntry("jwt_not_required", of_kind("RequestAuthentication")),
+    "GWP306": RuleEntry("host_match_without_port", of_kind("AuthorizationPolicy")),
     "GWP401": RuleEntry("parent_not_found"),
     "GWP402": RuleEntry("parent_section_not_found"),
     "GWP403": RuleEntry("route_not_allowed"),

@@ -102,7 +102,7 @@ def test_rules_for_different_issuers_are_no_duplicates(tmp_path: Path) -> None:
         policy("RequestAuthentication", "a", "jwtRules: [{issuer: x}]"),
         policy("RequestAuthentication", "b", "jwtRules: [{issuer: y}]"),
     )
-    assert not lint(tmp_path, deployment(), *policies)
+    assert "GWP206" not in [said.rule for said in lint(tmp_path, deployment(), *policies)]
 
 
 def test_a_selector_is_held_to_pod_templates(tmp_path: Path) -> None:

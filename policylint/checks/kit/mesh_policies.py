@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from policylint.model import Resource, mapping, sequence, text
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.model import Node, Resource, mapping, sequence, text
+from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation
 
 AUTHORIZATION = ("security.istio.io", "AuthorizationPolicy")
+REQUEST_AUTHENTICATION = ("security.istio.io", "RequestAuthentication")
 TELEMETRY = ("telemetry.istio.io", "Telemetry")
 EXTENSIONS = ("TrafficExtension", "WasmPlugin")
 _OF_REQUESTS = {
@@ -52,3 +58,70 @@ def extension_place(extension: Resource) -> tuple[str, int]:
     """Return the phase in which a WasmPlugin or TrafficExtension runs, and its priority there."""
     priority = extension.spec.get("priority")
     return text(extension.spec.get("phase")) or "UNSPECIFIED_PHASE", priority if isinstance(priority, int) else _LOWEST
+
+
+def sources(rule: object) -> list[Mapping[str, Any]]:
+    """Return the `source` of each entry of a rule's `from`."""
+    return [mapping(mapping(entry).get("source")) for entry in sequence(mapping(rule).get("from"))]
+
+
+def operations(rule: object) -> list[Mapping[str, Any]]:
+    """Return the `operation` of each entry of a rule's `to`."""
+    return [mapping(mapping(entry).get("operation")) for entry in sequence(mapping(rule).get("to"))]
+
+
+def conditions(rule: object) -> list[Mapping[str, Any]]:
+    """Return the entries of a rule's `when`."""
+    return [mapping(entry) for entry in sequence(mapping(rule).get("when"))]
+
+
+def asks_for_token(policy: Resource) -> bool:
+    """Return whether an AuthorizationPolicy tells requests with a valid token from those without one.
+
+    An ALLOW does by what a token must say, a DENY by what it must not lack. An external authorizer (CUSTOM) may.
+    """
+    kind = action(policy)
+    if kind == "CUSTOM":
+        return True
+    principals, values = ("requestPrincipals", "values") if kind == "ALLOW" else ("notRequestPrincipals", "notValues")
+    return kind in ("ALLOW", "DENY") and any(
+        any(source.get(principals) for source in sources(rule))
+        or any(text(each.get("key")).startswith("request.auth.") and each.get(values) for each in conditions(rule))
+        for rule in sequence(policy.spec.get("rules"))
+    )
+
+
+def is_dry_run(policy: Resource) -> bool:
+    """Return whether a policy is only tried out: it decides nothing (istio.io/dry-run)."""
+    return text(policy.annotations.get("istio.io/dry-run")).lower() == "true"
+
+
+class Authorizations:
+    """The AuthorizationPolicies that are enforced, by the path to each proxy."""
+
+    __slots__ = ("_policies", "_root", "_stacks")
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._root = text(simulation.catalog.settings("istio").get("rootNamespace"))
+        states = [state for state in simulation.policies.values() if (state.key.group, state.key.kind) == AUTHORIZATION]
+        self._policies = [state.policy for state in states if not state.invalid_code]
+        self._stacks = {
+            path: [each.policy for each in group.effective.stack if not is_dry_run(each.policy)]
+            for group in simulation.groups
+            if (group.kind.group, group.kind.kind) == AUTHORIZATION
+            for path in group.contexts()
+        }
+
+    def beside(self, state: PolicyState) -> Iterator[tuple[Node | None, list[Resource]]]:
+        """Yield the proxies that a policy reaches, and the AuthorizationPolicies at each.
+
+        Where a policy is in order and reaches proxies that were not seen (a gateway that a chart brings), the proxy is
+        None and all policies of its namespace and of the root namespace may be there.
+        """
+        paths = [path for group in state.groups for path in group.contexts()]
+        for path in paths:
+            yield path[-1], self._stacks.get(path, [])
+        broken = state.invalid_code or state.idle or any(target.problem for target in state.targets)
+        if not paths and not broken:
+            near = (state.key.namespace, self._root)
+            yield None, [policy for policy in self._policies if policy.key.namespace in near and not is_dry_run(policy)]

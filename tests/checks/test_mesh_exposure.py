@@ -1,0 +1,136 @@
+"""GWP305 and GWP306 beyond the examples of their pages: which AuthorizationPolicies count, and what is not known.
+
+Source: istio.io, "Require a valid token" and "Writing Host Match Policies".
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import worlds
+from tests.checks.linting import Said, lint, only, rules
+from tests.implementations.test_istio import deployment, gateway, policy, select, to
+
+JWT = "jwtRules: [{issuer: x, jwks: y}]"
+ROOT = worlds.manifest("v1", "Namespace", "istio-system", "", "")
+DRY_RUN = 'annotations: {istio.io/dry-run: "true"}'
+LOGIN = policy("RequestAuthentication", "login", f"{select()}, {JWT}")
+
+
+def authorization(spec: str, name: str = "rules", namespace: str = "foo", more: str = "") -> str:
+    return policy("AuthorizationPolicy", name, spec, namespace, more=more)
+
+
+def test_nothing_asks_for_a_token(tmp_path: Path) -> None:
+    said = only(lint(tmp_path, ROOT, deployment(), LOGIN), "GWP305")
+    assert (said.severity, said.confidence) == ("warning", "certain")
+    assert said.message == "RequestAuthentication foo/login lets requests without a token reach Deployment foo/web"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "rules: [{from: [{source: {requestPrincipals: ['*']}}]}]",
+        "rules: [{when: [{key: 'request.auth.claims[group]', values: [admin]}]}]",
+        "action: DENY, rules: [{from: [{source: {notRequestPrincipals: ['*']}}], to: [{operation: {paths: [/a]}}]}]",
+        "action: DENY, rules: [{when: [{key: request.auth.principal, notValues: ['*']}]}]",
+        "action: CUSTOM, provider: {name: p}, rules: [{}]",
+        "rules: [{from: [{source: {principals: [a]}}]}]",
+        "rules: [{from: [{source: {namespaces: [front]}}]}, {from: [{source: {ipBlocks: [10.0.0.0/8]}}]}]",
+        "{}",
+    ],
+    ids=["principal", "claim", "deny", "deny-principal", "custom", "callers", "all-callers", "allow-nothing"],
+)
+@pytest.mark.parametrize("namespace", ["foo", "istio-system"])
+def test_something_tells_requests_apart(tmp_path: Path, spec: str, namespace: str) -> None:
+    spec = "" if spec == "{}" else spec
+    assert "GWP305" not in rules(lint(tmp_path, ROOT, deployment(), LOGIN, authorization(spec, namespace=namespace)))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        authorization("rules: [{to: [{operation: {methods: [GET]}}]}]"),
+        authorization("rules: [{from: [{source: {principals: [a]}}]}, {to: [{operation: {methods: [GET]}}]}]"),
+        authorization("rules: [{from: [{source: {notRequestPrincipals: ['*']}}]}]"),
+        authorization("action: DENY, rules: [{from: [{source: {requestPrincipals: [mallory]}}]}]"),
+        authorization("action: AUDIT, rules: [{from: [{source: {requestPrincipals: ['*']}}]}]"),
+        authorization("rules: [{from: [{source: {requestPrincipals: ['*']}}]}]", more=DRY_RUN),
+        authorization(f"{select('other')}, rules: [{{from: [{{source: {{requestPrincipals: ['*']}}}}]}}]"),
+        authorization("rules: [{from: [{source: {requestPrincipals: ['*']}}]}]", namespace="bar"),
+    ],
+    ids=["method", "one-of-two", "without", "deny-one", "audit", "dry-run", "other-workload", "other-namespace"],
+)
+def test_a_policy_that_asks_for_none(tmp_path: Path, other: str) -> None:
+    assert "GWP305" in rules(lint(tmp_path, ROOT, deployment(), LOGIN, other))
+
+
+def test_the_gateway_of_the_policy(tmp_path: Path) -> None:
+    edge = to("Gateway.gateway.networking.k8s.io", "edge")
+    login = policy("RequestAuthentication", "login", f"{edge}, {JWT}")
+    demand = f"{edge}, rules: [{{from: [{{source: {{requestPrincipals: ['*']}}}}]}}]"
+    assert "GWP305" in rules(lint(tmp_path, ROOT, gateway(), login))
+    assert "GWP305" not in rules(lint(tmp_path, ROOT, gateway(), login, authorization(demand)))
+
+
+def test_what_is_handed_on_may_be_checked_there(tmp_path: Path) -> None:
+    rule = f"{select()}, jwtRules: [{{issuer: x, jwks: y, forwardOriginalToken: true}}]"
+    said = only(lint(tmp_path, ROOT, deployment(), policy("RequestAuthentication", "login", rule)), "GWP305")
+    assert (said.severity, said.confidence) == ("warning", "assumed")
+    assert any("`forwardOriginalToken`" in line for line in said.help)
+
+
+HOSTS = "action: DENY, rules: [{to: [{operation: {ports: ['80'], hosts: [%s]}}]}]"
+
+
+def bypassed(tmp_path: Path, *documents: str) -> list[Said]:
+    return [said for said in lint(tmp_path, ROOT, deployment(), *documents) if said.rule == "GWP306"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "label"),
+    [
+        ("a.example.com", "does not match a.example.com:443"),
+        ("b.example.com, 'b.example.com:*', a.example.com", "does not match a.example.com:443"),
+        ("a.example.com, 'b.example.com:*'", "does not match a.example.com:443"),
+        ("'*.example.com'", "does not match www.example.com:443"),
+    ],
+)
+def test_a_port_in_the_header_bypasses_a_denial(tmp_path: Path, hosts: str, label: str) -> None:
+    (said,) = bypassed(tmp_path, authorization(HOSTS % hosts))
+    assert (said.severity, said.confidence, said.label) == ("warning", "certain", label)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        HOSTS % "a.example.com, 'A.example.com:*'",
+        HOSTS % "a.example.com, 'a.example.*'",
+        HOSTS % "'*'",
+        HOSTS % "'a.example.com:80'",
+        "rules: [{to: [{operation: {hosts: [a.example.com]}}]}]",
+        "action: AUDIT, rules: [{to: [{operation: {hosts: [a.example.com]}}]}]",
+        "action: DENY, rules: [{to: [{operation: {ports: ['80'], notHosts: [a.example.com]}}]}]",
+    ],
+    ids=["with-port", "prefix", "any", "one-port", "allow", "audit", "deny-others"],
+)
+def test_hosts_that_no_port_lets_in(tmp_path: Path, spec: str) -> None:
+    assert bypassed(tmp_path, authorization(spec)) == []
+
+
+def test_what_is_left_out_of_an_allow(tmp_path: Path) -> None:
+    assert bypassed(tmp_path, authorization("rules: [{to: [{operation: {notHosts: [a.example.com]}}]}]"))
+
+
+def test_an_allow_that_takes_no_port_keeps_it_out(tmp_path: Path) -> None:
+    denial, allow = authorization(HOSTS % "a.example.com"), "rules: [{to: [{operation: {hosts: [%s]}}]}]"
+    assert bypassed(tmp_path, denial, authorization(allow % "b.example.com", "allow")) == []
+    assert bypassed(tmp_path, denial, authorization(allow % "'a.example.com:*'", "allow"))
+
+
+def test_a_gateway_that_was_not_seen(tmp_path: Path) -> None:
+    denial = policy("AuthorizationPolicy", "hosts", HOSTS % "a.example.com", "istio-ingress")
+    (said,) = bypassed(tmp_path, denial)
+    assert said.confidence == "assumed"

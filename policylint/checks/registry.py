@@ -157,6 +157,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP407": RuleEntry("listener_conflict"),
     "GWP408": RuleEntry("shadowed_route_match", any_route),
     "GWP409": RuleEntry("gateway_class_not_found"),
+    "GWP410": RuleEntry("target_port_not_found", any_route),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),
     "GWP503": RuleEntry("duplicate_resource"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from policylint.model import Resource, World, mapping
+from policylint.model import Resource, World, mapping, sequence, text
+from policylint.model.selectors import Labelled
 
 WORKLOADS = (
     ("apps", "Deployment"),
@@ -16,6 +17,7 @@ WORKLOADS = (
     ("batch", "CronJob"),
     ("", "Pod"),
     ("argoproj.io", "Rollout"),
+    ("", "ReplicationController"),
 )
 """Kinds (group, kind) that make Pods, and Pods themselves."""
 
@@ -25,14 +27,31 @@ def is_workload(group: str, kind: str) -> bool:
     return (group, kind) in WORKLOADS
 
 
-def pod_labels(workload: Resource) -> Mapping[str, Any]:
-    """Return the labels of the Pods that a workload makes."""
+def pod_template(workload: Resource) -> Mapping[str, Any]:
+    """Return the pod template of a workload, with `metadata` and `spec`; a Pod is its own."""
     if workload.key.kind == "Pod":
-        return workload.labels
+        return workload.body
     spec = workload.spec
     if workload.key.kind == "CronJob":
         spec = mapping(mapping(spec.get("jobTemplate")).get("spec"))
-    return mapping(mapping(mapping(spec.get("template")).get("metadata")).get("labels"))
+    return mapping(spec.get("template"))
+
+
+def pod_labels(workload: Resource) -> Mapping[str, Any]:
+    """Return the labels of the Pods that a workload makes."""
+    return mapping(mapping(pod_template(workload).get("metadata")).get("labels"))
+
+
+def container_ports(workload: Resource) -> list[tuple[str, str]] | None:
+    """Return the named ports of the Pods that a workload makes, with their protocols; None without any container.
+
+    Those of init containers count, for sidecars are written among them.
+    """
+    spec = mapping(pod_template(workload).get("spec"))
+    containers = [mapping(entry) for field in ("initContainers", "containers") for entry in sequence(spec.get(field))]
+    ports = [mapping(port) for container in containers for port in sequence(container.get("ports"))]
+    named = [(text(port.get("name")), text(port.get("protocol"), "TCP")) for port in ports if text(port.get("name"))]
+    return named if sequence(spec.get("containers")) else None
 
 
 def services_selecting(world: World, workload: Resource) -> list[Resource]:
@@ -43,6 +62,11 @@ def services_selecting(world: World, workload: Resource) -> list[Resource]:
     ]
     services.sort(key=lambda service: (service.key.name != workload.key.name, service.key))
     return sorted(services, key=lambda service: len(mapping(service.spec.get("selector"))), reverse=True)
+
+
+def by_pod_labels(world: World, namespace: str) -> Labelled[Resource]:
+    """Return the workloads of a namespace, to be selected by the labels of their Pods: for many Services."""
+    return Labelled([workload for kind in WORKLOADS for workload in world.in_namespace(*kind, namespace)], pod_labels)
 
 
 def workloads_selected(world: World, service: Resource) -> list[Resource]:

@@ -136,3 +136,61 @@ def test_a_reference_without_a_name_is_told_of_once(tmp_path: Path) -> None:
     found = lint(tmp_path, GATEWAY, lost)
     assert "GWP501" in rules(found)
     assert [said for said in found if re.search(r"/($| )", said.message)] == []
+
+
+TARGETS = """
+apiVersion: v1
+kind: Service
+metadata: {name: checkout, namespace: shop}
+spec: {selector: {app: checkout}, ports: [{port: 8080, targetPort: %s}]}
+"""
+
+
+def pods(ports: str, kind: str = "Deployment", more: str = "", app: str = "checkout") -> str:
+    containers = f"containers: [{{name: a, image: a}}, {{name: b, image: b, ports: [{ports}]}}]"
+    template = f"template: {{metadata: {{labels: {{app: {app}}}}}, spec: {{{containers}}}}}"
+    return f"""
+apiVersion: apps/v1
+kind: {kind}
+metadata: {{name: {app}-{kind.lower()}, namespace: shop}}
+spec: {{{more}{template}}}
+"""
+
+
+NAMED = "{name: web, containerPort: 80}, {name: https, containerPort: 443}"
+
+
+@pytest.mark.parametrize(
+    ("target", "workloads", "severity"),
+    [
+        ("http", [pods(NAMED)], "error"),
+        ("http", [pods("")], "error"),
+        ("http", [pods("{name: http, containerPort: 80, protocol: UDP}")], "error"),
+        ("http", [pods(NAMED, more="replicas: 0, ")], "warning"),
+        ("http", [pods(NAMED), pods("{name: http, containerPort: 80}", "StatefulSet")], ""),
+        ("web", [pods(NAMED)], ""),
+        ("8081", [pods(NAMED)], ""),
+        ("http", [], ""),
+        ("http", [pods(NAMED, app="other")], ""),
+    ],
+    ids=["other", "none", "protocol", "scaled-down", "one-of-two", "named", "number", "unseen", "not-selected"],
+)
+def test_a_named_target_port(tmp_path: Path, target: str, workloads: list[str], severity: str) -> None:
+    found = [said for said in lint(tmp_path, GATEWAY, route(), TARGETS % target, *workloads) if said.rule == "GWP410"]
+    assert [said.severity for said in found] == ([severity] if severity else [])
+    for said in found:
+        assert said.message == (
+            'HTTPRoute shop/checkout sends requests to Service shop/checkout, whose target port "http" no pod has'
+        )
+        assert said.pointed_at.startswith("http")
+
+
+def test_an_unrendered_chart_may_bring_other_pods(tmp_path: Path) -> None:
+    release = """
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: checkout, namespace: shop}
+spec: {chart: {spec: {chart: checkout, sourceRef: {kind: HelmRepository, name: a}}}}
+"""
+    said = only(lint(tmp_path, GATEWAY, route(), TARGETS % "http", pods(NAMED), release), "GWP410")
+    assert (said.severity, said.confidence) == ("warning", "assumed")

@@ -16,6 +16,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry["class"] = kind.policy_class
     bound_by = "" if kind.bound_by == "reference" else kind.bound_by
     entry |= _set(boundBy=bound_by, extensionRef=kind.extension_ref)
+    entry |= _set(answers={} if kind.answers is None else _set(**kind.answers._asdict()))
     entry["references"] = [
         {"path": reference.path, "form": reference.form} | _set(deprecated=reference.deprecated)
         for reference in kind.references

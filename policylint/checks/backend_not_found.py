@@ -1,4 +1,4 @@
-"""GWP406: a backendRef to an object that nothing deploys, or to a port that it does not have."""
+"""GWP406: a backend, or the object of a filter, that nothing deploys, or a port that the backend does not have."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
-from policylint.model import Finding, Related, Resource, mapping, sequence
+from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.fix import Fix
 from policylint.model.words import count, listing
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
+from policylint.topology.extensions import FilterExtension, extensions
 
 RULE = "GWP406"
 
@@ -28,6 +29,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 folded.setdefault((backend.wanted, backend.port), []).append(backend)
         for backends in folded.values():
             yield _finding(simulation, state, backends, nearby)
+        named: dict[ResourceKey, list[FilterExtension]] = {}
+        for extension in extensions(simulation.world, state.route):
+            if not extension.resolution.found:
+                named.setdefault(extension.wanted, []).append(extension)
+        for missing in named.values():
+            yield _of_filter(simulation, state.route, missing, nearby)
 
 
 def _finding(simulation: Simulation, state: RouteState, backends: list[BackendState], nearby: Nearby) -> Finding:
@@ -64,6 +71,26 @@ def _finding(simulation: Simulation, state: RouteState, backends: list[BackendSt
         confidence=confidence,
         field=path(first.pointer),
         fixes=_rename(state, backends, nearby) if field == "name" and not unknown else (),
+    )
+
+
+def _of_filter(simulation: Simulation, route: Resource, missing: list[FilterExtension], nearby: Nearby) -> Finding:
+    """Return the finding of an object that filters name and that is not there."""
+    pointer, wanted, resolution = missing[0]
+    unknown = resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted)
+    severity, confidence = grade(unknown)
+    says = f"{wanted}, which was not seen" if unknown else f"missing {wanted}"
+    more = f" (in {count(len(missing), 'place')})" if len(missing) > 1 else ""
+    return Finding(
+        RULE,
+        severity,
+        f"{route.key} has a filter that names {says}{more}",
+        at(route, pointer, "name"),
+        resources=(route.key, wanted),
+        label=unknown or nearby.describe(wanted),
+        help=() if unknown else ("note: a filter is never skipped: its requests get an error",),
+        confidence=confidence,
+        field=path(pointer),
     )
 
 

@@ -73,6 +73,20 @@ class Merge(NamedTuple):
     ignore: tuple[str, ...] = ()
 
 
+class Answer(NamedTuple):
+    """How an object that filters name answers requests by itself.
+
+    Args:
+        path: of the status code below its spec; it answers where the object that holds the field is there.
+        unset: the status without the field.
+        alone: whether a rule that has backends, a redirect or another such filter too answers 500.
+    """
+
+    path: str
+    unset: int | None = None
+    alone: bool = False
+
+
 class SettingPurposes(NamedTuple):
     """The top-level fields of the spec proper that serve a security purpose, by what is lost with them."""
 
@@ -119,6 +133,7 @@ class PolicyKind(NamedTuple):
     target_condition: str = ""
     bound_by: BoundBy = "reference"
     extension_ref: bool = False
+    answers: Answer | None = None
     verified: Literal["yes", "partly", "no"] = "no"
     origin: Origin = "catalog"
     source: str = ""
@@ -155,6 +170,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
     merge = mapping(entry.get("merge"))
     directive = mapping(merge.get("directive"))
     settings = mapping(entry.get("settings"))
+    answers = mapping(entry.get("answers"))
     max_targets = entry.get("maxTargets", 16)
     references = tuple(
         Reference(reference["path"], reference.get("form", "refs"), reference.get("deprecated", ""))
@@ -213,6 +229,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         target_condition=text(entry.get("targetCondition")),
         bound_by=entry.get("boundBy", "reference"),
         extension_ref=bool(entry.get("extensionRef", False)),
+        answers=Answer(answers["path"], answers.get("unset"), answers.get("alone", False)) if answers else None,
         verified=entry.get("verified", "no"),
         origin=origin,
         source=text(entry.get("source")),

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.documents import Pointer
-from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
-from policylint.topology import RouteState, Topology, whole
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text, value_at
+from policylint.model.policy_kind import Answer
+from policylint.simulation import Simulation
+from policylint.topology import RouteState, whole
+from policylint.topology.extensions import FilterExtension, extensions_of
 from policylint.topology.routes import PATH_TYPES, faults
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
 from policylint.trace.filters import Message, Step, shown
@@ -20,10 +23,12 @@ _MOST_DELEGATIONS = 16
 class Responder:
     """Applies rules to requests."""
 
-    __slots__ = ("_tls", "_topology")
+    __slots__ = ("_catalog", "_tls", "_topology", "_world")
 
-    def __init__(self, topology: Topology, tls: BackendTls) -> None:
-        self._topology = topology
+    def __init__(self, simulation: Simulation, tls: BackendTls) -> None:
+        self._world = simulation.world
+        self._catalog = simulation.catalog
+        self._topology = simulation.topology
         self._tls = tls
 
     def respond(self, candidate: RuleCandidate, start: Trace, port: int | None) -> tuple[RuleCandidate, Trace]:
@@ -44,6 +49,9 @@ class Responder:
             message.apply(rule.get("filters"), (*place, "filters"), port)
             if message.error:
                 return candidate, _ended(trace, message, Outcome(status=500, reason=message.error))
+            answer = self._answer(candidate, (*place, "filters"), redirects=message.redirect is not None)
+            if answer is not None:
+                return candidate, _ended(trace, message, answer)
             if message.cors is not None:
                 outcome = Outcome(status=204, reason="the gateway answers the CORS preflight itself")
                 return candidate, _ended(trace, message, outcome)._replace(response=dict(message.cors))
@@ -72,7 +80,7 @@ class Responder:
         self, trace: Trace, candidate: RuleCandidate, state: RouteState, message: Message, port: int | None
     ) -> Trace:
         """Distribute a request over the backends, each behind its own filters."""
-        backend_shares = shares(state, candidate.rule.number, self._tls)
+        backend_shares = shares(self._world, state, candidate.rule.number, self._tls)
         maker = "" if backend_shares else generator_of(candidate.route)
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
@@ -112,6 +120,38 @@ class Responder:
             response={name: value for name, value in responses[0].items() if (name, value) in common},
             backend_tls=uses_tls,
         )
+
+    def _answer(self, candidate: RuleCandidate, pointer: Pointer, *, redirects: bool) -> Outcome | None:
+        """Return what the extensions of a rule answer by themselves; None where requests go on to the backends."""
+        rule = candidate.rule.body
+        named = list(extensions_of(self._world, candidate.route, rule.get("filters"), pointer))
+        missing = next((extension for extension in named if extension.resolution.missing), None)
+        if missing is not None:
+            return Outcome(status=500, reason=f"a filter names {missing.wanted}, which is missing")
+        answering = [(extension, answer) for extension in named if (answer := self._answering(extension)) is not None]
+        if not answering:
+            return None
+        extension, (own, status) = answering[0]
+        others = answering[1:]
+        if own.alone and (others or redirects or sequence(rule.get("backendRefs"))):
+            beside = others[0][0].wanted if others else "a redirect" if redirects else "backends"
+            return Outcome(status=500, reason=f"{extension.wanted} cannot answer where the rule has {beside} too")
+        if status is None:
+            return Outcome(unknown=True, reason=f"the status that {extension.wanted} answers with is not known")
+        return Outcome(status=status, reason=f"{extension.wanted} answers")
+
+    def _answering(self, extension: FilterExtension) -> tuple[Answer, int | None] | None:
+        """Return how an extension answers requests, and the status (None: unknown); None where it answers none."""
+        kind = self._catalog.get(*extension.wanted[:2])
+        resource = extension.resolution.resource
+        if kind is None or kind.answers is None or resource is None:
+            return None
+        *above, field = kind.answers.path.split(".")
+        holder = value_at(resource.spec, tuple(above))
+        if not isinstance(holder, dict):
+            return None
+        status = holder.get(field, kind.answers.unset)
+        return kind.answers, status if isinstance(status, int) and not isinstance(status, bool) else None
 
     def _state(self, candidate: RuleCandidate) -> RouteState:
         state = self._topology.route(candidate.route.key)

@@ -9,12 +9,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, mapping, sequence, text, value_at
+from policylint.model import GATEWAY_GROUP, Node, Resource, World, mapping, sequence, text, value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.backends import is_delegation
+from policylint.topology.extensions import extensions_of
 from policylint.trace.result import Share
 
 TLS_POLICY = (GATEWAY_GROUP, "BackendTLSPolicy")
@@ -52,14 +53,15 @@ class BackendTls:
         return None
 
 
-def shares(route: RouteState, rule: int, tls: BackendTls | None = None) -> list[Share]:
+def shares(world: World, route: RouteState, rule: int, tls: BackendTls | None = None) -> list[Share]:
     """Return the backends of a rule with their shares of the requests (HTTPRouteRule.BackendRefs)."""
     backend_shares = []
     for backend in route.backends:
         if backend.rule == rule and backend.role == "backend" and not is_delegation(backend.wanted):
             weight = mapping(value_at(route.route.body, backend.pointer)).get("weight", 1)
             weight = weight if isinstance(weight, int) and not isinstance(weight, bool) and weight > 0 else 0
-            share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, problem(backend))
+            fault = problem(backend) or _filter_problem(world, route.route, backend)
+            share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, fault)
             backend_shares.append(share if share.problem or tls is None else _secured(share, tls))
     total = sum(share.weight for share in backend_shares)
     return [share._replace(share=share.weight / total) if total else share for share in backend_shares]
@@ -74,6 +76,14 @@ def problem(backend: BackendState) -> str:
     if backend.resolution.missing:
         return backend.resolution.reason
     return backend.message if backend.port_found is False else ""
+
+
+def _filter_problem(world: World, route: Resource, backend: BackendState) -> str:
+    """Return which extension that the filters of a backendRef name is missing, "" for none."""
+    place = (*backend.pointer, "filters")
+    named = extensions_of(world, route, value_at(route.body, place), place)
+    missing = next((extension.wanted for extension in named if extension.resolution.missing), None)
+    return "" if missing is None else f"a filter names {missing}, which is missing"
 
 
 def mirrors(route: RouteState, pointers: Iterable[tuple[Any, ...]]) -> list[BackendState]:

@@ -61,7 +61,7 @@ def along_route(
 ) -> Trace:
     """Return the trace of a stream that a route takes, by its first rule."""
     rule = rules(state.route)[0]
-    backend_shares = shares(state, rule.number, None if passed_on else tracer.tls)
+    backend_shares = shares(tracer.simulation.world, state, rule.number, None if passed_on else tracer.tls)
     outcome = outcome_of(backend_shares, stream=True)
     nodes = (*above, whole(state.route.key), rule.node)
     working = [share for share in backend_shares if share.share and not share.problem]

@@ -47,7 +47,7 @@ class Tracer:
         self.simulation = simulation
         self.topology = simulation.topology
         self.tls = BackendTls(simulation)
-        self.responder = Responder(simulation.topology, self.tls)
+        self.responder = Responder(simulation, self.tls)
         self.policies = Policies(simulation)
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         for state in simulation.topology.routes:

@@ -1,0 +1,46 @@
+"""The objects that ExtensionRef filters of a route name: whether they are there.
+
+A filter that cannot be resolved must not be skipped: its requests get an error (HTTPRouteFilter.ExtensionRef).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Resolution, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
+
+
+class FilterExtension(NamedTuple):
+    """One ExtensionRef.
+
+    Args:
+        pointer: of `extensionRef` below the route.
+        wanted: the object that it names, which is always in the route's namespace.
+    """
+
+    pointer: Pointer
+    wanted: ResourceKey
+    resolution: Resolution
+
+
+def extensions(world: World, route: Resource) -> Iterator[FilterExtension]:
+    """Yield the extensions of a route's rules and of their backends, in written order."""
+    for index, rule in enumerate(map(mapping, sequence(route.spec.get("rules")))):
+        place: Pointer = ("spec", "rules", index)
+        yield from extensions_of(world, route, rule.get("filters"), (*place, "filters"))
+        for number, backend in enumerate(map(mapping, sequence(rule.get("backendRefs")))):
+            filters = backend.get("filters")
+            yield from extensions_of(world, route, filters, (*place, "backendRefs", number, "filters"))
+
+
+def extensions_of(world: World, route: Resource, filters: Any, pointer: Pointer) -> Iterator[FilterExtension]:
+    """Yield the extensions that a list of filters at a pointer names."""
+    for position, route_filter in enumerate(map(mapping, sequence(filters))):
+        reference = mapping(route_filter.get("extensionRef"))
+        name = text(reference.get("name"))
+        if text(route_filter.get("type")) == "ExtensionRef" and name:
+            key = ResourceKey(text(reference.get("group")), text(reference.get("kind")), route.key.namespace, name)
+            yield FilterExtension((*pointer, position, "extensionRef"), key, world.resolve_inner(key))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.checks.kit.locations import entry, path, targets, unknown_target
+from policylint.checks.namespace_rewritten import reported_policies
 from policylint.model import Finding, Location, Related, Resource, mapping
 from policylint.model.selectors import matches, unmet
 from policylint.model.words import listing
@@ -22,6 +23,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state, target in targets(simulation):
         if target.selector is not None and "namespaces" in entry(state.policy, target):
             continue  # only the implementations that support other namespaces know what is selected there
+        if target.selector is not None and not target.nodes and state.key in reported_policies(simulation):
+            continue  # it is written for another namespace: GWP112 says it
         if target.problem == "no-match" and target.key.kind == "Pod":
             yield _no_workload(simulation, state, target)
         elif target.problem == "no-match":

@@ -321,6 +321,10 @@ class World:
             return ""
         return f"no {key.kind} of namespace {key.namespace} is in the tree, so they come from elsewhere"
 
+    def deploys(self, namespace: str) -> bool:
+        """Return whether anything is deployed to a namespace, or the Namespace itself is."""
+        return namespace in self._deployed().namespaces
+
     def orphan(self, key: ResourceKey) -> Resource | None:
         """Return the object that is meant, by name and (if it has one) namespace, in a file that nothing deploys."""
         if key in self.orphans:

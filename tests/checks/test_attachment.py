@@ -8,6 +8,8 @@ import pytest
 
 from policylint.workspace import open_workspace
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, policy, route, rules
+from tests.implementations.test_istio import deployment
+from tests.implementations.test_istio import policy as mesh_policy
 
 BTP = "BackendTrafficPolicy"
 CHECKOUT = "group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout"
@@ -291,3 +293,44 @@ def test_names_that_differ_in_numbers_or_are_there_already_are_not_guessed_away(
     assert fixes(GATEWAY, SERVICE, route(), both) == []
     versioned = one.replace("chekout", "checkout-v1")
     assert fixes(GATEWAY, SERVICE, route("checkout-v2"), versioned) == []
+
+
+def _rewritten(tmp_path: Path, spec: str, workloads: dict[str, str], kustomization: str = "namespace: b") -> list[str]:
+    """What GWP112 and GWP105 say of a PeerAuthentication that is written for namespace `a` and lands in `b`."""
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "apps.yaml").write_text("---".join(deployment(name, home) for name, home in workloads.items()))
+    (tmp_path / "policies/p.yaml").write_text(mesh_policy("PeerAuthentication", "mtls", spec, "a"))
+    (tmp_path / "policies/kustomization.yaml").write_text(f"resources: [p.yaml]\n{kustomization}\n")
+    (tmp_path / "kustomization.yaml").write_text("resources: [apps.yaml, policies]\n")
+    found = open_workspace([str(tmp_path)]).findings({"GWP105", "GWP112"})
+    return [f"{each.rule} {each.confidence}" for each in found]
+
+
+WEB = "selector: {matchLabels: {app: web}}, mtls: {mode: STRICT}"
+PATCH = """
+patches:
+  - target: {kind: PeerAuthentication}
+    patch: '[{op: replace, path: /metadata/namespace, value: b}]'
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "workloads", "expected"),
+    [
+        (WEB, {"web": "a"}, ["GWP112 certain"]),
+        ("mtls: {mode: STRICT}", {"web": "a"}, ["GWP112 certain"]),
+        (WEB, {"other": "a"}, ["GWP112 assumed"]),
+        ("mtls: {mode: STRICT}", {"web": "c"}, []),
+        (WEB, {"web": "b"}, []),
+        ("mtls: {mode: STRICT}", {"web": "a", "other": "b"}, []),
+    ],
+    ids=["selected", "whole", "not-seen", "whole-not-seen", "moved-with-it", "whole-namespace-moved"],
+)
+def test_a_namespace_that_a_kustomization_rewrites(
+    tmp_path: Path, spec: str, workloads: dict[str, str], expected: list[str]
+) -> None:
+    assert _rewritten(tmp_path, spec, workloads) == expected
+
+
+def test_a_namespace_that_a_patch_of_the_policy_sets_is_meant(tmp_path: Path) -> None:
+    assert _rewritten(tmp_path, "mtls: {mode: STRICT}", {"web": "a"}, PATCH) == []

@@ -43,6 +43,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             authentication=list(kind.settings.authentication),
             authorization=list(kind.settings.authorization),
             protection=list(kind.settings.protection),
+            optional=list(kind.settings.optional),
         ),
         weaker=[weakness_entry(weak) for weak in kind.weaker],
         status=kind.status,

@@ -133,7 +133,7 @@ def explain(kind: PolicyKind) -> Iterator[tuple[str, str]]:
         yield "Conflicts", " ".join(_conflicts(kind))
     losses = [
         f"{name}: {series(fields)}"
-        for name, fields in zip(("authentication", "authorization", "protection"), kind.settings, strict=True)
+        for name, fields in zip(("authentication", "authorization", "protection"), kind.settings[:3], strict=True)
         if fields
     ]
     if losses:

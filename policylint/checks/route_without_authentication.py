@@ -15,7 +15,7 @@ from policylint.checks.kit.losses import drops
 from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
 from policylint.model.words import count, verb
-from policylint.policy.declared import is_opt_out
+from policylint.policy.asking import asked
 from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
@@ -68,9 +68,11 @@ def _protection(simulation: Simulation) -> Protection:
     for group in simulation.groups:
         settings = group.kind.settings
         fields = [name for name in settings.authentication if name in group.effective.spec]
-        if any(not is_opt_out(group.effective.spec[name]) for name in fields):
+        asking = asked(group.kind, group.effective, simulation.world, simulation.catalog)
+        paths = {ask.path.split(".")[0] for ask in asking if ask.purpose == "authentication" and ask.must}
+        if paths:
             for gateway, route in _pairs(group):
-                by = next(owner for at, owner in group.effective.owners.items() if at and at[0] in fields)
+                by = next(owner for at, owner in group.effective.owners.items() if at and at[0] in paths)
                 protection.by.setdefault((gateway, route), by)
         elif fields or not settings.security or any(name in group.effective.spec for name in settings.authorization):
             protection.settled.update(group.routes())

@@ -88,11 +88,15 @@ class Answer(NamedTuple):
 
 
 class SettingPurposes(NamedTuple):
-    """The top-level fields of the spec proper that serve a security purpose, by what is lost with them."""
+    """The top-level fields of the spec proper that serve a security purpose, by what is lost with them.
+
+    `optional` are those that let requests pass which come without anything to check.
+    """
 
     authentication: tuple[str, ...] = ()
     authorization: tuple[str, ...] = ()
     protection: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     @property
     def security(self) -> frozenset[str]:
@@ -221,6 +225,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             _texts(settings.get("authentication")),
             _texts(settings.get("authorization")),
             _texts(settings.get("protection")),
+            _texts(settings.get("optional")),
         ),
         weaker=tuple(weakness(weak) for weak in sequence(entry.get("weaker"))),
         status=entry.get("status", "ancestors"),

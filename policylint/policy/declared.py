@@ -108,10 +108,8 @@ def is_empty(declared: Declared, kind: PolicyKind) -> bool:
 
 
 def is_opt_out(value: object) -> bool:
-    """Whether a setting only switches itself off: `{disable: {}}`, `{disable: true}` or `{enabled: false}`."""
-    if not isinstance(value, dict) or len(value) != 1:
+    """Whether a setting switches itself off, whatever else it holds: `{disable: {}}`, `{enabled: false}`."""
+    if not isinstance(value, dict):
         return False
-    ((name, inner),) = value.items()
-    if name in ("disable", "disabled"):
-        return inner is True or inner == {}
-    return name in ("enable", "enabled") and inner is False
+    off = any(value.get(name) is True or value.get(name) == {} for name in ("disable", "disabled") if name in value)
+    return off or any(value.get(name) is False for name in ("enable", "enabled"))

@@ -26,6 +26,7 @@ FACTS = (
     "policies",
     "hasNot",
     "backendTLS",
+    "authenticated",
 )
 
 
@@ -100,6 +101,9 @@ def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
             return {"policies": owners}, not _named(want["policies"]) & set(owners)
         case "backendTLS":
             return trace.backend_tls, trace.backend_tls == want
+        case "authenticated":
+            required = trace.asking(must=True)
+            return bool(required), bool(required) == want
         case _:
             listener, route = trace.listener, trace.route
             nodes = {"listener": listener and listener.node, "route": route and route.key, "rule": trace.rule}

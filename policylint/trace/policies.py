@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from policylint.model import Node, ResourceKey
+from policylint.policy.asking import asked
 from policylint.policy.level import level
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -17,11 +18,12 @@ _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "po
 class Policies:
     """The groups of an environment, by the nodes of their contexts."""
 
-    __slots__ = ("_by_node", "_groups")
+    __slots__ = ("_by_node", "_groups", "_objects")
 
     def __init__(self, simulation: Simulation) -> None:
         self._by_node: dict[Node, list[int]] = defaultdict(list)
         self._groups = simulation.groups
+        self._objects = simulation.world, simulation.catalog
         for number, group in enumerate(simulation.groups):
             for node in group.nodes:
                 self._by_node[node].append(number)
@@ -42,7 +44,9 @@ class Policies:
         for number, keys in on_path.items():
             group = self._groups[number]
             if group.effective.owners or group.effective.lost or group.effective.refused:
-                met += [Met(group)] if len(keys) == len(backends) else [Met(group, key) for key in keys]
+                asks = tuple(asked(group.kind, group.effective, *self._objects))
+                backend_keys: Iterable[ResourceKey | None] = [None] if len(keys) == len(backends) else keys
+                met += [Met(group, key, asks) for key in backend_keys]
         return tuple(sorted(met, key=_order))
 
     def _on(self, nodes: tuple[Node, ...], *, leads: bool) -> list[int]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import Ask
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
 from policylint.trace.filters import Redirect, Step
@@ -98,10 +99,15 @@ class Nearest(NamedTuple):
 
 
 class Met(NamedTuple):
-    """An effective policy that applies to a request: whichever backend it goes to (None), or only for one."""
+    """An effective policy that applies to a request: whichever backend it goes to (None), or only for one.
+
+    Args:
+        asks: what it asks of requests.
+    """
 
     group: Group
     backend: ResourceKey | None = None
+    asks: tuple[Ask, ...] = ()
 
 
 class Trace(NamedTuple):
@@ -139,3 +145,8 @@ class Trace(NamedTuple):
     considered: tuple[Considered, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def asking(self, *, must: bool) -> list[str]:
+        """Return the settings of authentication that the request meets, sorted: those it must pass, or the others."""
+        asks = (ask for met in self.policies for ask in met.asks)
+        return sorted({ask.name for ask in asks if ask.purpose == "authentication" and ask.must == must})

@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.model import Node, PolicyKind, ResourceKey, mapping, sequence
 from policylint.namedtuple import NamedTuple
-from policylint.policy.declared import is_opt_out
+from policylint.policy.asking import asks
 from policylint.policy.results import Effective, Group
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
@@ -34,9 +34,9 @@ def purposes(kind: PolicyKind) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "authorization", kind.settings.authorization
 
 
-def demanding(spec: Mapping[str, Any], fields: Collection[str]) -> tuple[str, ...]:
-    """Return those of the fields that demand something."""
-    return tuple(sorted(name for name in fields if name in spec and not is_opt_out(spec[name])))
+def demanding(kind: PolicyKind, spec: Mapping[str, Any], purpose: str) -> tuple[str, ...]:
+    """Return the settings that ask something for a purpose, sorted."""
+    return tuple(sorted(ask.path for ask in asks(kind, spec) if ask.purpose == purpose))
 
 
 class Demand(NamedTuple):
@@ -61,7 +61,7 @@ class Guard:
         self.whole = True
         room = MOST_CONTEXTS
         for group in side.groups:
-            names = demanding(group.effective.spec, dict(purposes(group.kind)).get(purpose, ()))
+            names = demanding(group.kind, group.effective.spec, purpose)
             if not names or not _concerns(group, routes):
                 continue
             demand = Demand(group.kind, group.effective, names)

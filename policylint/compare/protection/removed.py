@@ -17,6 +17,7 @@ from policylint.compare.subjects import subject_of
 from policylint.model import Finding, Location, Node, Related, ResourceKey
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import asks
 from policylint.simulation import Simulation
 
 RULE = "GWP302"
@@ -44,9 +45,9 @@ def authentication_removed(sides: Sides, contexts: Iterable[ContextChange]) -> I
             continue
         if context.after is not None and context.after.refused is not None:
             continue  # every request is answered with an error: nobody gets in
-        for purpose, purpose_fields in purposes(context.kind):
-            fields_before = demanding(context.before.spec, purpose_fields)
-            fields_after = () if context.after is None else demanding(context.after.spec, purpose_fields)
+        for purpose, _ in purposes(context.kind):
+            fields_before = demanding(context.kind, context.before.spec, purpose)
+            fields_after = () if context.after is None else demanding(context.kind, context.after.spec, purpose)
             if not fields_before or fields_after or protection.has(context.path, purpose):
                 continue
             pair = (id(context.before), id(context.after))
@@ -70,9 +71,8 @@ class _Protection:
     def __init__(self, after: Simulation) -> None:
         self._nodes: dict[str, set[Node]] = defaultdict(set)
         for group in after.groups:
-            for purpose, fields in purposes(group.kind):
-                if demanding(group.effective.spec, fields):
-                    self._nodes[purpose].update(group.nodes)
+            for ask in asks(group.kind, group.effective.spec):
+                self._nodes[ask.purpose].update(group.nodes)
 
     def has(self, path: tuple[Node, ...], purpose: str) -> bool:
         """Return whether the last rule or route of a path is still protected by some policy."""

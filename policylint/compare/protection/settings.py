@@ -31,6 +31,7 @@ from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.settings import settings
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey, mapping, sequence
+from policylint.policy.asking import asks
 from policylint.policy.results import Attachment, Effective, holds
 from policylint.simulation import Simulation
 from policylint.topology.routes import rules
@@ -81,8 +82,8 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
     if is_unseen(sides, _keys(change.before), _keys(change.after)):
         return
     removed: set[str] = set()
-    for _, fields in purposes(change.kind):
-        demanded, remaining = set(demanding(before, fields)), set(demanding(after, fields))
+    for purpose, _ in purposes(change.kind):
+        demanded, remaining = (set(demanding(change.kind, spec, purpose)) for spec in (before, after))
         removed |= demanded - remaining
         if remaining and remaining < demanded:
             yield _fewer(sides, change, sorted(demanded - remaining), sorted(remaining)), ""
@@ -225,10 +226,9 @@ class _OtherKinds:
         if self._nodes is None:
             self._nodes = defaultdict(set)
             for group in self._after.groups:
-                for served, fields in purposes(group.kind):
-                    if demanding(group.effective.spec, fields):
-                        for node in group.nodes:
-                            self._nodes[node, served].add((group.kind.group, group.kind.kind))
+                for ask in asks(group.kind, group.effective.spec):
+                    for node in group.nodes:
+                        self._nodes[node, ask.purpose].add((group.kind.group, group.kind.kind))
         wanted = (purpose,) if purpose else ("authentication", "authorization")
         kinds = set().union(*(self._nodes.get((way[-1], served), ()) for served in wanted))
         return bool(kinds - {(kind.group, kind.kind)})

@@ -217,15 +217,16 @@ def _policies(trace: Trace, names: Names, room: int) -> list[str]:
 
 
 def _protection(trace: Trace) -> str:
-    """Return `, jwt required` or `, unauthenticated` where policies say anything about it."""
-    held: set[str] = set()
-    lost: set[str] = set()
-    for met in trace.policies:
-        authentication = set(met.group.kind.settings.authentication)
-        held |= authentication & {str(pointer[0]) for pointer in met.group.effective.owners if pointer}
-        lost |= authentication & {str(loss.pointer[0]) for loss in met.group.effective.lost if loss.pointer}
-    if held:
-        return f", {' and '.join(sorted(held))} required"
+    """Return `, jwt required`, `, jwt not required` or `, unauthenticated` where policies say anything about it."""
+    if must := trace.asking(must=True):
+        return f", {' and '.join(must)} required"
+    if may := trace.asking(must=False):
+        return f", {' and '.join(may)} not required"
+    lost = any(
+        loss.pointer and str(loss.pointer[0]) in met.group.kind.settings.authentication
+        for met in trace.policies
+        for loss in met.group.effective.lost
+    )
     return ", unauthenticated" if lost else ""
 
 

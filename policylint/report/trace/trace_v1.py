@@ -28,6 +28,9 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
         policies=[_met(met, names) for met in trace.policies],
         considered=[{"rule": names.node(each.rule), "because": each.because} for each in trace.considered],
     )
+    required, optional = trace.asking(must=True), trace.asking(must=False)
+    if required or optional:
+        content["authentication"] = {"required": required, "optional": optional}
     if trace.match:
         content["match"] = trace.match
     if trace.per_backend:

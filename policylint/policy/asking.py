@@ -1,0 +1,137 @@
+"""What an effective policy asks of requests: nothing, or what may or must be shown (`settings` and `weaker`).
+
+A setting asks nothing where it only switches itself off. It may ask where requests pass without what it checks: in its
+weakest mode (`jwt.optional`), beside an anonymous way in, or under conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+from policylint.catalog.kinds import Catalog
+from policylint.model import PolicyKind, ResourceKey, World, mapping, text
+from policylint.model.resource import value_at
+from policylint.model.weakness import Weakness
+from policylint.namedtuple import NamedTuple
+from policylint.policy.declared import is_opt_out
+from policylint.policy.results import Effective
+
+Purpose = Literal["authentication", "authorization"]
+_EXTENSION = "extensionRef"
+
+
+class Ask(NamedTuple):
+    """A setting that asks something of requests.
+
+    Args:
+        path: of the setting below the spec proper, dotted.
+        must: whether a request without what it asks for is turned away.
+        unless: where it need not, what lets requests pass: `jwt.optional`.
+    """
+
+    purpose: Purpose
+    path: str
+    must: bool
+    unless: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the setting as people name it: `jwt`, for `traffic.jwtAuthentication` its last step."""
+        return self.path.rpartition(".")[2]
+
+
+def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
+    """Yield what a spec proper asks, by purpose and path."""
+    conditions = [weak.path for weak in kind.weaker if weak.list == "conditions" and "." not in weak.path]
+    condition = next((path for path in conditions if spec.get(path)), "")
+    for purpose, path in _settings(kind):
+        if _is_asked(_at(spec, path)):
+            weak = next((weak.path for weak in kind.weaker if _lets_pass(weak, purpose, path, spec)), "")
+            unless = path if path in kind.settings.optional else weak or condition
+            yield Ask(purpose, path, not unless, unless)
+
+
+def asked(kind: PolicyKind, effective: Effective, world: World, catalog: Catalog) -> list[Ask]:
+    """Return what an effective policy asks, by the objects that its settings name, too (`jwtAuth.extensionRef`)."""
+    found = []
+    for ask in asks(kind, effective.spec):
+        owner = next((owner for at, owner in effective.owners.items() if _below(at, ask.path)), None)
+        named = mapping(mapping(_at(effective.spec, ask.path)).get(_EXTENSION))
+        weak = (
+            _weak_extension(named, kind.group, owner.namespace, world, catalog) if owner is not None and named else ""
+        )
+        found.append(ask._replace(must=False, unless=weak) if ask.must and weak else ask)
+    return found
+
+
+def _settings(kind: PolicyKind) -> Iterable[tuple[Purpose, str]]:
+    """Return the settings that ask: those of a purpose, and those without which the purpose is not served."""
+    listed: dict[tuple[Purpose, str], None] = {}
+    listed.update({("authentication", path): None for path in kind.settings.authentication})
+    listed.update({("authorization", path): None for path in kind.settings.authorization})
+    listed.update({(weak.opens, weak.path): None for weak in kind.weaker if weak.opens and weak.presence == "demands"})
+    return listed
+
+
+def _lets_pass(weak: Weakness, purpose: Purpose, path: str, spec: Mapping[str, Any]) -> bool:
+    """Return whether a setting has the weakness now."""
+    return weak.opens == purpose and weak.path.startswith(f"{path}.") and _is_weak(weak, spec)
+
+
+def _is_weak(weak: Weakness, spec: Mapping[str, Any]) -> bool:
+    """Return whether a weakness is there: a weaker mode, or a grant that lets everybody in."""
+    if weak.order:
+        value = _at(spec, weak.path)
+        if value is None and weak.instead:
+            value = _at(spec, weak.instead)
+        value = weak.unset if value is None else value
+        return any(value in step and isinstance(value, bool) == isinstance(step[0], bool) for step in weak.order[1:])
+    return weak.presence == "grants" and any(True for _ in _every(spec, weak.path.split(".")))
+
+
+def _weak_extension(named: Mapping[str, Any], group: str, namespace: str, world: World, catalog: Catalog) -> str:
+    """Return which field of an object that a setting names lets requests pass without what it checks, "" for none."""
+    group = text(named.get("group")) or group
+    for other_group, name in world.kinds():
+        kind = catalog.get(group, name) if other_group == group else None
+        if kind is None or kind.bound_by != "object" or text(named.get("kind"), name) != name:
+            continue
+        key = ResourceKey(group, name, text(named.get("namespace")) or namespace, text(named.get("name")))
+        resource = world.get(key)
+        weak = (
+            []
+            if resource is None
+            else [weak.path for weak in kind.weaker if weak.opens and _is_weak(weak, resource.spec)]
+        )
+        if weak:
+            return f"{weak[0]} of {key}"
+    return ""
+
+
+def _is_asked(value: object) -> bool:
+    return value is not None and value != [] and not is_opt_out(value)
+
+
+def _at(spec: Mapping[str, Any], path: str) -> Any:
+    return value_at(spec, tuple(path.split(".")))
+
+
+def _below(pointer: tuple[str | int, ...], path: str) -> bool:
+    steps = tuple(path.split("."))
+    return pointer[: len(steps)] == steps or steps[: len(pointer)] == pointer
+
+
+def _every(value: Any, steps: list[str]) -> Iterator[Any]:
+    """Yield what stands at a path, `*` being every entry."""
+    if not steps:
+        if value is not None:
+            yield value
+        return
+    step, *rest = steps
+    if step == "*":
+        entries = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        for entry in entries:
+            yield from _every(entry, rest)
+    else:
+        yield from _every(mapping(value).get(step), rest)

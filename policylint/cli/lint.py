@@ -124,6 +124,9 @@ def lint(run: LintRun) -> int:
     if run.add_ignore is not None:
         from policylint.cli.add_ignore import add_ignores
 
+        if (scope := result.workspace.scope) is not None:
+            there = [finding for finding in report.findings if scope.shows(finding.location.file)]
+            report = report._replace(findings=there)
         return add_ignores(report, run.add_ignore, locked(setup.settings))
     _write(run, report, form, files)
     run.lap("report")
@@ -169,8 +172,17 @@ def _fix(run: LintRun, setup: Setup, rules: set[str] | None) -> Sequence[Finding
         raise click.UsageError("--fix and --diff are for files of the work tree, not for the index or stdin")
 
     def judge_now(edited: Mapping[str, bytes]) -> LintResult:
-        source = EditedWorkTree(setup.paths or ["."], setup.exclude, edited) if edited else None
-        return judge(setup, run.open(setup, source=source), rules, with_ignores=not run.no_ignores)
+        def listing(paths: Sequence[str] | None) -> EditedWorkTree:
+            return EditedWorkTree(paths or setup.paths, setup.exclude, edited)
+
+        result = judge(setup, run.open(setup, listing=listing), rules, with_ignores=not run.no_ignores)
+        scope = result.workspace.scope
+        if scope is None:
+            return result
+        fixed = [
+            finding if scope.shows(finding.location.file) else finding._replace(fixes=()) for finding in result.findings
+        ]
+        return result._replace(findings=tuple(fixed))
 
     if not run.preview:
         fix(judge_now, unsafe=run.unsafe_fixes)
@@ -189,9 +201,9 @@ def _judge(run: LintRun, setup: Setup, rules: set[str] | None, spent: dict[str, 
     amend = None
     if run.hook:
         from policylint.session.removal import escalate_staged
-        from policylint.session.staged import staged_source
+        from policylint.session.staged import staged_listing
 
-        workspace = run.open(setup, source=staged_source(setup))
+        workspace = run.open(setup, listing=staged_listing(setup))
         amend = partial(escalate_staged, setup=setup, workspace=workspace)
     else:
         workspace = run.open(setup)

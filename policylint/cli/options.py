@@ -111,6 +111,12 @@ what_is_read = together(
         "paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=str, allow_dash=True), shell_complete=paths
     ),
     in_directory,
+    option(
+        INPUT,
+        "--isolated",
+        is_flag=True,
+        help="Read nothing but PATH and what it refers to, not the repository around it.",
+    ),
     which_file,
     option(
         INPUT,

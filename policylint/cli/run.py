@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from policylint.cli.options import Decorated
     from policylint.model.coverage import Coverage
     from policylint.session.diff import DiffSides
+    from policylint.session.open import Listing
     from policylint.session.revisions import DiffRequest
     from policylint.session.settings import RunOptions, Setup
-    from policylint.sources import Source
     from policylint.workspace import Workspace
 
 
@@ -42,6 +42,7 @@ class Run:
 
     paths: tuple[str, ...]
     directory: str | None
+    isolated: bool
     config: str | None
     no_config: bool
     env: tuple[str, ...]
@@ -74,6 +75,7 @@ class Run:
         values: dict[str, Any] = {
             "paths": self.paths,
             "whole": not self.directory,
+            "isolated": self.isolated,
             "config": self.config,
             "no_config": self.no_config,
             "environments": self.env,
@@ -90,12 +92,12 @@ class Run:
 
         return Setup.of(self.options(**more))
 
-    def open(self, setup: Setup, revision: str = "", source: Source | None = None) -> Workspace:
-        """Read and simulate the paths of a setup, as a revision or another source has them where one is given."""
+    def open(self, setup: Setup, revision: str = "", listing: Listing | None = None) -> Workspace:
+        """Read and simulate the paths of a setup, as a revision has them or what else lists them."""
         from policylint.session.open import open_at, open_tree
 
         with self._simulating(setup):
-            workspace = open_at(setup, revision) if source is None else open_tree(setup, source=source)
+            workspace = open_at(setup, revision) if listing is None else open_tree(setup, listing=listing)
             self._opened.append(workspace)
             return workspace
 

@@ -28,3 +28,23 @@ class Coverage(NamedTuple):
     gateways: int
     cut_off: bool = False
     unseen: tuple[str, ...] = ()
+
+    def plus(self, other: Coverage) -> Coverage:
+        """Return the coverage of two runs over different paths."""
+        skipped = {
+            reason: self.skipped.get(reason, 0) + other.skipped.get(reason, 0)
+            for reason in sorted(self.skipped.keys() | other.skipped.keys())
+        }
+        return Coverage(
+            files=self.files + other.files,
+            documents=self.documents + other.documents,
+            unread=self.unread + other.unread,
+            skipped=skipped,
+            not_rendered=tuple(dict.fromkeys((*self.not_rendered, *other.not_rendered))),
+            resources=self.resources + other.resources,
+            policies=self.policies + other.policies,
+            routes=self.routes + other.routes,
+            gateways=self.gateways + other.gateways,
+            cut_off=self.cut_off or other.cut_off,
+            unseen=tuple(sorted({*self.unseen, *other.unseen})),
+        )

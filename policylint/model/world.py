@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from operator import attrgetter
@@ -126,6 +126,8 @@ class World:
         stopping: files, as shown, that cannot be read and without which a deployment fails.
         plain: whether the objects stand in plain files, and nothing says that these are deployed together.
         alternative: whether this is one of several alternatives among plain files.
+        entries: where its deployments begin, files and directories below the root, each with the files and directories
+            that it deploys; none for plain files.
         faults: errors of our own that left something undone; worlds derived from one another share the list.
     """
 
@@ -146,11 +148,13 @@ class World:
         stopping: frozenset[str] = frozenset(),
         plain: bool = False,
         alternative: bool = False,
+        entries: Mapping[str, Collection[str]] | None = None,
         faults: Iterable[Fault] = (),
     ) -> None:
         self.name = name
         self.plain = plain
         self.alternative = alternative
+        self.entries: Mapping[str, Collection[str]] = entries or {}
         self.stopping = stopping
         self.partial = partial
         self.orphans: Mapping[ResourceKey, Resource] = orphans or {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policylint.budget import Budget, Cut
@@ -19,7 +19,7 @@ from policylint.model.world import Note
 from policylint.render.argo.applications import Argo
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
-from policylint.render.flux.roots import cluster_roots, is_below, is_live
+from policylint.render.flux.roots import cluster_roots, is_below
 from policylint.render.journal import Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
@@ -49,6 +49,7 @@ class Environment(NamedTuple):
         orphans: Services, objects of Gateway API and of policies in files that nothing deploys in any environment.
         problems: what is wrong with files that something deploys.
         stopping: files, as shown, that this environment deploys and that are no YAML: the whole build fails.
+        entries: where its deployments begin, and what each of them deploys (`Deployed.entries`).
     """
 
     name: str
@@ -59,6 +60,7 @@ class Environment(NamedTuple):
     orphans: dict[ResourceKey, Resource]
     problems: list[Problem]
     stopping: frozenset[str]
+    entries: Mapping[str, Collection[str]]
 
 
 def environments(
@@ -143,7 +145,7 @@ def _lone_charts(tree: Tree, charts: Charts, patches: frozenset[str]) -> dict[st
     with its own values, as `helm install NAME DIRECTORY` would do it, beside the manifests that lie outside of them."""
     from policylint.render.helm.charts import Installation
 
-    directories = [directory for directory in charts.alone() if is_live(f"{tree.below_base(directory)}/")]
+    directories = [directory for directory in charts.alone() if tree.is_live(f"{directory}/")]
     if not directories:
         return {}
     deployed = Deployed.empty()
@@ -225,7 +227,17 @@ def _environment(
         for problem in problems
         if problem.code == YAML_SYNTAX and _is_reached(tree.path_of(problem.file), deployed.reached)
     )
-    return Environment(name, resources, deployed.journal.gaps, notes, tuple(sentences), orphans, problems, stopping)
+    return Environment(
+        name,
+        resources,
+        deployed.journal.gaps,
+        notes,
+        tuple(sentences),
+        orphans,
+        problems,
+        stopping,
+        deployed.entries,
+    )
 
 
 def _is_reached(path: str, reached: set[str]) -> bool:
@@ -267,12 +279,7 @@ def _orphans(
     """Return the objects in files that nothing deploys; their namespace is known only where they say it."""
     orphans: dict[ResourceKey, Resource] = {}
     for path, document in tree.all_documents():
-        if (
-            path in reached
-            or document.file in patches
-            or not is_live(tree.below_base(path))
-            or is_kustomization_file(document)
-        ):
+        if path in reached or document.file in patches or not tree.is_live(path) or is_kustomization_file(document):
             continue
         manifests = manifests_of([document])
         made, _, _ = released(manifests, tree, Journal())  # routes that only values speak of can be orphans, too

@@ -12,8 +12,9 @@ from collections import defaultdict
 from policylint.load.objects import is_kustomization_file
 from policylint.model import text
 from policylint.render.flux.deployment import Deployed
-from policylint.render.flux.roots import ENVIRONMENT_MARKERS, cluster_name, is_live
+from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
+from policylint.render.live import ENVIRONMENT_MARKERS
 from policylint.render.provenance import Manifest, entries, manifests_of
 from policylint.render.tree import Tree, directories_above, join
 
@@ -34,7 +35,8 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
             built[directory] = kustomizer.build(directory)
     if not built:
         return {}
-    plain_manifests = plain(tree, patches)
+    taken = set().union(*(output.reached for output in built.values()))
+    plain_manifests = [(path, manifest) for path, manifest in plain(tree, patches) if path not in taken]
     environments = {}
     for name, directories in _grouped(built, kustomizer.cluster_scoped).items():
         deployed = environments[name] = Deployed.empty()
@@ -45,7 +47,7 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
                 tree.placing.spend(_STEPS * len(output.manifests) + len(output.reached) + output.journal.size)
                 deployed.manifests.extend(manifest.copy() for manifest in output.manifests)
                 deployed.journal.add(output.journal)
-                deployed.reached.update(output.reached)
+                deployed.reach(directory, output.reached)
             known = {_key(manifest) for manifest in deployed.manifests}
             for path, manifest in plain_manifests:
                 tree.placing.spend(_STEPS)
@@ -68,7 +70,7 @@ def tops(tree: Tree) -> list[str]:
             for entry, _ in entries(*kustomization, field):
                 path = join(directory, text(entry)) if text(entry) else None
                 taken |= {path} - {directory}
-        if kustomization[0].get("kind") != "Component" and is_live(f"{tree.below_base(directory)}/"):
+        if kustomization[0].get("kind") != "Component" and tree.is_live(f"{directory}/"):
             candidates.append(directory)
     return [directory for directory in candidates if directory not in taken]
 
@@ -115,7 +117,7 @@ def plain(tree: Tree, patches: frozenset[str]) -> list[tuple[str, Manifest]]:
     arranged = set(tree.kustomizations())
     objects = []
     for path, document in tree.all_documents():
-        if document.file in patches or is_kustomization_file(document) or not is_live(tree.below_base(path)):
+        if document.file in patches or is_kustomization_file(document) or not tree.is_live(path):
             continue
         if arranged.isdisjoint(directories_above(path)):
             objects += [(path, manifest) for manifest in manifests_of([document]) if manifest.group or manifest.kind]

@@ -18,6 +18,7 @@ from policylint.load.reading import Loaded
 from policylint.model import mapping
 from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render.inline import Texts
+from policylint.render.live import Live
 from policylint.render.provenance import Provenance
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_CHART
@@ -80,10 +81,8 @@ class Tree:
             if name.endswith(_YAML):
                 self.files[directory].append(name)
             self._take_in(directory)
-        above = [path.rpartition("/")[0].split("/") for path in self._listed] or [[""]]
-        first, last = min(above), max(above)
-        common = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
-        self.base = "/".join(first[:common])
+        self._live = Live(self._listed, source.given)
+        self.base = self._live.base
         """The directory that holds all listed files: below the root where the user gave a part of the repository."""
         for document in loaded.documents:
             self._documents[self.path_of(document.file)].append(document)
@@ -95,6 +94,11 @@ class Tree:
     def below_base(self, path: str) -> str:
         """Return the path as seen from the directory that the user gave; the same for files beside it."""
         return path[len(self.base) + 1 :] if self.base and path.startswith(f"{self.base}/") else path
+
+    def is_live(self, path: str) -> bool:
+        """Return whether a file may be deployed at all, to judge by the names of its directories; a directory ends in
+        a slash. What the user named is, whatever it is called."""
+        return self._live.holds(path)
 
     def placed(self, file: str, path: str) -> tuple[str, str] | None:
         """Return the directory that a path written in a file means, and the prefix it is below: what Flux and Argo CD

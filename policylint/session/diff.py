@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,15 +22,17 @@ from policylint.compare import (
     pair_sides,
     removed_protections,
 )
+from policylint.compare.within import within
 from policylint.documents import loading
 from policylint.errors import AbsentError, UsageError
 from policylint.load.shared_facts import SharedFacts
 from policylint.namedtuple import NamedTuple
 from policylint.render.shared import Shared
 from policylint.session.lint import judge
-from policylint.session.open import open_tree
+from policylint.session.open import open_workspace_of
 from policylint.session.removal import escalate_changed
 from policylint.session.revisions import DiffRequest
+from policylint.session.territory import territory
 from policylint.sources import Source, SourceError, open_source
 from policylint.sources.blob_id import blob_id
 from policylint.sources.git import Repository
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from policylint.session.settings import Setup
     from policylint.triage import Suppressed
     from policylint.workspace import Workspace
+    from policylint.workspace.scope import ReportScope, WorldScope
 
 
 States = Callable[[Iterable["Finding"], Iterable["Finding"]], list["FindingChange"]]
@@ -102,6 +106,7 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
     """
     pairs = pair_sides(sides.before.simulations, sides.after.simulations)
     environments = compare(pairs)
+    scopes = sides.scopes()
     lap("compare")
     removed = removed_protections(pairs, environments, chosen)
 
@@ -110,9 +115,9 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
         return escalate_changed(sorted([*findings, *removed], key=finding_order), pairs, sides)
 
     setup = sides.request.setup
-    after = judge(setup, sides.after.with_simulations(pair.after for pair in pairs), chosen, amend=amend)
+    after = judge(setup, sides.after.with_simulations(pair.after for pair in pairs), chosen, amend=amend, scopes=scopes)
     lenient = setup._replace(options=setup.options._replace(strict=False))
-    before = judge(lenient, sides.before.with_simulations(pair.before for pair in pairs), chosen)
+    before = judge(lenient, sides.before.with_simulations(pair.before for pair in pairs), chosen, scopes=scopes)
 
     def states(former: Iterable[Finding], latter: Iterable[Finding]) -> list[FindingChange]:
         return compare_findings(pairs, environments, former, latter, sides.of_after)
@@ -124,6 +129,8 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
         else change
         for change in _without(states, states(before.findings, after.findings), silenced)
     ]
+    if sides.after.scope is not None:
+        environments = within(environments, scopes)
     result = DiffResult(
         Comparison(tuple(environments), tuple(findings)),
         len(after.suppressed),
@@ -168,6 +175,7 @@ class DiffSides:
     Args:
         request: what is compared.
         sources: the files before and after.
+        scope: what the comparison is to concern; None for everything.
         directories: of rendered manifests before and after; None where one tree is compared with itself.
 
     Attributes:
@@ -175,9 +183,14 @@ class DiffSides:
     """
 
     def __init__(
-        self, request: DiffRequest, sources: tuple[Source, Source], directories: tuple[str, str] | None = None
+        self,
+        request: DiffRequest,
+        sources: tuple[Source, Source],
+        directories: tuple[str, str] | None = None,
+        scope: ReportScope | None = None,
     ) -> None:
         self.request = request
+        self.scope = scope
         self.sources = sources
         self.directories = directories
         self.before, self.after = self._opened()
@@ -189,7 +202,16 @@ class DiffSides:
 
     def _opened(self, *, alternatives: bool = True) -> list[Workspace]:
         both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared(), "alternatives": alternatives}
-        return [open_tree(self.request.setup, source=source, **both) for source in self.sources]
+        both |= {"scope": self.scope, "all_environments": True, "paths": ()}
+        return [open_workspace_of(self.request.setup, source=source, **both) for source in self.sources]
+
+    def scopes(self) -> dict[str, list[WorldScope]]:
+        """Return what concerns the scope in each environment that has a part in it on one side, by name."""
+        both: dict[str, list[WorldScope]] = defaultdict(list)
+        for side in (self.before, self.after):
+            for name, scopes in side.scopes().items():
+                both[name] += scopes
+        return {name: scopes for name, scopes in both.items() if any(scope.has_part() for scope in scopes)}
 
     def of_after(self, file: str) -> str:
         """Return what a file of before is called after: the same, but for rendered manifests."""
@@ -288,24 +310,31 @@ def _of_directories(request: DiffRequest) -> DiffSides:
 
 def _of_revisions(request: DiffRequest, repository: Repository) -> DiffSides:
     setup, end = request.setup, request.end
-    paths = [os.path.relpath(path) for path in request.paths] or [*setup.settings.paths] or None
-    exclude = setup.exclude
-    before = at_revision(repository, request.start, paths, exclude)
-    after: Source
-    if end is not None:
-        after = at_revision(repository, end, paths, exclude)
-    elif request.options.staged:
-        after = staged(repository, paths, exclude)
-    else:
-        after = _work_tree(repository, paths, setup)
+
+    def sources(paths: list[str] | None) -> tuple[Revision, Source]:
+        before = at_revision(repository, request.start, paths, setup.exclude)
+        if end is not None:
+            return before, at_revision(repository, end, paths, setup.exclude)
+        if request.options.staged:
+            return before, staged(repository, paths, setup.exclude)
+        return before, _work_tree(repository, paths, setup)
+
+    named = [os.path.relpath(path) for path in request.paths] or [*setup.settings.paths] or None
+    around = territory(request.of_paths, named or ())
+    both = sources(named if around is None else [os.path.relpath(path) for path in around.paths])
     for path in request.paths:
-        remains = after.holds(path) if isinstance(after, Revision) else os.path.lexists(path)
-        if not remains and not before.holds(path):
+        remains = both[1].holds(path) if isinstance(both[1], Revision) else os.path.lexists(path)
+        if not remains and not both[0].holds(path):
             message = f"no such file or directory on either side: {path!r}"
             if end is None and request.text and repository.knows(os.path.relpath(path)):
                 message += f"; two revisions are written {request.text}..{path}"
             raise UsageError(message)
-    return DiffSides(request, (before, after))
+    if around is not None:
+        sides = DiffSides(request, both, scope=around.scope)
+        if sides.scopes():
+            return sides
+        both = sources(named)
+    return DiffSides(request, both)
 
 
 def _work_tree(repository: Repository, paths: list[str] | None, setup: Setup) -> Source:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from policylint.triage import Suppressed
     from policylint.triage.baseline import BaselineEntry
     from policylint.workspace import Workspace
+    from policylint.workspace.scope import WorldScope
 
 UNREAD = "GWP910"
 """file-not-parsed: an error with --strict, and the run was not done whole."""
@@ -113,10 +114,12 @@ def judge(
     whole: bool = True,
     spent: dict[str, float] | None = None,
     amend: Amend | None = None,
+    scopes: Mapping[str, Sequence[WorldScope]] | None = None,
 ) -> LintResult:
     """As `lint`, without a baseline.
 
     Args:
+        scopes: what concerns the scope in each environment; None for those of the workspace.
         whole: whether everything is looked at: in a part of a repository a suppression may seem unused that is not.
     """
     settings = setup.settings
@@ -132,6 +135,13 @@ def judge(
         below = below_directory(settings.directory)
         ran = chosen if whole else _without_unused(chosen)
         findings, suppressed = triage(workspace, findings, settings, ran=ran, locked=locked(settings), below=below)
+    if workspace.scope is not None:
+        from policylint.workspace.scope import concerning
+
+        scopes = workspace.scopes() if scopes is None else scopes
+        findings = concerning(findings, scopes)
+        known = {id(finding) for finding in concerning([entry.finding for entry in suppressed], scopes)}
+        suppressed = [entry for entry in suppressed if id(entry.finding) in known]
     severity: dict[str, Any] = {UNREAD: "error"} if setup.options.strict else {}
     severity |= {rule: level for rule, level in severities(settings).items() if level != "off"}
     if severity:

@@ -10,30 +10,79 @@ from policylint.outside import leads_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from policylint.load.shared_facts import SharedFacts
     from policylint.render.shared import Shared
     from policylint.session.settings import Setup
     from policylint.sources import Source
+    from policylint.sources.revision import Revision
     from policylint.workspace import Workspace
+    from policylint.workspace.scope import ReportScope
+
+    Listing = Callable[[Sequence[str] | None], Source]
+    """Makes the source of some paths, as seen from here; of everything where there are none."""
 
 
 def open_tree(
     setup: Setup,
     *,
     source: Source | None = None,
+    listing: Listing | None = None,
+) -> Workspace:
+    """Return the workspace of the paths of a run. Where the repository deploys nothing of them, they are read by
+    themselves.
+
+    Args:
+        source: the files, whatever the paths are.
+        listing: makes the source of some paths if that is not the work tree.
+
+    Raises:
+        UsageError: a path, the snapshot or the configuration cannot be used.
+    """
+    from policylint.session.territory import territory
+
+    _check(setup.paths if source is None and listing is None else ())
+    around = None if source is not None else territory(setup, setup.asked or ())
+    alone, asked = setup.paths, setup.asked
+    workspace = None
+    if around is not None:
+        files = None if listing is None else listing(around.paths)
+        workspace = open_workspace_of(
+            setup, source=files, paths=around.paths, scope=around.scope, all_environments=setup.is_whole
+        )
+        alone = asked = [path for path, scope in around.each if not workspace.has_part(scope)]
+        if not alone:
+            return workspace
+    if source is None and listing is not None:
+        source = listing(asked)
+    apart = open_workspace_of(setup, source=source, paths=alone)
+    if around is None or workspace is None or len(alone) == len(around.each):
+        return apart
+    return workspace.joined(apart)
+
+
+def open_workspace_of(
+    setup: Setup,
+    *,
+    source: Source | None,
+    paths: Sequence[str],
+    scope: ReportScope | None = None,
     shared_facts: SharedFacts | None = None,
     shared: Shared | None = None,
     alternatives: bool = True,
+    all_environments: bool = False,
 ) -> Workspace:
-    """Return the workspace of the paths of a run.
+    """Return the workspace of some paths, with the options of a run.
 
     Args:
         source: where the files are if not in the work tree below the paths.
+        scope: what is reported on; None for everything.
         shared_facts: what is known of contents from another workspace of the run.
         shared: what was rendered for another workspace.
         alternatives: whether plain directories that write the same objects are environments of their own.
+        all_environments: whether environments that have no part in the scope are simulated as well.
 
     Raises:
         UsageError: a path, the snapshot or the configuration cannot be used.
@@ -42,10 +91,28 @@ def open_tree(
 
     options, settings = setup.options, setup.settings
     more: dict[str, Any] = {"given": setup.assumptions, "source": source, "shared": shared, "env": options.environments}
-    more["alternatives"] = alternatives
+    more |= {"alternatives": alternatives, "scope": scope, "all_environments": all_environments}
     if renderer := setup.renderer:
         more["render"] = renderer
-    paths = setup.paths if source is None else []
+    try:
+        more |= {"snapshot": setup.snapshot, "stated": setup.environments}
+        more["dump"] = setup.files.get(setup.snapshot or "")
+        edition = options.semantics or settings.semantics
+        with options.progress("reading and simulating"):
+            paths = paths if source is None else []
+            return open_workspace(paths, semantics=edition, strict=options.strict, shared_facts=shared_facts, **more)
+    except UsageError as error:
+        if settings.kinds and (number := _kind_at_fault(str(error))) is not None:
+            raise ConfigError(f"{settings.at('kinds', number)}: {error}") from None
+        raise
+
+
+def _check(paths: Iterable[str]) -> None:
+    """Complain about paths that are not there, or lead out of the repository.
+
+    Raises:
+        UsageError: one of them does.
+    """
     for path in paths:
         if path == "-":
             continue
@@ -55,16 +122,6 @@ def open_tree(
             raise UsageError(
                 f"{path!r} is a symbolic link out of the repository, and not followed: name the place itself"
             )
-    try:
-        more |= {"snapshot": setup.snapshot, "stated": setup.environments}
-        more["dump"] = setup.files.get(setup.snapshot or "")
-        edition = options.semantics or settings.semantics
-        with options.progress("reading and simulating"):
-            return open_workspace(paths, semantics=edition, strict=options.strict, shared_facts=shared_facts, **more)
-    except UsageError as error:
-        if settings.kinds and (number := _kind_at_fault(str(error))) is not None:
-            raise ConfigError(f"{settings.at('kinds', number)}: {error}") from None
-        raise
 
 
 def open_at(setup: Setup, revision: str) -> Workspace:
@@ -80,14 +137,16 @@ def open_at(setup: Setup, revision: str) -> Workspace:
     from policylint.sources.git import Repository
     from policylint.sources.revision import at_revision
 
-    options = setup.options
-    paths = [os.path.relpath(path) for path in options.paths] or [*setup.settings.paths]
-    narrowed = paths or (None if options.whole else [options.start])
-    source = at_revision(Repository(options.start), revision, narrowed, setup.exclude)
-    for path in narrowed or ():
-        if not source.holds(path):
+    repository = Repository(setup.options.start)
+
+    def listing(paths: Sequence[str] | None) -> Revision:
+        return at_revision(repository, revision, paths and [*map(os.path.relpath, paths)], setup.exclude)
+
+    whole = listing(None)
+    for path in setup.asked or ():
+        if not whole.holds(path):
             raise UsageError(f"no such file or directory in {revision}: {path!r}")
-    return open_tree(setup, source=source)
+    return open_tree(setup, listing=listing)
 
 
 def revision_range(text: str) -> tuple[str, str] | None:

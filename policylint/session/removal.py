@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.session.open import open_tree
-from policylint.session.staged import changed_files, compared, former_source, git, is_relevant, pushed_range
+from policylint.session.staged import changed_files, compared, former_listing, git, is_relevant, pushed_range
 
 if TYPE_CHECKING:
     from policylint.compare import Sides
@@ -46,10 +46,11 @@ def escalate_staged(findings: list[Finding], setup: Setup, workspace: Workspace)
     if not doubtful or not _removes(doubtful):
         return findings
     pushed = pushed_range()
-    source = former_source(setup, pushed[0] if pushed else "HEAD")
-    if source is None:
+    listing = former_listing(setup, pushed[0] if pushed else "HEAD")
+    if listing is None:
         return findings
-    former = open_tree(setup._replace(options=setup.options._replace(strict=False)), source=source)
+    setup = setup if workspace.scope is not None else setup.alone
+    former = open_tree(setup._replace(options=setup.options._replace(strict=False)), listing=listing)
     gone = _gone(former.simulations, workspace.simulations)
     return escalate_removed(findings, gone, "push" if pushed else "commit", _may_make_staged)
 
@@ -145,9 +146,9 @@ def may_make(path: str, data: bytes) -> bool:
 def _may_come_otherwise(sides: DiffSides) -> bool:
     """Tell whether an object that is gone may come from where nothing was seen: a file that differs makes objects out
     of sight, or the object went where this comparison does not look."""
-    setup = sides.request.setup
-    of_paths = setup._replace(options=setup.options._replace(paths=tuple(sides.request.paths)))
-    if sides.directories is None and not of_paths.is_whole:
+    of_paths = sides.request.of_paths
+    is_whole = of_paths.is_whole or (sides.scope is not None and not of_paths.options.environments)
+    if sides.directories is None and not is_whole:
         return True
     before, after = sides.contents
     paths = [path for path in after if before.get(path) != after[path]]

@@ -54,6 +54,11 @@ class DiffRequest(NamedTuple):
     configuration: ConfigurationChange | None = None
 
     @property
+    def of_paths(self) -> Setup:
+        """The setup of a run over the paths alone, without the revisions that stand before them."""
+        return self.setup._replace(options=self.setup.options._replace(paths=tuple(self.paths)))
+
+    @property
     def span(self) -> str:
         """Both sides in short: `1a2b3c4..5d6e7f8`."""
         if self.repository is None:

@@ -37,6 +37,7 @@ class RunOptions(NamedTuple):
         paths: what is read, as seen from here; none leaves it to the configuration, then to the git root.
         start: the directory from which the configuration and the repository are looked for.
         whole: whether the git root is read where nothing names paths, not `start` alone.
+        isolated: whether nothing is read but what is named, and what that refers to.
         config: the configuration file, or one of a revision (`main:.policylint.yaml`); None for the one that is found.
         no_config: heed no configuration file.
         environments: only these, by name; none means all.
@@ -52,6 +53,7 @@ class RunOptions(NamedTuple):
     paths: tuple[str, ...] = ()
     start: str = "."
     whole: bool = True
+    isolated: bool = False
     config: str | None = None
     no_config: bool = False
     environments: tuple[str, ...] = ()
@@ -131,10 +133,21 @@ class Setup(NamedTuple):
 
     @property
     def paths(self) -> list[str]:
-        """The paths to read: those of the options, else of the configuration, else the git root."""
+        """The paths that are asked for: those of the options, else of the configuration, else the git root."""
         if self.options.paths or self.settings.paths:
             return [*self.options.paths] or [*self.settings.paths]
         return [self.top if self.options.whole else self.options.start]
+
+    @property
+    def asked(self) -> list[str] | None:
+        """The same, None where it is the git root."""
+        options, settings = self.options, self.settings
+        return [*options.paths] or [*settings.paths] or (None if options.whole else [options.start])
+
+    @property
+    def alone(self) -> Setup:
+        """The same setup, in which nothing is read but what is named."""
+        return self._replace(options=self.options._replace(isolated=True))
 
     @property
     def is_whole(self) -> bool:

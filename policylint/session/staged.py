@@ -10,8 +10,8 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from policylint.session.open import Listing
     from policylint.session.settings import Setup
-    from policylint.sources import Source
 
 SUFFIXES = (".yaml", ".yml", ".json", ".j2", ".tpl", ".tmpl", ".env", ".properties")
 NAMES = frozenset({"Kustomization", "pyproject.toml"})
@@ -44,8 +44,8 @@ def is_relevant(path: str) -> bool:
     return path.lower().endswith(SUFFIXES) or path.rpartition("/")[2] in NAMES
 
 
-def staged_source(setup: Setup) -> Source:
-    """Return the index, or the revision that is pushed, as a source of the paths of a run.
+def staged_listing(setup: Setup) -> Listing:
+    """Return what lists the index, or the revision that is pushed.
 
     Raises:
         UsageError: this is no git repository.
@@ -53,14 +53,14 @@ def staged_source(setup: Setup) -> Source:
     from policylint.sources.git import Repository
     from policylint.sources.revision import at_revision, staged
 
-    pushed = pushed_range()
+    pushed, repository = pushed_range(), Repository()
     if pushed:
-        return at_revision(Repository(), pushed[1], _paths(setup), setup.exclude)
-    return staged(Repository(), _paths(setup), setup.exclude)
+        return lambda paths: at_revision(repository, pushed[1], paths, setup.exclude)
+    return lambda paths: staged(repository, paths, setup.exclude)
 
 
-def former_source(setup: Setup, revision: str) -> Source | None:
-    """Return the files before the change; None for the first commit of a repository.
+def former_listing(setup: Setup, revision: str) -> Listing | None:
+    """Return what lists the files before the change; None for the first commit of a repository.
 
     Raises:
         UsageError: a revision that is not there.
@@ -72,11 +72,7 @@ def former_source(setup: Setup, revision: str) -> Source | None:
     repository = Repository()
     if revision == "HEAD" and not repository.knows(revision):
         return None
-    return at_revision(repository, revision, _paths(setup), setup.exclude)
-
-
-def _paths(setup: Setup) -> list[str] | None:
-    return [*setup.options.paths] or [*setup.settings.paths] or None
+    return lambda paths: at_revision(repository, revision, paths, setup.exclude)
 
 
 def pushed_range() -> tuple[str, str] | None:

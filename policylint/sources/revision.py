@@ -69,6 +69,10 @@ class Revision(ListedSource):
     def named(self) -> bool:
         return False
 
+    @property
+    def given(self) -> list[str]:
+        return [below for below, _ in self._given]
+
     def file(self, path: str) -> SourceFile:
         """Return any file of the tree by its path as shown, below the selected paths or not."""
         return self._listed().get(path) or self.at(self.below(path), path)

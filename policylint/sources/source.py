@@ -107,6 +107,10 @@ class Source(Protocol):
         A tree, and what is rendered from one, leaves out what nobody commits.
         """
 
+    @property
+    def given(self) -> list[str]:
+        """Return the paths that the user named, below the root; "" is the root itself."""
+
     def files(self) -> list[SourceFile]:
         """Return the files to read as manifests: *.yaml, *.yml, and *.json that look like Kubernetes objects."""
 

@@ -34,6 +34,10 @@ class Text:
     def named(self) -> bool:
         return False
 
+    @property
+    def given(self) -> list[str]:
+        return []
+
     def files(self) -> list[SourceFile]:
         return [self._file]
 

@@ -66,6 +66,12 @@ class WorkTree(ListedSource):
     def named(self) -> bool:
         return not any(_is_stream(path) or os.path.isdir(path) for path in self._paths)
 
+    @property
+    def given(self) -> list[str]:
+        root = self._root
+        places = [os.path.realpath(path) for path in self._paths if not _is_stream(path)]
+        return [] if root is None else [place[len(root) :].strip(os.sep) for place in places if is_below(place, root)]
+
     def file(self, path: str) -> SourceFile:
         return self._listed().get(path) or self._source_file(path, path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
@@ -22,15 +22,17 @@ from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.world import Note, Unseen
 from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs
+from policylint.render.live import NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
-from policylint.workspace.alternatives import Alternative, separate
+from policylint.workspace.alternatives import DEFAULT, Alternative, separate
 from policylint.workspace.assumptions import Assumptions
 
 if TYPE_CHECKING:
     from policylint.budget import Cut
     from policylint.render.shared import Shared
+    from policylint.workspace.scope import ReportScope, WorldScope
 
 SEMANTICS = ("gep-713", "gep-713-2023")
 RENDERERS = ("builtin", "external", "helm", "off", "auto", "kubectl")
@@ -47,6 +49,7 @@ class Workspace:
         simulations: one per environment, sorted by name.
         coverage: how much was read, and what could not be.
         mentioning: files (as shown) with the word `policylint` in them: they may hold suppressions.
+        scope: what its findings are to concern; None for everything.
     """
 
     def __init__(
@@ -55,8 +58,12 @@ class Workspace:
         simulations: list[Simulation],
         coverage: Coverage,
         mentioning: frozenset[str] = frozenset(),
+        scope: ReportScope | None = None,
+        beside: Sequence[Simulation] = (),
     ) -> None:
         self._source = source
+        self._beside = beside
+        self.scope = scope
         self.simulations = simulations
         self.coverage = coverage
         self.mentioning = mentioning
@@ -92,7 +99,7 @@ class Workspace:
         from policylint.checks import run
 
         folded: dict[Finding, list[str]] = {}
-        for simulation in self.simulations:
+        for simulation in (*self.simulations, *self._beside):
             for finding in run(simulation, select=select, spent=spent):
                 folded.setdefault(finding, []).append(simulation.world.name)
         named = [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in folded.items()]
@@ -108,17 +115,43 @@ class Workspace:
             having[_place(finding)].update(finding.environments)
         judged = []
         for finding in findings:
-            sharing = sum(finding.location.file in simulation.world.files for simulation in self.simulations)
+            simulations = (*self.simulations, *self._beside)
+            sharing = sum(finding.location.file in simulation.world.files for simulation in simulations)
             if sharing > len(having[_place(finding)]):
                 finding = finding._replace(severity="note", confidence="unknown")
             judged.append(finding)
         return judged
 
+    def scopes(self) -> dict[str, list[WorldScope]]:
+        """Return what concerns the scope in each environment, by name; nothing where everything does."""
+        if self.scope is None:
+            return {}
+        worlds = (simulation.world for simulation in self.simulations)
+        return {world.name: [self.scope.of(world)] for world in worlds}
+
+    def has_part(self, scope: ReportScope) -> bool:
+        """Tell whether anything in an environment concerns a scope."""
+        return any(scope.of(simulation.world).has_part() for simulation in self.simulations)
+
+    def joined(self, apart: Workspace) -> Workspace:
+        """Return the environments of this workspace beside those of one of the same source, in which nothing is out of
+        scope."""
+        names = {simulation.world.name for simulation in self.simulations}
+        for simulation in apart.simulations:
+            world = simulation.world
+            while world.name in names:
+                world.name = f"{world.name} alone"
+            names.add(world.name)
+        simulations = sorted((*self.simulations, *apart.simulations), key=lambda simulation: simulation.world.name)
+        mentioning = self.mentioning | apart.mentioning
+        coverage = self.coverage.plus(apart.coverage)
+        return Workspace(self._source, simulations, coverage, mentioning, self.scope, self._beside)
+
     def with_simulations(self, simulations: Iterable[Simulation]) -> Workspace:
         """Return the same workspace with other states of its environments; those of others are left out."""
         names = {simulation.world.name for simulation in self.simulations}
         kept = [simulation for simulation in simulations if simulation.world.name in names]
-        return Workspace(self._source, kept, self.coverage, self.mentioning)
+        return Workspace(self._source, kept, self.coverage, self.mentioning, self.scope)
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
@@ -146,6 +179,8 @@ def open_workspace(
     shared: Shared | None = None,
     settings: Mapping[str, Mapping[str, object]] | None = None,
     alternatives: bool = True,
+    scope: ReportScope | None = None,
+    all_environments: bool = False,
 ) -> Workspace:
     """Read, place and simulate what is below some paths.
 
@@ -165,6 +200,8 @@ def open_workspace(
         settings: of controllers that stand in no manifest, by implementation and name (docs/implementations.md); they
             win over those of `given`.
         alternatives: whether plain directories that write the same objects are environments of their own.
+        scope: what findings are to concern.
+        all_environments: whether environments in which nothing concerns the scope are simulated as well.
 
     Raises:
         UsageError: a path is not there, the snapshot cannot be read, a configured kind is none, or the edition, the
@@ -186,11 +223,15 @@ def open_workspace(
     definitions = Definitions(source, loaded)
     tree = _Tree(source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared)
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
-    simulations = [] if render == "off" else tree.rendered(env, stated, render, budget, faults)
-    if not simulations:
-        simulations = tree.as_written(env, faults, alternatives=alternatives, cut=budget.cut)
+    picked = None if all_environments else scope
+    simulations = None if render == "off" else tree.rendered(env, stated, render, budget, faults, picked)
+    beside: list[Simulation] = []
+    if simulations is None:
+        written = tree.as_written(env, faults, alternatives=alternatives, cut=budget.cut)
+        simulations = [simulation for simulation in written if not picked or picked.of(simulation.world).has_part()]
+        beside = [simulation for simulation in written if simulation not in simulations]
     coverage = _coverage(loaded, simulations, cut_off=budget.cut is not None)
-    return Workspace(source, simulations, coverage, loaded.mentioning)
+    return Workspace(source, simulations, coverage, loaded.mentioning, scope, beside)
 
 
 def known_groups() -> frozenset[str]:
@@ -227,15 +268,17 @@ class _Tree(NamedTuple):
         render: str,
         budget: Budget,
         faults: list[Fault],
-    ) -> list[Simulation]:
-        """Simulate each environment that Flux, Argo CD or kustomize make of the tree; none where none of them does.
+        scope: ReportScope | None,
+    ) -> list[Simulation] | None:
+        """Simulate each environment that Flux, Argo CD or kustomize make of the tree; None where none of them does.
 
         Args:
             budget: the work that rendering may cost.
             faults: errors of our own so far; takes that of a rendering that failed.
+            scope: only environments that have a part in it.
         """
         if not stated and render != "helm" and not self.loaded.places:
-            return []
+            return None
         from policylint.render.environments import environments, without_repeats
 
         places = (self.source, self.loaded, self.cluster_scoped, self.groups, stated)
@@ -247,9 +290,10 @@ class _Tree(NamedTuple):
             raise
         except Exception as error:
             faults.append(fault_of(error, "rendering"))
-            return []
-        if known:
-            _check_names(env, [environment.name for environment in known])
+            return None
+        if not known:
+            return None
+        _check_names(env, [environment.name for environment in known])
         simulations = []
         for environment in known:
             if env and environment.name not in env:
@@ -270,9 +314,11 @@ class _Tree(NamedTuple):
                 not_rendered=environment.not_rendered,
                 orphans=environment.orphans,
                 notes=environment.notes,
+                entries=environment.entries,
                 faults=its_faults,
             )
-            simulations.append(simulate(world, catalog))
+            if scope is None or scope.of(world).has_part():
+                simulations.append(simulate(world, catalog))
         return simulations
 
     def as_written(
@@ -306,9 +352,7 @@ class _Tree(NamedTuple):
             objects = [resource.replaced(provisional=True) for resource in objects]
             for gap in journal.gaps:
                 made_elsewhere.add(gap.reason)
-        worlds = [Alternative("default", objects, {})]
-        if alternatives:
-            worlds = separate(objects, catalog.concerns) or worlds
+        worlds = list(self._worlds(objects, catalog, alternatives=alternatives))
         _check_names(env, [world.name for world in worlds])
         return [
             simulate(
@@ -322,14 +366,35 @@ class _Tree(NamedTuple):
                     not_rendered=not_rendered,
                     orphans=elsewhere,
                     plain=True,
-                    alternative=len(worlds) > 1,
+                    alternative=is_alternative,
                     faults=faults,
                 ),
                 catalog,
             )
-            for name, own, elsewhere in worlds
+            for name, own, elsewhere, is_alternative in worlds
             if not env or name in env
         ]
+
+    def _worlds(self, objects: list[Resource], catalog: Catalog, *, alternatives: bool) -> Iterator[Alternative]:
+        """Yield the environments of plain files, sorted by name: examples by themselves, and of all of them those that
+        exclude each other."""
+        groups = {DEFAULT: objects}
+        if any(not NOT_LIVE.isdisjoint(resource.document.file.split("/")) for resource in objects):
+            from policylint.workspace.examples import apart
+
+            relative = {file.path: file.relative for file in self.loaded.files}
+            groups = apart(objects, relative, self.source.given)
+        everything = {resource.key: resource for resource in objects} if len(groups) > 1 else {}
+        for group, own in sorted(groups.items()):
+            known = {resource.key for resource in own}
+            beside = {key: resource for key, resource in everything.items() if key not in known}
+            for variant in (separate(own, catalog.concerns) if alternatives else ()) or [
+                Alternative(DEFAULT, own, {}, False)
+            ]:
+                name = variant.name if group == DEFAULT else group
+                if group != DEFAULT and variant.name != DEFAULT:
+                    name = f"{group}/{variant.name}"
+                yield variant._replace(name=name, elsewhere={**beside, **variant.elsewhere})
 
     def _world(self, name: str, objects: list[Resource], **details: Any) -> World:
         world = World(

@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from policylint.model import Resource, ResourceKey, is_symbolic
 from policylint.namedtuple import NamedTuple
 
+DEFAULT = "default"
+"""The environment of plain files that nothing sets apart."""
 LIMIT = 50
 """Environments at most: more are one environment, as if nothing were written twice."""
 MAX_OBJECTS, _TIMES = 20_000, 4
@@ -27,12 +29,14 @@ class Alternative(NamedTuple):
     Args:
         name: its directory, as seen from the one in which all of them lie.
         resources: its objects and those that all environments have, in their order.
-        elsewhere: the objects of the other alternatives, by identity.
+        elsewhere: the objects of the other environments, by identity.
+        is_one_of_several: whether there are others.
     """
 
     name: str
     resources: list[Resource]
     elsewhere: Mapping[ResourceKey, Resource]
+    is_one_of_several: bool = True
 
 
 def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], bool]) -> list[Alternative]:
@@ -67,7 +71,7 @@ def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], boo
         written: set[ResourceKey] = set().union(*(rivals[file] for file in own & rivals.keys()))
         worlds[name] = own | shared.difference(file for file, keys in contested.items() if not keys.isdisjoint(written))
     if any(not shared <= files for files in worlds.values()):
-        worlds["default"] = shared
+        worlds[DEFAULT] = shared
     sizes = Counter(resource.document.file for resource in resources)
     if sum(sizes[file] for files in worlds.values() for file in files) > MAX_OBJECTS + _TIMES * len(resources):
         return []

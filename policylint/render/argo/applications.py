@@ -124,15 +124,14 @@ class Argo:
             cluster.journal.remote(f"{owner} from {text(source.get('repoURL'))}", place, namespace)
             return []
         self._in_this_tree = True
-        cluster.reached.add(directory)
+        cluster.reach(self._tree.path_of(owner.file), (directory,))
         known = self._tree.kustomization(directory)
         if known is not None:
             kustomization = _amended(known, mapping(source.get("kustomize")), place.child("kustomize"))
             built = self._kustomizer.build(directory, kustomization)
             self._budget.spend(len(built.reached) + built.journal.size)
             cluster.journal.add(built.journal)
-            cluster.reached.update(built.reached)
-            cluster.reached.add(self._tree.kustomization_file(directory) or "")
+            cluster.reach(directory, {*built.reached, self._tree.kustomization_file(directory) or ""})
             return built.manifests
         if self._tree.read(f"{directory}/Chart.yaml") is not None or source.get("plugin"):
             cluster.journal.gap(f"{owner} may create it; its source is not rendered", namespace)
@@ -164,7 +163,7 @@ class Argo:
             self._budget.spend(5)
             for name in self._tree.files.get(below, ()):
                 self._budget.spend(_FOR_AN_OBJECT)
-                cluster.reached.add(inside(below, name))
+                cluster.reach(directory, (inside(below, name),))
                 made += manifests_of(self._tree.documents(inside(below, name)) or ())
             if options.get("recurse") is True:
                 pending += [inside(below, name) for name in self._tree.directories.get(below, ())]
@@ -182,7 +181,7 @@ class Argo:
         if directory is None or not charts.holds(directory):
             return None
         self._in_this_tree = True
-        cluster.reached.update(self._tree.files_below(directory))
+        cluster.reach(self._tree.path_of(owner.file), self._tree.files_below(directory))
         helm, helm_place = mapping(source.get("helm")), place.child("helm")
         paths = [self._value_file(owner, text(entry), directory) for entry in sequence(helm.get("valueFiles"))]
         layers = [layer for path in paths if path is not None for layer in charts.values(path)]

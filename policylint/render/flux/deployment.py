@@ -38,16 +38,25 @@ class Deployed(NamedTuple):
         manifests: the objects, in the order in which they are found.
         journal: notes and gaps.
         reached: files and directories that something deploys.
+        entries: the files and directories at which a deployment begins, each with the files and directories that it
+            deploys: Kustomizations, Applications, synced directories, kustomizations that no other one takes in.
     """
 
     manifests: list[Manifest]
     journal: Journal
     reached: set[str]
+    entries: dict[str, set[str]]
 
     @classmethod
     def empty(cls) -> Deployed:
         """Return what lands in a cluster to which nothing is deployed yet."""
-        return cls([], Journal(), set())
+        return cls([], Journal(), set(), {})
+
+    def reach(self, entry: str, paths: Iterable[str]) -> None:
+        """Take down what is deployed at an entry."""
+        paths = set(paths)
+        self.reached.update(paths)
+        self.entries.setdefault(entry, set()).update(paths)
 
 
 class Sync(NamedTuple):
@@ -151,8 +160,9 @@ class Cluster:
         built = self._kustomizer.build(directory, kustomization)
         self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
         self._journal.add(built.journal)
-        self._deployed.reached.update(built.reached)
+        self._deployed.reach(directory, built.reached)
         if owner is not None:
+            self._deployed.reach(self._tree.path_of(owner.file), (directory,))
             common, post_build = mapping(owner.spec.get("commonMetadata")), mapping(owner.spec.get("postBuild"))
             place = owner.origin.at("spec", "commonMetadata")
             variables = self._variables(owner, post_build)

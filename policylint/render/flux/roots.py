@@ -9,6 +9,7 @@ from typing import Any
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
+from policylint.render.live import ENVIRONMENT_MARKERS
 from policylint.render.provenance import Manifest, Provenance, manifests_of
 from policylint.render.tree import Tree, directories_above
 
@@ -16,12 +17,6 @@ _GENERIC = frozenset(
     {"cluster", "clusters", "flux", "flux-system", "kubernetes", "k8s", "config", "base", "apps", "app", "manifests"}
     | {"deploy", "gitops", "infra", "sync", "bootstrap", "instance", "components"}
 )
-_NOT_LIVE = frozenset(
-    {"archive", "archived", "_archive", "deprecated", "disabled", "examples", "example", "samples", "sample", "docs"}
-    | {"doc", "test", "tests", "testdata", "fixtures", "template", "templates", "hack", "scripts"}
-)
-ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
-"""Directories whose subdirectories are named as environments."""
 _MARKS = frozenset({"clusters", "cluster", "flux", "flux-system"})
 
 
@@ -43,20 +38,10 @@ class _Candidate(NamedTuple):
     prefix: str
 
 
-def is_live(path: str) -> bool:
-    """Return whether a file may be deployed at all, to judge by the names of its directories."""
-    above = ""
-    for step in path.split("/")[:-1]:
-        if step.startswith(".") or (step in _NOT_LIVE and above not in ENVIRONMENT_MARKERS):
-            return False
-        above = step
-    return True
-
-
 def live_manifests(tree: Tree) -> Iterator[tuple[str, Manifest]]:
     """Yield the objects in files that may be deployed, with their paths."""
     for path, document in tree.all_documents():
-        if is_live(tree.below_base(path)):
+        if tree.is_live(path):
             for manifest in manifests_of([document]):
                 yield path, manifest
 

@@ -1,0 +1,102 @@
+"""Directories whose names say that nothing in them is deployed: examples, tests, documentation, archives.
+
+A name alone is weak evidence, so it counts only where nothing else is known: not in a directory that the user names,
+not in one that something deploys, and not where the directories beside it are called as environments are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+NOT_LIVE = frozenset(
+    {"archive", "archived", "_archive", "deprecated", "disabled", "examples", "example", "samples", "sample", "docs"}
+    | {"doc", "test", "tests", "testdata", "fixtures", "template", "templates", "hack", "scripts"}
+)
+ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
+"""Directories whose subdirectories are named as environments."""
+_ENVIRONMENTS = frozenset(
+    {"dev", "develop", "development", "int", "integration", "qa", "uat", "acceptance", "stage", "staging", "preprod"}
+    | {"prod", "production", "live"}
+)
+
+
+class Live:
+    """Tells which of some files may be deployed, to judge by the names of their directories: all of them where
+    otherwise none could be.
+
+    Args:
+        files: posix, below the root.
+        named: the paths that the user named, below the root.
+
+    Attributes:
+        base: the directory that holds all of the files: below the root where the user gave a part of the repository.
+    """
+
+    __slots__ = ("_beside", "_holds_all", "_known", "_named", "base")
+
+    def __init__(self, files: Iterable[str], named: Iterable[str]) -> None:
+        directories = {file.rpartition("/")[0] for file in files}
+        above = [directory.split("/") for directory in directories] or [[""]]
+        first, last = min(above), max(above)
+        common = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
+        self.base = "/".join(first[:common])
+        self._named = sorted({*named, self.base}, key=len, reverse=True)
+        self._known: dict[str, str | None] = {}
+        self._holds_all = False
+        self._beside: dict[str, set[str]] = {}
+        for directory in directories:
+            self._take_in(directory)
+        if not any(self.example(f"{directory}/") is None for directory in directories):
+            self._known.clear()
+            self._holds_all = True
+
+    def _take_in(self, directory: str) -> None:
+        while directory:
+            above, _, step = directory.rpartition("/")
+            siblings = self._beside.setdefault(above, set())
+            if step in siblings:
+                return
+            siblings.add(step)
+            directory = above
+
+    def holds(self, path: str) -> bool:
+        """Tell whether a file may be deployed; a directory ends in a slash."""
+        return self.example(path) is None
+
+    def example(self, path: str) -> str | None:
+        """Return the directory because of whose name a file is not deployed, None where there is none."""
+        directory = path.rpartition("/")[0]
+        if directory not in self._known:
+            place = f"{directory}/" if directory else ""
+            named = next((name for name in self._named if name and place.startswith(f"{name}/")), "")
+            step = dead_step(place, named.count("/") + 1 if named else 0, lambda above: self._beside.get(above, ()))
+            if step is None or self._holds_all:
+                self._known[directory] = None
+            else:
+                self._known[directory] = "/".join(directory.split("/")[: step + 1])
+        return self._known[directory]
+
+
+def dead_step(
+    path: str,
+    named: int = 0,
+    beside: Callable[[str], Collection[str]] = lambda directory: (),  # noqa: ARG005
+) -> int | None:
+    """Return the number of the step at which the way to a file enters a directory that is not deployed by its name;
+    None where there is no such step.
+
+    Args:
+        path: posix, from the top; a directory ends in a slash.
+        named: how many of its first steps the user named.
+        beside: returns the names of the directories in a directory.
+    """
+    steps = path.split("/")[:-1]
+    for depth in range(named, len(steps)):
+        step, above = steps[depth], steps[depth - 1] if depth else ""
+        if step.startswith("."):
+            return depth
+        if step in NOT_LIVE and above not in ENVIRONMENT_MARKERS:
+            siblings = beside("/".join(steps[:depth])) if step == "test" else ()
+            if _ENVIRONMENTS.isdisjoint(siblings):
+                return depth
+    return None

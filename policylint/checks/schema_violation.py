@@ -14,7 +14,7 @@ from policylint.model import Confidence, Finding, Location, Related, Severity, m
 from policylint.model.fix import Fix
 from policylint.model.words import listing
 from policylint.policy.validity import SCHEMA
-from policylint.schema.broken import BrokenObject, is_passing
+from policylint.schema.broken import BrokenObject, is_open
 from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def _finding(broken: BrokenObject, violation: Violation) -> Finding:
         _candidates(resource.body, violation),
     )
     label, help_, fixes = _advise(broken, violation, guess)
+    if broken.schema.origin is None and not broken.schema.lasting:
+        help_ = (*help_, f"note: by the CRD of {broken.schema.release}; the cluster may have another version")
     related: tuple[Related, ...] = ()
     if broken.schema.origin is not None:
         related = (Related("the CRD whose schema says so", Location(broken.schema.origin)),)
@@ -95,7 +97,7 @@ def _grade(broken: BrokenObject, violation: Violation) -> tuple[Severity, Confid
     """Return severity and confidence: the cluster may have another release, and releases rename experimental fields."""
     if broken.schema.origin is not None:
         return "error", "certain"
-    if is_passing(broken.schema, violation.pointer):
+    if is_open(broken, violation):
         return "note", "unknown"
     return "error", "assumed"
 

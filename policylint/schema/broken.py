@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.model import Resource, World
 from policylint.namedtuple import NamedTuple
-from policylint.schema.known import GROUPS, Known, Schemas, is_experimental
+from policylint.schema.known import Known, Schemas, is_experimental
 
 if TYPE_CHECKING:
     from policylint.documents import Pointer
@@ -17,6 +17,9 @@ _RETIRED = frozenset({"backendTLS", "frontendValidation"})
 """Fields of Gateways that were experimental up to Gateway API v1.4, and have other names since."""
 _LASTING = frozenset({"enum", "required", "type"})
 """Violations of shipped schemas that hold in every release; limits and patterns are loosened from time to time."""
+_ALIKE = 0.7
+"""How alike two names are (difflib's ratio) of which one is the other misspelt; `near` of the rules takes the same."""
+_LONGEST_NAME = 100
 
 
 class BrokenObject(NamedTuple):
@@ -37,7 +40,7 @@ def broken_objects(world: World) -> tuple[BrokenObject, ...]:
     broken: list[BrokenObject] = []
     schemas = Schemas(world.definitions)
     for group, kind in world.kinds():
-        if group not in GROUPS and "." not in group:
+        if "." not in group:
             continue  # built-in kinds have no CRD
         for resource in world.of_kind(group, kind):
             known = schemas.of(resource)
@@ -76,12 +79,57 @@ def _is_refused(schema: Known, violation: Violation) -> bool:
         return False
     if schema.origin is not None:
         return True
-    return violation.code in _LASTING and not is_passing(schema, violation.pointer)
+    return schema.lasting and violation.code in _LASTING and not is_passing(schema, violation.pointer)
 
 
 def is_passing(schema: Known, pointer: Pointer) -> bool:
     """Tell whether a shipped schema's location lies in a field that not every release of Gateway API has."""
     return not _RETIRED.isdisjoint(pointer) or is_experimental(schema.schema, pointer)
+
+
+def is_open(broken: BrokenObject, violation: Violation) -> bool:
+    """Tell whether the release in the cluster may well allow what the shipped schema does not.
+
+    A field of an alpha or beta version that is spelled like no field of the release shipped here may be one of another
+    release: such versions get and lose fields under one name.
+    """
+    if broken.schema.origin is not None:
+        return False
+    may_change = "alpha" in broken.resource.version or "beta" in broken.resource.version
+    if violation.code == "unknown-field" and may_change and not _is_misspelt(violation):
+        return True
+    return is_passing(broken.schema, violation.pointer)
+
+
+def _is_misspelt(violation: Violation) -> bool:
+    """Tell whether an unknown field is spelled nearly as one that the schema has in this place."""
+    from difflib import get_close_matches
+
+    return bool(get_close_matches(str(violation.pointer[-1])[:_LONGEST_NAME], violation.wanted, 1, _ALIKE))
+
+
+def as_stored(broken: BrokenObject) -> Resource:
+    """Return an object without its misspelt fields, which the API server drops before anybody sees them.
+
+    Source: Kubernetes, «Custom Resources: pruning». Unknown fields that resemble none stay: the release in the cluster
+    may have them, and of a CRD that merely sketches its kind (`spec: {type: object}`) they are all there is.
+    """
+    body: Any = broken.resource.body
+    for violation in broken.violations:
+        if violation.code == "unknown-field" and _is_misspelt(violation):
+            body = _without(body, violation.pointer)
+    return broken.resource if body is broken.resource.body else broken.resource.replaced(body=body)
+
+
+def _without(value: Any, pointer: Pointer) -> Any:
+    """Return a value without the field at a pointer; the value itself stays as it is."""
+    step, *rest = pointer
+    changed = value.copy()
+    if rest:
+        changed[step] = _without(value[step], tuple(rest))
+    else:
+        del changed[step]
+    return changed
 
 
 def message(violation: Violation) -> str:

@@ -1,4 +1,4 @@
-"""Find the schema of an object: from the tree's own CRDs, else the shipped one for Gateway API's kinds."""
+"""Find the schema of an object: from the tree's own CRDs, else the shipped one of Gateway API or an implementation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from policylint.schema.checker import Checker
 if TYPE_CHECKING:
     from policylint.documents import Document, Pointer
 
-GROUPS = (GATEWAY_GROUP, "gateway.networking.x-k8s.io")
+GATEWAY_API = (GATEWAY_GROUP, "gateway.networking.x-k8s.io")
 Definitions = Callable[[str, str], "Sequence[Document]"]
 
 
@@ -29,11 +29,19 @@ class ManifestChecker(Checker):
 
 
 class Known(NamedTuple):
-    """One schema of one version of a kind, and the CRD that it comes from; None for a shipped one."""
+    """One schema of one version of a kind.
+
+    Args:
+        origin: the CRD of the tree that it comes from; None for a shipped one.
+        release: what a shipped one was made from, such as `Envoy Gateway @ d32f282942`.
+        lasting: whether its types, enums and required fields are the same in every release, as Gateway API promises.
+    """
 
     schema: Mapping[str, Any]
     checker: Checker
     origin: Document | None = None
+    release: str = ""
+    lasting: bool = False
 
 
 class Schemas:
@@ -59,29 +67,39 @@ class Schemas:
         return schemas
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def shipped_schema(group: str, kind: str, version: str) -> tuple[Known, ...]:
-    """Return the shipped schema of a Gateway API kind: the fields of either channel of the release."""
-    if group not in GROUPS:
-        return ()
-    content = _shipped(kind)
-    schema = content.get("versions", {}).get(version) if content.get("group") == group else None
+    """Return the shipped schema of a kind; of Gateway API's kinds the fields of either channel of the release."""
+    content = _shipped(group, kind)
+    schema = content.get("versions", {}).get(version)
     if isinstance(schema, str):
         return shipped_schema(group, kind, schema)
-    return () if schema is None else (Known(schema, ManifestChecker(schema)),)
+    if schema is None:
+        return ()
+    return (Known(schema, ManifestChecker(schema), release=content["origin"], lasting=group in GATEWAY_API),)
 
 
-@lru_cache(maxsize=32)
-def _shipped(kind: str) -> Mapping[str, Any]:
-    from policylint.model.shipped import shipped_files
+@lru_cache(maxsize=128)
+def _shipped(group: str, kind: str) -> Mapping[str, Any]:
+    """Return the content of one file of schemas/crds/, empty where there is none.
 
-    files = shipped_files("schemas", "gateway-api")
-    path = next((file_name for file_name in files if file_name.replace("\\", "/").endswith(f"/{kind}.json")), None)
+    Both names come from manifests: they are looked up among what is there, and never become a path.
+    """
+    path = _listed(group).get(f"{kind}.json") if group in _listed() else None
     if path is None:
         return {}
     with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
         content: dict[str, Any] = _loads(file.read().decode())
     return content
+
+
+@lru_cache(maxsize=64)
+def _listed(*folder: str) -> Mapping[str, str]:
+    """Return the paths of what lies in schemas/crds/ or a folder of it, by name."""
+    from policylint.model.shipped import shipped_files
+
+    paths = shipped_files("schemas", "crds", *folder)
+    return {path.replace("\\", "/").rpartition("/")[2]: path for path in paths}
 
 
 def _loads(data: str) -> Any:

@@ -14,7 +14,7 @@ from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.validity import SCHEMA, edition, structural
-from policylint.schema.broken import BrokenObject, broken_objects, message
+from policylint.schema.broken import BrokenObject, as_stored, broken_objects, message
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
 from policylint.topology import RouteState, Topology, build
@@ -121,6 +121,9 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
     broken = broken_objects(world)
     refused = {each.resource.key: each for each in broken if _is_refused(each, catalog)}
     accepted = world.setting_aside(refused, _REFUSED) if refused else world
+    stored = {each.resource.key: as_stored(each) for each in broken if catalog.get(*each.resource.key[:2]) is not None}
+    if stored:
+        accepted = accepted.with_resources(stored)
     topology = build(accepted, own_class=catalog.implementation_of_class, shares_hostnames=catalog.shares_hostnames)
     grants = Grants(accepted)
     dispatch = Dispatch(topology, catalog)

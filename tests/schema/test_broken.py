@@ -9,6 +9,7 @@ import pytest
 from policylint.checks import run
 from policylint.model import ResourceKey
 from policylint.policy.results import PolicyState
+from policylint.schema.known import shipped_schema
 from policylint.simulation import Simulation
 from tests.worlds import GATEWAY_API, opened
 
@@ -163,3 +164,51 @@ def test_below_a_refused_gateway_nothing_is_enforced(tmp_path: Path) -> None:
     assert policy(simulation, "login").verdict == "Unknown"
     missing = [finding for finding in run(simulation, select={"GWP101", "GWP401"}) if finding.confidence != "unknown"]
     assert not missing
+
+
+JWT = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: open, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  SETTING: {providers: [{name: example, remoteJWKS: {uri: "https://example.com/keys"}}]}
+"""
+
+
+def test_without_a_crd_in_the_tree_the_shipped_one_of_the_implementation_counts(tmp_path: Path) -> None:
+    simulation = opened(tmp_path, SHOP, JWT.replace("SETTING", "jwtt"))
+    (finding,) = run(simulation, select={"GWP501"})
+    assert (finding.severity, finding.confidence, finding.message) == (
+        "error",
+        "assumed",
+        "SecurityPolicy shop/open sets spec.jwtt, which is no field",
+    )
+    assert "note: by the CRD of Envoy Gateway @ d32f282942; the cluster may have another version" in finding.help
+
+
+def test_an_unknown_field_is_no_setting(tmp_path: Path) -> None:
+    simulation = opened(tmp_path, SHOP, JWT.replace("SETTING", "jwtt"))
+    assert [declared.proper for declared in policy(simulation, "open").declared] == [{}]
+    assert simulation.world.resources[policy(simulation, "open").key].spec["jwtt"], "the manifest stays as it is"
+
+
+def test_a_field_that_resembles_none_may_be_one_of_another_release(tmp_path: Path) -> None:
+    simulation = opened(tmp_path, SHOP, JWT.replace("SETTING", "futuristic"))
+    (finding,) = run(simulation, select={"GWP501"})
+    assert (finding.severity, finding.confidence) == ("note", "unknown")
+    assert list(policy(simulation, "open").declared[0].proper) == ["futuristic"]
+
+
+def test_a_crd_of_the_tree_beats_the_shipped_one(tmp_path: Path) -> None:
+    other = CRD.replace(
+        "basicAuth: {", "jwtt: {type: object, x-kubernetes-preserve-unknown-fields: true}\n                basicAuth: {"
+    )
+    simulation = opened(tmp_path, other, SHOP, JWT.replace("SETTING", "jwtt"))
+    assert not [*run(simulation, select={"GWP501"})]
+    assert list(policy(simulation, "open").declared[0].proper) == ["jwtt"]
+
+
+@pytest.mark.parametrize(("group", "kind"), [("..", "config"), ("gateway.networking.k8s.io/..", "x"), ("a.b", "../x")])
+def test_names_of_manifests_become_no_path(group: str, kind: str) -> None:
+    assert shipped_schema(group, kind, "v1") == ()

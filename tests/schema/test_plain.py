@@ -43,7 +43,9 @@ def test_the_errors_are_those_of_jsonschema(schema: dict[str, Any], value: Any) 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(places(ROUTE)), VALUES, st.booleans())
 def test_a_route_with_one_thing_changed(place: tuple[Any, ...], new: Any, remove: bool) -> None:
-    content = json.loads(shipped("schemas", "gateway-api", "HTTPRoute.json").read_text(encoding="utf-8"))
+    content = json.loads(
+        shipped("schemas", "crds", "gateway.networking.k8s.io", "HTTPRoute.json").read_text(encoding="utf-8")
+    )
     schema = content["versions"]["v1"]
     body = without_nulls(changed(ROUTE, place, new, remove=remove), schema)
     try:

@@ -1,0 +1,136 @@
+"""Make schemas/crds/ from the CRDs that Gateway API and its implementations publish.
+
+usage: python schemas/make_crds.py CRDS [--output DIR]
+
+CRDS holds a folder per project (`SOURCES`). One file per kind comes out, `GROUP/KIND.json`: types, enums, patterns,
+limits, required fields, defaults and rules in CEL, parsed, by version, without prose. Gateway API publishes two
+channels: where both have a version, the file holds the wider one, the experimental, with `x-experimental: true` on
+every field that the standard one lacks. The output depends on nothing but the input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from policylint.schema.structural import structural
+
+SOURCES = {
+    "agentgateway": "agentgateway @ 75b4e6ce6",
+    "aws": "AWS Gateway API Controller",
+    "envoy-gateway": "Envoy Gateway @ d32f282942",
+    "gateway-api": "Gateway API v1.6.1",
+    "gloo": "Gloo @ 8d57572e5",
+    "istio": "Istio @ 86c9f01fd73",
+    "kgateway": "kgateway @ 48460f7f9",
+    "kuadrant": "Kuadrant @ ae698811",
+    "linkerd": "Linkerd",
+    "network-policy-api": "Network Policy API",
+    "nginx-gateway-fabric": "NGINX Gateway Fabric @ e55bfe339",
+    "open-cluster-management": "Open Cluster Management",
+    "traefik": "Traefik",
+}
+"""Folder of CRDS → what its files come from, with the version where the project states one; NOTICE has the licences."""
+CHANNELS = ("standard", "experimental")
+"""Subfolders of a project that publishes its CRDs twice."""
+Versions = dict[str, dict[str, Any]]
+Definition = dict[str, Any]
+
+
+def definitions(folder: Path) -> Iterator[Definition]:
+    """Yield every CRD right in a folder, by file name; of a chart's template what does not hang on its values."""
+    for path in sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml")):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        for document in yaml.load_all("".join(line for line in lines if "{{" not in line), Loader=yaml.CSafeLoader):
+            if document and document["kind"] == "CustomResourceDefinition":
+                yield document
+
+
+def versions(crd: Mapping[str, Any]) -> Versions:
+    """Return the schemas of a CRD by version, those that are no longer served included: trees hold them."""
+    return {version["name"]: structural(version["schema"]["openAPIV3Schema"]) for version in crd["spec"]["versions"]}
+
+
+def united(standard: Any, experimental: Any, path: str) -> Any:
+    """Return what either channel allows: the experimental schema with its own fields marked.
+
+    The rules are the experimental ones, which know all fields. They are the standard ones for who sets none of its own.
+    """
+    if not isinstance(standard, dict) or not isinstance(experimental, dict):
+        return experimental
+    result: dict[str, Any] = {}
+    for name, value in experimental.items():
+        if name == "properties":
+            missing = standard.get(name, {}).keys() - value.keys()
+            if missing:
+                raise SystemExit(f"{path}: only the standard channel has {sorted(missing)}")
+            result[name] = {
+                field: united(standard[name][field], schema, f"{path}.{field}")
+                if field in standard.get(name, {})
+                else {"x-experimental": True, **schema}
+                for field, schema in value.items()
+            }
+        elif name in ("items", "additionalProperties"):
+            result[name] = united(standard.get(name), value, f"{path}[]")
+        elif name == "enum":
+            result[name] = value if set(value) >= set(standard.get(name, ())) else [*value, *standard[name]]
+        elif name == "x-kubernetes-validations":
+            result[name] = value
+        elif name in standard:
+            if value != standard[name]:
+                raise SystemExit(f"{path}: the channels differ in {name}: {standard[name]} and {value}")
+            result[name] = value
+    return result
+
+
+def kinds(source: Path) -> Iterator[dict[str, Any]]:
+    """Yield the content of every file."""
+    for folder, origin in SOURCES.items():
+        channels = [channel for channel in CHANNELS if (source / folder / channel).is_dir()]
+        by_kind: dict[tuple[str, str], list[Definition]] = {}
+        for channel in channels or ["."]:
+            for crd in definitions(source / folder / channel):
+                by_kind.setdefault((crd["spec"]["group"], crd["spec"]["names"]["kind"]), []).append(crd)
+        for (group, kind), crds in sorted(by_kind.items()):
+            schemas: Versions = {}
+            for crd in crds:
+                for version, schema in versions(crd).items():
+                    schemas[version] = (
+                        united(schemas[version], schema, f"{kind} {version}") if version in schemas else schema
+                    )
+            yield {"group": group, "kind": kind, "origin": origin, "versions": shared(schemas)}
+
+
+def shared(schemas: Versions) -> dict[str, Any]:
+    """Return the versions newest first; one with the schema of a newer one names that instead of repeating it."""
+    result: dict[str, Any] = {}
+    for version in sorted(schemas, key=lambda name: ("alpha" in name, "beta" in name, name)):
+        same = next((other for other in result if result[other] == schemas[version]), None)
+        result[version] = schemas[version] if same is None else same
+    return result
+
+
+def main() -> None:
+    """Write the files, and remove those of kinds that are gone."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("crds", type=Path)
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "crds")
+    chosen = parser.parse_args()
+    written = set()
+    for content in kinds(chosen.crds):
+        path = chosen.output / content["group"] / f"{content['kind']}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n", encoding="utf-8")
+        written.add(path)
+    for path in sorted(chosen.output.glob("*/*.json")):
+        if path not in written:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -143,7 +143,7 @@ def test_routes_of_an_app_template_application(tmp_path: Path) -> None:
     )
     source = f"{{repoURL: x, chart: app-template, helm: {{valuesObject: {values}}}}}"
     found = workspace(tmp_path, {"argo/app.yaml": application("player", source)})
-    assert deployed(found) == {"in-cluster": ["HTTPRoute web/player", "Service web/player"]}
+    assert deployed(found) == {"in-cluster": ["Deployment web/player", "HTTPRoute web/player", "Service web/player"]}
 
 
 BASE = {"base/kustomization.yaml": KUSTOMIZATION + "resources: [route.yaml]\n", "base/route.yaml": ROUTE}

@@ -55,6 +55,8 @@ WORLDS = {
     },
     "app-template-home": {
         "cluster": [
+            "Deployment media/library",
+            "Deployment media/player",
             "Gateway infra/edge",
             "GatewayClass envoy",
             "HTTPRoute media/library-sync",

@@ -16,6 +16,7 @@ from policylint.render.flux.deployment import Deployed, Kustomization, amended
 from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import live_manifests
 from policylint.render.helm import app_template
+from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, manifests_of
@@ -226,8 +227,11 @@ class Argo:
         if text(source.get("chart")) == app_template.CHART or (source.get("chart") and app_template.looks_like(values)):
             self._in_this_tree = True
             name = text(helm.get("releaseName")) or owner.name
+            chart, major = text(source["chart"]), major_of(text(source.get("targetRevision")))
+            if chart != app_template.CHART:
+                cluster.journal.gap(f"{owner} may create it; the chart's own values are not seen", namespace)
             return app_template.objects(
-                app_template.Release(name, namespace or "default", values, origin, self._budget)
+                Release(name, namespace or "default", values, origin, self._budget, chart, major)
             )
         may_make_routes = bool(helm.get("valueFiles")) or not source.get("chart") or speaks_of_routes(values)
         message = f"{owner} may create it; its chart is not rendered"

@@ -11,7 +11,7 @@ from policylint.documents import MAX_DEPTH
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.helm import app_template, known_charts
-from policylint.render.helm.app_template import Release
+from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.patches import apply_patches, patches
 from policylint.render.kustomize.strategic_merge import merge
@@ -104,22 +104,27 @@ def _released(
     target = text(manifest.spec.get("targetNamespace"))
     name = text(manifest.spec.get("releaseName")) or (f"{target}-{manifest.name}" if target else manifest.name)
     values = _values(manifest, by_name, tree)
-    release = Release(name, target or manifest.namespace or "default", *values.merged(tree.budget), tree.budget)
-    chart = _chart_name(manifest, by_name)
+    chart = _chart(manifest, by_name)
+    namespace = target or manifest.namespace or "default"
+    own_name = chart.name or text(mapping(manifest.spec.get("chartRef")).get("name"))
+    merged, origin = values.merged(tree.budget)
+    release = Release(name, namespace, merged, origin, tree.budget, own_name, major_of(chart.version))
     objects: list[Manifest] | None = None
     if charts is not None:
         objects = _installed(manifest, release, values, by_name, own, charts, tree, journal)
-    if objects is None:
-        own_name = chart or text(mapping(manifest.spec.get("chartRef")).get("name"))
-        if own_name == app_template.CHART or app_template.looks_like(release.values):
-            objects = app_template.objects(release)
+    if objects is None and (own_name == app_template.CHART or app_template.looks_like(release.values)):
+        objects = app_template.objects(release)
+        if own_name != app_template.CHART:
+            journal.gap(f"{manifest} may create it; the chart's own values are not seen", release.namespace)
     if objects is None:
         may_make_routes = not values.seen or _may_make_routes(manifest.spec, release.values)
         message = f"{manifest} may create it; its chart is not rendered"
         journal.gap(message, release.namespace, gateway_api=may_make_routes)
-        return _Installed(known_charts.routes(chart, release), is_known=False)
+        return _Installed(known_charts.routes(chart.name, release), is_known=False)
     if not values.seen:
         journal.gap(f"{manifest} may create it; not all of its values are seen", release.namespace)
+        for made in objects:
+            made.provisional = True
     return _Installed(_post_rendered(objects, manifest, tree, journal), is_known=True)
 
 
@@ -221,10 +226,16 @@ def speaks_of_routes(values: Any) -> bool:
     return False
 
 
-def _chart_name(release: Manifest, by_name: _Known) -> str:
-    """Return the last step of the address of a release's chart; "" where its chartRef leads to nothing that was
-    seen."""
-    chart = text(mapping(mapping(release.spec.get("chart")).get("spec")).get("chart"))
+class _Chart(NamedTuple):
+    """The chart of a release: the last step of its address, and its version; "" where nothing that was seen says it."""
+
+    name: str
+    version: str
+
+
+def _chart(release: Manifest, by_name: _Known) -> _Chart:
+    spec = mapping(mapping(release.spec.get("chart")).get("spec"))
+    chart, version = text(spec.get("chart")), text(spec.get("version"))
     if not chart:
         reference = mapping(release.spec.get("chartRef"))
         namespace = text(reference.get("namespace")) or release.namespace
@@ -234,7 +245,9 @@ def _chart_name(release: Manifest, by_name: _Known) -> str:
         )
         if source is not None:
             chart = text(source.spec.get("url")) or text(source.spec.get("chart"))
-    return chart.rstrip("/").rpartition("/")[2]
+            tagged = mapping(source.spec.get("ref"))
+            version = text(tagged.get("tag")) or text(tagged.get("semver")) or text(source.spec.get("version"))
+    return _Chart(chart.rstrip("/").rpartition("/")[2], version)
 
 
 def _values(release: Manifest, by_name: _Known, tree: Tree) -> _Values:

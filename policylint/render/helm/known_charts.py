@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
-from policylint.render.helm.app_template import Release, entry_origin, filled_in
+from policylint.render.helm.app_template.release import Release, entry_origin, filled_in
 from policylint.render.provenance import Manifest, Provenance, entries
 
 _LONGEST_NAME = 63

@@ -161,3 +161,46 @@ def test_the_older_route_wins_where_ages_are_stated(tmp_path: Path) -> None:
     )
     assert unstated.confidence == "assumed"
     assert "is in a tie against" in unstated.message
+
+
+OFFICE = "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {%s}}]}"
+BY_ADDRESS = OFFICE % "clientCIDRs: [10.0.0.0/8]"
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected", "pointed_at"),
+    [
+        ("clientIPDetection: {xForwardedFor: {trustedCIDRs: [10.0.0.0/8, 0.0.0.0/0]}}", "warning certain", "0.0.0.0/0"),
+        ("clientIPDetection: {xForwardedFor: {trustedCIDRs: ['::/0']}}", "warning certain", "'::/0'"),
+        ("proxyProtocol: {optional: true}", "warning certain", "true"),
+        ("clientIPDetection: {xForwardedFor: {numTrustedHops: 1}}", "note assumed", "1"),
+        ("clientIPDetection: {customHeader: {name: x-real-ip}}", "note assumed", "x-real-ip"),
+        ("clientIPDetection: {xForwardedFor: {numTrustedHops: 0}}", "", ""),
+        ("clientIPDetection: {xForwardedFor: {trustedCIDRs: [10.0.0.0/8]}}", "", ""),
+        ("clientIPDetection: {directSourceIP: {}}", "", ""),
+        ("proxyProtocol: {optional: false}", "", ""),
+    ],
+)
+def test_addresses_that_clients_can_forge(tmp_path: Path, settings: str, expected: str, pointed_at: str) -> None:
+    client = policy("ClientTrafficPolicy", "client", "kind: Gateway, name: edge", settings, namespace="infra")
+    allowed = policy("SecurityPolicy", "office", "kind: HTTPRoute, name: a", BY_ADDRESS)
+    world = (gateway_class("envoy", ENVOY), GATEWAY, SERVICE, route("a"), client)
+    found = [said for said in lint(tmp_path, *world, allowed) if said.rule == "GWP307"]
+    assert [f"{said.severity} {said.confidence}" for said in found] == ([expected] if expected else [])
+    assert all(said.pointed_at.startswith(pointed_at) for said in found)
+    for other in (LOGIN, OFFICE % "clientCIDRs: [10.0.0.0/8], jwt: {provider: a, scopes: [b]}"):
+        login = policy("SecurityPolicy", "office", "kind: HTTPRoute, name: a", other)
+        assert "GWP307" not in rules(lint(tmp_path, *world, login))
+
+
+def test_the_listener_with_its_own_policy_is_not_forged(tmp_path: Path) -> None:
+    wide = "proxyProtocol: {optional: true}"
+    clients = (
+        policy("ClientTrafficPolicy", "client", "kind: Gateway, name: edge", wide, namespace="infra"),
+        policy(
+            "ClientTrafficPolicy", "http", "kind: Gateway, name: edge, sectionName: http", "connection: {}",
+            namespace="infra",
+        ),
+    )  # fmt: skip
+    allowed = policy("SecurityPolicy", "office", "kind: HTTPRoute, name: a", BY_ADDRESS)
+    assert "GWP307" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), *clients, allowed))

@@ -123,6 +123,13 @@ class Catalog:
             return True
         return kind.implementation == CORE or self.serves(implementation, kind.group)
 
+    def order(self, implementation: str) -> tuple[Phase, ...]:
+        """Return the settings of an implementation's policies in the order in which they act; empty where unknown."""
+        for file in self._files:
+            if file.implementation == implementation:
+                return file.order()
+        return ()
+
     def shares_hostnames(self, controller_name: str, class_name: str) -> bool:
         """Return whether HTTPRoutes and GRPCRoutes with one hostname on a listener are both accepted.
 
@@ -174,6 +181,18 @@ class Catalog:
             kinds = (kind for file in self._files if file.mentions(group) for kind in file.kinds())
             self._by_group[group] = {kind.kind: kind for kind in kinds if kind.group == group}
         return self._by_group[group]
+
+
+class Phase(NamedTuple):
+    """Settings that act at one place of the order.
+
+    Args:
+        settings: as `Kind.field`, or `Kind.*` for all fields of a kind.
+        filter: the name by which the order is changed, "" where it cannot be.
+    """
+
+    settings: tuple[str, ...]
+    filter: str = ""
 
 
 class ControllerSetting(NamedTuple):
@@ -236,6 +255,13 @@ class ShippedFile:
             name: ControllerSetting(setting.get("default"), text(setting.get("about")), mapping(setting.get("schema")))
             for name, setting in mapping(self.content().get("settings")).items()
         }
+
+    def order(self) -> tuple[Phase, ...]:
+        """Return the phases of the file; one without any need not be parsed for that."""
+        if b"\norder:\n" not in self.data:
+            return ()
+        entries = map(mapping, sequence(self.content().get("order")))
+        return tuple(Phase(tuple(texts(entry.get("settings"))), text(entry.get("filter"))) for entry in entries)
 
     def kinds(self) -> tuple[PolicyKind, ...]:
         """Return the kinds of the file."""

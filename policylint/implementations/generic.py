@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from policylint.catalog.kinds import Catalog
+from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import order, overlap, strategies, target_conditions, targets, verdict
@@ -140,9 +140,42 @@ class Implementation:
         """
         return parent.conditions
 
+    def phases(
+        self,
+        kind: PolicyKind,
+        spec: Mapping[str, Any],
+        gateway: ResourceKey | None,
+        topology: Topology,
+        catalog: Catalog,
+    ) -> Mapping[str, int]:
+        """Return the fields of an effective spec that act at a known place of the order, with their places.
+
+        By default as the catalog says; `begin` is not called before it.
+
+        Args:
+            gateway: on the way to which they act, None for traffic through none.
+        """
+        return placed(kind, spec, self.order(gateway, topology, catalog))
+
+    def order(
+        self,
+        gateway: ResourceKey | None,  # noqa: ARG002 - for modules that override this
+        topology: Topology,  # noqa: ARG002
+        catalog: Catalog,
+    ) -> Sequence[Phase]:
+        """Return the order in which settings act at a Gateway."""
+        return catalog.order(self.name)
+
     def is_foreign(self, key: ResourceKey) -> bool:
         """Tell whether an object stands below Gateways, and all of them are served by other implementations."""
         return foreign(self.topology, key, self.name, self.catalog)
+
+
+def placed(kind: PolicyKind, spec: Mapping[str, Any], order: Sequence[Phase]) -> dict[str, int]:
+    """Return the fields of a spec that an order names, with their places in it."""
+    places = {setting: place for place, phase in enumerate(order) for setting in phase.settings}
+    named = ((field, places.get(f"{kind.kind}.{field}", places.get(f"{kind.kind}.*"))) for field in spec)
+    return {field: place for field, place in named if place is not None}
 
 
 def walk(value: Any, pointer: Pointer = ()) -> Iterator[tuple[Pointer, Any]]:

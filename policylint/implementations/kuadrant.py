@@ -7,12 +7,14 @@ Statuses are those of internal/controller/*_status_updater.go and *_policy_disco
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
-from policylint.implementations.generic import Attachments, Implementation, fault_of
+from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.policy.results import Declared, Group, Idle, PolicyState
@@ -21,6 +23,8 @@ from policylint.topology import Condition, Topology, whole
 
 CONTROLLER = "kuadrant.io/policy-controller"
 _BY_LISTENER = ("DNSPolicy", "TLSPolicy")
+_LIMITS = ("RateLimitPolicy", "TokenRateLimitPolicy")
+_AUTH = re.compile(r"\bauth\.")
 _WITH_TLS = ("HTTPS", "TLS")
 _RULES = ("authentication", "metadata", "authorization", "callbacks")
 _CERT_MANAGER = "cert-manager.io"
@@ -49,6 +53,23 @@ class Kuadrant(Implementation):
             return super().groups(kind, kept, topology)
         groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)
         return [_with_gateways(group) for group in groups]
+
+    def phases(
+        self,
+        kind: PolicyKind,
+        spec: Mapping[str, Any],
+        gateway: ResourceKey | None,
+        topology: Topology,
+        catalog: Catalog,
+    ) -> Mapping[str, int]:
+        """Return the catalog's places; limits that read who was authenticated act after the AuthPolicy.
+
+        Source: internal/controller/istio_extension_reconciler.go, specsHaveAuthAccess.
+        """
+        places = super().phases(kind, spec, gateway, topology, catalog)
+        last = 2 * len(catalog.order(self.name))
+        late = kind.kind in _LIMITS and _reads_auth(spec.get("limits"))
+        return {field: last - place if late else place for field, place in places.items()}
 
     def _by_listener(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> Attachments:
         """Return the policies on every listener; a TLSPolicy acts on listeners with TLS only.
@@ -278,3 +299,8 @@ def _enforced(state: PolicyState) -> Condition:
 def _paths(keys: Iterable[ResourceKey]) -> str:
     """Return a list of namespaced names as Go prints it."""
     return f"[{' '.join(key.path for key in keys)}]"
+
+
+def _reads_auth(limits: object) -> bool:
+    """Return whether an expression in limits reads what the AuthPolicy found out."""
+    return any(isinstance(value, str) and _AUTH.search(value) for _, value in walk(limits))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from policylint.implementations import Implementation, implementation
 from policylint.model import Node, ResourceKey
 from policylint.policy.asking import asked
 from policylint.policy.level import level
+from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace.result import Met, Share
@@ -18,18 +20,21 @@ _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "po
 class Policies:
     """The groups of an environment, by the nodes of their contexts."""
 
-    __slots__ = ("_by_node", "_groups", "_objects")
+    __slots__ = ("_by_node", "_groups", "_implementations", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
         self._by_node: dict[Node, list[int]] = defaultdict(list)
         self._groups = simulation.groups
-        self._objects = simulation.world, simulation.catalog
+        self._simulation = simulation
+        self._implementations: dict[str, Implementation] = {}
         for number, group in enumerate(simulation.groups):
             for node in group.nodes:
                 self._by_node[node].append(number)
 
     def met(self, path: Sequence[Node], shares: Sequence[Share]) -> tuple[Met, ...]:
-        """Return the policies on a path, down to its rule and on to its backends, in the order in which they act.
+        """Return the policies on a path, down to its rule and on to its backends.
+
+        Those of which the order is known come first, in this order.
 
         An empty path is traffic that goes straight to a backend.
         """
@@ -44,10 +49,20 @@ class Policies:
         for number, keys in on_path.items():
             group = self._groups[number]
             if group.effective.owners or group.effective.lost or group.effective.refused:
-                asks = tuple(asked(group.kind, group.effective, *self._objects))
+                asks = tuple(asked(group.kind, group.effective, self._simulation.world, self._simulation.catalog))
                 backend_keys: Iterable[ResourceKey | None] = [None] if len(keys) == len(backends) else keys
-                met += [Met(group, key, asks) for key in backend_keys]
+                met += [Met(group, key, asks, self._places(group, path)) for key in backend_keys]
         return tuple(sorted(met, key=_order))
+
+    def _places(self, group: Group, path: Sequence[Node]) -> Mapping[str, int]:
+        """Return the places of a policy's fields, lost ones included, in the order of its implementation."""
+        name, catalog = group.kind.implementation, self._simulation.catalog
+        if name not in self._implementations:
+            self._implementations[name] = implementation(name, catalog.settings(name))
+        gateway = next((node.key for node in path if node.key.kind == "Gateway"), None)
+        lost = {str(loss.pointer[0]): None for loss in group.effective.lost if loss.pointer}
+        spec = {**lost, **group.effective.spec}
+        return self._implementations[name].phases(group.kind, spec, gateway, self._simulation.topology, catalog)
 
     def _on(self, nodes: tuple[Node, ...], *, leads: bool) -> list[int]:
         """Return the groups with a context that the request passes as a whole; `leads` if routes lead it there."""
@@ -63,12 +78,19 @@ class Policies:
         return [number for number in touched if all(attachment.node in allowed for attachment in stacks[number])]
 
 
-def _order(met: Met) -> tuple[int, int, str, ResourceKey]:
-    """Return a sort key: kinds acting at the connection, those that protect, the others; by the first one's level."""
+def _order(met: Met) -> tuple[bool, int, int, int, str, ResourceKey]:
+    """Return a sort key: by the first place in the order, else kinds that protect before others, by the first level."""
     group = met.group
     first = min((_level(attachment.node) for attachment in group.effective.stack), default=0)
     protects = 0 if group.kind.settings.security else 1
-    return (protects, first, group.kind.kind, met.backend or ResourceKey("", "", "", ""))
+    return (
+        not met.places,
+        min(met.places.values(), default=0),
+        protects,
+        first,
+        group.kind.kind,
+        met.backend or ResourceKey("", "", "", ""),
+    )
 
 
 def _level(node: Node) -> int:

@@ -103,11 +103,13 @@ class Met(NamedTuple):
 
     Args:
         asks: what it asks of requests.
+        places: of its fields in the order in which its implementation's settings act, as far as that is known.
     """
 
     group: Group
     backend: ResourceKey | None = None
     asks: tuple[Ask, ...] = ()
+    places: Mapping[str, int] = {}
 
 
 class Trace(NamedTuple):

@@ -5,9 +5,9 @@ Source: docs/design/implementations/envoy-gateway.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from policylint.catalog.kinds import Catalog
+from policylint.catalog.kinds import Catalog, Phase
 from policylint.implementations.envoy_gateway import (
     backend_tls,
     content,
@@ -20,6 +20,7 @@ from policylint.implementations.envoy_gateway import (
 from policylint.implementations.envoy_gateway import route_policy_status as route_policies
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
+from policylint.implementations.envoy_gateway.filter_order import envoy_proxy, moved
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
@@ -165,6 +166,21 @@ class EnvoyGateway(Implementation):
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
         return routes.conditions(route, parent, self._isolation(topology), self.settings)
+
+    def order(self, gateway: ResourceKey | None, topology: Topology, catalog: Catalog) -> Sequence[Phase]:
+        """Return the catalog's order, changed by the Gateway's EnvoyProxy."""
+        phases = super().order(gateway, topology, catalog)
+        state = None if gateway is None else topology.gateway(gateway)
+        proxy = None if state is None else envoy_proxy(state, topology.world)
+        if proxy is None or "filterOrder" not in proxy.spec:
+            return phases
+        set_somewhere = {
+            f"{kind}.{field}"
+            for kind in route_policies.PLURALS
+            for policy in topology.world.of_kind(GROUP, kind)
+            for field in policy.spec
+        }
+        return moved(phases, proxy, {phase.filter for phase in phases if not set_somewhere.isdisjoint(phase.settings)})
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
         """Explain a policy of a listener whose routes have no hostname that is its own (§2), and a voided one (§7)."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.explain.settings import settings, summary
 from policylint.model import Node
+from policylint.namedtuple import NamedTuple
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
 from policylint.report.kit.identity import Names
 from policylint.trace import Trace
@@ -101,9 +102,8 @@ def page(trace: Trace, names: Names, paint: Paint, room: int) -> Iterator[str]:
             steps.add(f"      not {_rule(candidate.rule, names, short=True)}", candidate.because, where)
         if len(trace.considered) > 4:
             steps.add(f"      and {len(trace.considered) - 4} more")
-    rows = _policies(trace, names, room)
-    if rows:
-        steps.add(steps.begin("Policies in order"))
+    for head, rows in _policies(trace, names, room):
+        steps.add(steps.begin(head))
         for row in rows:
             steps.add(row)
     if route is not None:
@@ -190,22 +190,50 @@ def _backend(share: Any, names: Names) -> str:
     return f"{text}: {share.problem}" if share.problem else text
 
 
-def _policies(trace: Trace, names: Names, room: int) -> list[str]:
+class _Row(NamedTuple):
+    """One setting: the implementation that orders it and its place there ("" and 0: nobody knows), and four cells."""
+
+    by: str
+    place: int
+    cells: tuple[str, str, str, str]
+
+
+def _policies(trace: Trace, names: Names, room: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield steps: the settings in their order, one step for each implementation that orders some, and the others."""
+    rows = _settings(trace, names)
+    orders = sorted({row.by for row in rows if row.by})
+    for by in (*orders, ""):
+        chosen = sorted((row for row in rows if row.by == by), key=lambda row: row.place)
+        of_one = f" of {by}" if len(orders) > 1 else ""
+        head = f"Policies in order{of_one}" if by else "Policies, in no known order" if len(rows) > 1 else "Policies"
+        if chosen:
+            yield head, _lines([row.cells for row in chosen], room)
+
+
+def _settings(trace: Trace, names: Names) -> list[_Row]:
     """Return `cors  shop/checkout-cors  checkout-cors.yaml:14  https://www.example.com`, then what is gone."""
-    rows: list[tuple[str, str, str, str]] = []
-    gone: dict[tuple[str, str], tuple[str, str, str, str]] = {}
+    rows: list[_Row] = []
+    gone: dict[tuple[str, str], _Row] = {}
     for met in trace.policies:
+        of = met.group.kind.implementation
         only = "" if met.backend is None else f" (to {met.backend.path})"
         for setting in settings(met.group):
             field, where = setting.field, "" if setting.location is None else short_place(setting.location)
+            place = met.places.get(str(setting.pointer[0])) if setting.pointer else None
+            order = ("", 0) if place is None else (of, place)
             if setting.state == "applies":
-                rows.append((field, names.key(setting.policy).partition(" ")[2] + only, where, summary(setting.value)))
+                policy = names.key(setting.policy).partition(" ")[2] + only
+                rows.append(_Row(*order, (field, policy, where, summary(setting.value))))
             elif setting.state == "dropped":
                 by = ", ".join(key.path for key in setting.by) or "a more specific policy"
                 policy = setting.policy.path
-                gone.setdefault((field, policy), (field, policy, where, f"NONE: dropped by {by}"))
-    kept = {field for field, *_ in rows}
-    rows += [row for row in gone.values() if row[0] not in kept]
+                gone.setdefault((field, policy), _Row(*order, (field, policy, where, f"NONE: dropped by {by}")))
+    kept = {row.cells[0] for row in rows}
+    return [*rows, *(row for (field, _), row in gone.items() if field not in kept)]
+
+
+def _lines(rows: Sequence[tuple[str, str, str, str]], room: int) -> list[str]:
+    """Return rows in columns; a value that is too long is cut."""
     lines = []
     for *heads, value in aligned([tuple(map(one_line, row)) for row in rows[:_MOST_SETTINGS]]):
         line = "      " + "  ".join(heads)

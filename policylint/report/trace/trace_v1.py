@@ -83,4 +83,6 @@ def _met(met: Met, names: Names) -> Entry:
         "from": names.keys(effective.sources),
         "lost": json_losses(effective, names),
     }
+    if met.places:
+        content["order"] = dict(sorted(met.places.items(), key=lambda entry: entry[1]))
     return content if met.backend is None else {"backend": names.key(met.backend), **content}

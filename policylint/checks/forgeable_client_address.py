@@ -29,7 +29,7 @@ class Trust(NamedTuple):
     certain: bool
 
 
-class Use(NamedTuple):
+class AddressRule(NamedTuple):
     """A rule on addresses, on a listener that believes them."""
 
     rule: Location
@@ -46,7 +46,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 trusting.update({context[-1]: (group.effective, trust) for context in group.contexts()})
     if not trusting:
         return
-    folded: dict[tuple[ResourceKey, Pointer, ResourceKey], tuple[Resource, Effective, Trust, Use]] = {}
+    folded: dict[tuple[ResourceKey, Pointer, ResourceKey], tuple[Resource, Effective, Trust, AddressRule]] = {}
     for group in simulation.groups:
         if (group.kind.group, group.kind.kind) != (_GROUP, "SecurityPolicy"):
             continue
@@ -61,7 +61,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     effective, trust = trusting[node]
                     owner = _owner(effective, trust.pointer)
                     if owner is not None:
-                        use = Use(_place(group.effective, rule, pointer), rule.key, route)
+                        use = AddressRule(_place(group.effective, rule, pointer), rule.key, route)
                         folded.setdefault((owner.key, trust.pointer, rule.key), (owner, effective, trust, use))
     for owner, effective, trust, use in folded.values():
         yield _finding(owner, _place(effective, owner, trust.pointer), trust, use)
@@ -117,7 +117,7 @@ def _place(effective: Effective, policy: Resource, pointer: Pointer) -> Location
     return policy.location(*prefix, *pointer)
 
 
-def _finding(owner: Resource, place: Location, trust: Trust, use: Use) -> Finding:
+def _finding(owner: Resource, place: Location, trust: Trust, use: AddressRule) -> Finding:
     help_ = (
         "fix: trust only the addresses of the proxies in front (`xForwardedFor.trustedCIDRs`), "
         "or require what no header can say: a login, a client certificate"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from operator import attrgetter
@@ -35,53 +35,107 @@ class Note(NamedTuple):
     location: Location
 
 
+OPERATED = frozenset(
+    {
+        *(("", kind) for kind in ("ConfigMap", "Endpoints", "Pod", "Secret", "Service", "ServiceAccount")),
+        *(("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
+        ("batch", "CronJob"),
+        ("batch", "Job"),
+        ("discovery.k8s.io", "EndpointSlice"),
+    }
+)
+"""Kinds (group, kind) that an operator of which nothing is known may make."""
+
+
+class _Making(NamedTuple):
+    """What a generator may make: anything, with or without routes and Gateways, or objects of some kinds and names."""
+
+    gateway_api: bool = True
+    kinds: frozenset[tuple[str, str]] | None = None
+    ending: str = ""
+
+    def covers(self, key: ResourceKey) -> bool:
+        if self.kinds is not None:
+            return key[:2] in self.kinds and (not key.name or key.name.endswith(self.ending))
+        return self.gateway_api or key.group != GATEWAY_GROUP
+
+
 class Unseen:
     """The generators that can put objects into an environment that no manifest shows, as reasons.
 
     A reason holds for one namespace («HelmRelease media/plex is not rendered») or for all of them («a chart whose
-    namespace is not stated»). It says whether the generator may make routes and Gateways too (charts) or only workloads
-    (operators).
+    namespace is not stated»). It says whether the generator may make routes and Gateways too (charts) or only some
+    kinds (operators).
     """
 
-    __slots__ = ("_everywhere", "_namespaces")
+    __slots__ = ("_everywhere", "_made", "_namespaces")
 
     def __init__(self) -> None:
-        self._everywhere: dict[str, bool] = {}
-        self._namespaces: dict[str, dict[str, bool]] = defaultdict(dict)
+        self._everywhere: dict[str, _Making] = {}
+        self._namespaces: dict[str, dict[str, _Making]] = defaultdict(dict)
+        self._made: dict[ResourceKey, str] = {}
 
-    def add(self, reason: str, namespace: str | None = None, *, gateway_api: bool = True) -> None:
+    def add(
+        self,
+        reason: str,
+        namespace: str | None = None,
+        *,
+        gateway_api: bool = True,
+        kinds: frozenset[tuple[str, str]] | None = None,
+        ending: str = "",
+    ) -> None:
         """Record one generator; without a namespace (or with an unknown one) it may create objects anywhere.
 
         Args:
-            gateway_api: whether it may create routes and Gateways (a chart) or only what operators make (Services,
-            Secrets).
+            gateway_api: whether it may create routes and Gateways.
+            kinds: all that it creates, if that is known.
+            ending: of the names of what it creates.
         """
-        if namespace and namespace[:1] != UNKNOWN_NAMESPACE:
-            self._namespaces[namespace][reason] = self._namespaces[namespace].get(reason, False) or gateway_api
-        else:
-            self._everywhere[reason] = self._everywhere.get(reason, False) or gateway_api
+        placed = namespace and namespace[:1] != UNKNOWN_NAMESPACE
+        reasons = self._namespaces[namespace] if placed and namespace else self._everywhere
+        known = reasons.get(reason)
+        reasons[reason] = _Making(gateway_api or (known is not None and known.gateway_api), kinds, ending)
+
+    def add_made(self, key: ResourceKey, reason: str) -> None:
+        """Record one object that an operator makes."""
+        self._made.setdefault(key, reason)
 
     def reason(self, key: ResourceKey) -> str:
         """Return why an object of this identity may exist though nobody saw it; "" when nothing can have made it."""
-        is_gateway_api = key.group == GATEWAY_GROUP
-        places: Iterable[Mapping[str, bool]] = (self._namespaces.get(key.namespace, {}), self._everywhere)
+        return self._made.get(key) or self._reason(key, operators=False) or self._reason(key, operators=True)
+
+    def is_operated(self, key: ResourceKey) -> bool:
+        """Return whether only an operator that may make objects of any name can have made this one."""
+        return key not in self._made and not self._reason(key, operators=False)
+
+    def _reason(self, key: ResourceKey, *, operators: bool) -> str:
+        places: Iterable[Mapping[str, _Making]] = (self._namespaces.get(key.namespace, {}), self._everywhere)
         if not key.namespace:
             places = (*self._namespaces.values(), self._everywhere)
         for reasons in places:
-            for reason, gateway_api in sorted(reasons.items()):
-                if gateway_api or not is_gateway_api:
+            for reason, making in sorted(reasons.items()):
+                if (making.kinds is not None) is operators and making.covers(key):
                     return reason
         return ""
 
     def of_routes(self) -> list[str]:
         """Return the reasons for which routes and Gateways may exist unseen, sorted."""
         places = (self._everywhere, *self._namespaces.values())
-        return sorted({reason for reasons in places for reason, gateway_api in reasons.items() if gateway_api})
+        return sorted(
+            {
+                reason
+                for reasons in places
+                for reason, making in reasons.items()
+                if making.gateway_api and making.kinds is None
+            }
+        )
 
     def __bool__(self) -> bool:
-        return bool(self._everywhere or self._namespaces)
+        return bool(self._everywhere or self._namespaces or self._made)
 
 
+_SHORT = 3
+"""Names of so few letters are all near each other."""
 _KEY = attrgetter("key")
 _LABELS: Callable[[Resource], Mapping[str, Any]] = attrgetter("labels")
 UNCOMMITTED = frozenset({("", "Secret"), ("", "ConfigMap"), ("certificates.k8s.io", "ClusterTrustBundle")})
@@ -98,6 +152,13 @@ PARENTS = frozenset(
     }
 )
 """Kinds of parents that routes of one repository share with others."""
+
+
+_INHABITING = (
+    *((GATEWAY_GROUP, kind) for kind in ("Gateway", "ListenerSet", *ROUTE_KINDS)),
+    *(kind for kind in sorted(OPERATED) if kind[1] not in ("ConfigMap", "Secret", "ServiceAccount")),
+)
+"""Kinds (group, kind) of which an object shows that its namespace is at home in this tree."""
 
 
 class _Deployed(NamedTuple):
@@ -183,6 +244,7 @@ class World:
         self._places: dict[tuple[str, ...], _Deployed] = {}
         self._kinds = _by_kind(self.resources.values())
         self._labelled: dict[tuple[str, str, str | None], Labelled[Resource]] = {}
+        self._near: dict[tuple[str, str, str], frozenset[str]] = {}
 
     def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
         """Return the same world with other states of some of its objects."""
@@ -208,7 +270,7 @@ class World:
     def _holding(self, resources: dict[ResourceKey, Resource]) -> World:
         world = copy(self)
         world.resources, world._kinds = resources, _by_kind(resources.values())
-        world._labelled, world._places = {}, {}
+        world._labelled, world._places, world._near = {}, {}, {}
         vars(world).pop("files", None)
         return world
 
@@ -274,7 +336,7 @@ class World:
         if elsewhere is not None:
             return Resolution("unknown", f"{elsewhere} exists, and a kustomization may set its namespace")
         reason = self.unseen.reason(key)
-        if reason:
+        if reason and not (self.unseen.is_operated(key) and self.is_misspelt(key)):
             return Resolution("unknown", reason)
         if self.plain and key in self.orphans:
             return Resolution("unknown", f"{self.orphans[key].document.file} has it, which is an alternative to these")
@@ -318,16 +380,35 @@ class World:
         if key.group == GATEWAY_GROUP:
             if not self.of_kind(key.group, key.kind):
                 return f"no {key.kind} is in the tree, so they come from elsewhere"
-            foreign = key.namespace and key.namespace not in self._deployed().namespaces
-            return f"nothing in the tree deploys namespace {key.namespace}" if foreign else ""
+            if not key.namespace or key.name in self._deployed(*key[:2]).names or self._is_inhabited(key.namespace):
+                foreign = key.namespace and not self.deploys(key.namespace)
+                return f"nothing in the tree deploys namespace {key.namespace}" if foreign else ""
+            return f"nothing that takes part in requests is in namespace {key.namespace}, so it comes from elsewhere"
         placed = self._deployed(key.group, key.kind)
         if key.namespace in placed.namespaces or key.name in placed.names:
             return ""
         return f"no {key.kind} of namespace {key.namespace} is in the tree, so they come from elsewhere"
 
+    def is_misspelt(self, key: ResourceKey) -> bool:
+        """Return whether a name is one edit away from that of an object of its kind in its namespace.
+
+        Digits are no edits: names with numbers are made to differ in them.
+        """
+        place = key[:3]
+        if place not in self._near:
+            names = (resource.key.name for resource in self.in_namespace(*place))
+            self._near[place] = frozenset(shorter for name in names for shorter in _shortened(name))
+        return len(key.name) > _SHORT and not self._near[place].isdisjoint(_shortened(key.name))
+
     def deploys(self, namespace: str) -> bool:
         """Return whether anything is deployed to a namespace, or the Namespace itself is."""
         return namespace in self._deployed().namespaces
+
+    def _is_inhabited(self, namespace: str) -> bool:
+        """Return whether a namespace, or what requests come through, is here: policies alone may belong elsewhere."""
+        if self.get(ResourceKey("", "Namespace", "", namespace)) is not None:
+            return True
+        return any(self.in_namespace(*kind, namespace) for kind in _INHABITING)
 
     def orphan(self, key: ResourceKey) -> Resource | None:
         """Return the object that is meant, by name and (if it has one) namespace, in a file that nothing deploys."""
@@ -352,6 +433,14 @@ class World:
             names = {key.name for key in keys if not key.unplaced} if kind else ()
             self._places[kind] = _Deployed(frozenset(namespaces), frozenset(names))
         return self._places[kind]
+
+
+def _shortened(name: str) -> Iterator[str]:
+    """Yield a name, and what it is without each of its letters: names one edit apart share one of these."""
+    yield name
+    for place, letter in enumerate(name):
+        if not letter.isdigit():
+            yield name[:place] + name[place + 1 :]
 
 
 def _by_kind(resources: Iterable[Resource]) -> dict[tuple[str, str], list[Resource]]:

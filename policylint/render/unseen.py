@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policylint.catalog.operators import products
 from policylint.documents import Unread
-from policylint.model import GATEWAY_GROUP, Resource, Unseen, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, Unseen, is_symbolic, mapping, sequence, text
 from policylint.model.words import count
+from policylint.model.world import OPERATED
 
 _BUILT_IN_SUFFIX = ".k8s.io"
 _BUILT_IN = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensions"})
@@ -39,7 +41,6 @@ def unseen(
     """
     generators = Unseen()
     counted = {"HelmRelease": 0, "Argo CD Application": 0, "template file": len(templates)}
-    is_operators: dict[tuple[str, str], bool] = {}
     for resource in objects:
         kind, group = resource.key.kind, resource.key.group
         if kind == "HelmRelease" or (kind == "HelmChart" and group == "helm.cattle.io"):
@@ -55,13 +56,8 @@ def unseen(
         elif kind in ("ResourceSet", "FluxInstance") or (kind.endswith("Repository") and group.endswith(_FLUX)):
             generators.add(f"{resource.key} may bring it from another repository")
         else:
-            if (group, kind) not in is_operators:
-                is_operators[group, kind] = _is_operated(group, kind, known_groups)
-            if is_operators[group, kind]:
-                _add_operator(kind, generators)
-    for document in unread:
-        if _is_operated(document.api_version.rpartition("/")[0], document.kind, known_groups):
-            _add_operator(document.kind, generators)
+            _add_made(resource, known_groups, generators)
+    _add_unread(unread, known_groups, generators)
     if templates:
         generators.add(f"{templates[0]} is a template that was not rendered")
     sentences = (f"{count(number, noun)} not rendered" for noun, number in counted.items() if number)
@@ -71,16 +67,38 @@ def unseen(
 def operated(
     generators: Unseen, objects: Iterable[Resource], unread: Iterable[Unread], known_groups: frozenset[str]
 ) -> None:
-    """Add what operators may make of the objects of one environment: Services and Secrets, never routes."""
-    kinds = {(resource.key.group, resource.key.kind) for resource in objects}
-    kinds |= {(document.api_version.rpartition("/")[0], document.kind) for document in unread}
-    for group, kind in sorted(kinds):
-        if group not in _PLACING and _is_operated(group, kind, known_groups):
-            _add_operator(kind, generators)
+    """Add what operators may make of the objects of one environment."""
+    for resource in objects:
+        if resource.key.group not in _PLACING:
+            _add_made(resource, known_groups, generators)
+    _add_unread(unread, known_groups, generators)
 
 
-def _add_operator(kind: str, generators: Unseen) -> None:
-    generators.add(f"the operator of {kind} may create it", gateway_api=False)
+def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unseen) -> None:
+    """Add what an operator makes of a resource; of a kind that nobody described, what operators make as a rule."""
+    key = resource.key
+    made = products(key.group, key.kind)
+    if made is None and _is_operated(key.group, key.kind, known_groups):
+        generators.add(f"the operator of {key.kind} may create it", key.namespace, kinds=OPERATED)
+    for product in made or ():
+        name = product.name(resource.body)
+        if name and not is_symbolic(name):
+            generators.add_made(ResourceKey(*product.kind, key.namespace, name), f"{key} makes it")
+        else:
+            generators.add(f"{key} makes some of these", key.namespace, kinds=frozenset({product.kind}))
+
+
+def _add_unread(unread: Iterable[Unread], known_groups: frozenset[str], generators: Unseen) -> None:
+    """Add what operators may make of documents of which nothing but the kind is known."""
+    for group, kind in sorted({(document.api_version.rpartition("/")[0], document.kind) for document in unread}):
+        if group in _PLACING:
+            continue
+        made = products(group, kind)
+        if made is None and _is_operated(group, kind, known_groups):
+            generators.add(f"the operator of {kind} may create it", kinds=OPERATED)
+        for product in made or ():
+            reason = f"the operator of {kind} makes {product.kind[1]}s" + (product.ending and f" *{product.ending}")
+            generators.add(reason, kinds=frozenset({product.kind}), ending=product.ending)
 
 
 def _add_kustomization(kustomization: Resource, generators: Unseen) -> None:

@@ -82,3 +82,16 @@ def test_a_world_without_an_object_does_not_have_its_file() -> None:
     world = World("w", [there])
     assert world.files == {"f.yaml"}
     assert world.without(there.key).files == frozenset()
+
+
+def test_policies_alone_do_not_make_a_namespace_one_of_the_tree() -> None:
+    gateway = ResourceKey(GATEWAY, "Gateway", "llm", "edge")
+    others = [resource(GATEWAY, "Gateway", "infra", "other"), resource("kuadrant.io", "AuthPolicy", "llm", "login")]
+    assert World("w", [*others, resource("", "Secret", "llm", "key")]).elsewhere(gateway)
+    for inhabiting in (
+        resource("", "Service", "llm", "web"),
+        resource("", "Namespace", "", "llm"),
+        resource(GATEWAY, "HTTPRoute", "llm", "web"),
+    ):
+        assert not World("w", [*others, inhabiting]).elsewhere(gateway)
+    assert not World("w", [*others, resource(GATEWAY, "Gateway", "infra", "edge")]).elsewhere(gateway)

@@ -1,0 +1,87 @@
+"""What operators make: schemas/operators.yaml, and what is unknown, found or missing because of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from policylint.catalog.operators import products
+from policylint.model.shipped import shipped
+from tests.checks.linting import GATEWAY, Said, lint, policy, route, rules
+from tests.worlds import gateway_class, manifest
+
+SERVICE = manifest("v1", "Service", "checkouts", "shop", "spec: {ports: [{port: 8080}]}")
+
+
+def said_of_backend(tmp_path: Path, *manifests: str, backend: str = "checkout") -> str:
+    """`error certain` and the like, what GWP406 says of a route's backend in namespace shop; "" for nothing."""
+    described = route().replace("name: checkout, port", f"name: {backend}, port")
+    found = [said for said in lint(tmp_path, GATEWAY, described, *manifests) if said.rule == "GWP406"]
+    return " ".join(sorted({f"{said.severity} {said.confidence}" for said in found}))
+
+
+def resource(group: str, kind: str, name: str = "pg", namespace: str = "shop", spec: str = "") -> str:
+    return manifest(f"{group}/v1", kind, name, namespace, f"spec: {{{spec}}}")
+
+
+OTHER = manifest("v1", "Service", "quite-another", "shop", "spec: {ports: [{port: 8080}]}")
+
+
+@pytest.mark.parametrize(
+    ("made", "backend", "expected"),
+    [
+        (resource("monitoring.coreos.com", "ServiceMonitor"), "checkout", "error certain"),
+        (resource("cert-manager.io", "Certificate", spec="secretName: checkout"), "checkout", "error certain"),
+        (resource("kyverno.io", "Policy"), "checkout", "error certain"),
+        (resource("example.com", "Database"), "checkout", "note unknown"),
+        (resource("postgresql.cnpg.io", "Cluster"), "pg-rw", "note unknown"),
+        (resource("postgresql.cnpg.io", "Cluster"), "checkout", "error certain"),
+    ],
+    ids=["monitor", "certificate", "kyverno", "anything", "postgres", "postgres-other"],
+)
+def test_an_operator_makes_what_it_makes(tmp_path: Path, made: str, backend: str, expected: str) -> None:
+    assert said_of_backend(tmp_path, OTHER, made, backend=backend) == expected
+
+
+def test_one_letter_from_a_service_is_a_misspelling(tmp_path: Path) -> None:
+    made = resource("example.com", "Database")
+    assert said_of_backend(tmp_path, SERVICE, made) == "error certain"
+    assert said_of_backend(tmp_path, SERVICE.replace("checkouts", "checkout-1"), made, backend="checkout-2") == (
+        "note unknown"
+    )
+
+
+def lint_policy(tmp_path: Path, *manifests: str) -> list[Said]:
+    login = policy("SecurityPolicy", "login", "kind: HTTPRoute, name: llm", "basicAuth: {users: {name: users}}")
+    controller = gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller")
+    return lint(tmp_path, controller, GATEWAY, route(), SERVICE.replace("checkouts", "checkout"), login, *manifests)
+
+
+def test_an_ai_gateway_route_makes_an_http_route_of_its_name(tmp_path: Path) -> None:
+    made = manifest("aigateway.envoyproxy.io/v1alpha1", "AIGatewayRoute", "llm", "shop", "spec: {}")
+    assert "GWP101" in rules(lint_policy(tmp_path))
+    assert "GWP101" not in rules(lint_policy(tmp_path, made))
+    assert "GWP101" in rules(lint_policy(tmp_path, made.replace("name: llm", "name: other")))
+    assert "GWP101" in rules(lint_policy(tmp_path, made.replace("namespace: shop", "namespace: infra")))
+
+
+def test_names_come_from_templates() -> None:
+    (secret,) = products("external-secrets.io", "ExternalSecret") or ()
+    assert secret.kind == ("", "Secret")
+    assert secret.name({"metadata": {"name": "a"}, "spec": {"target": {"name": "b"}}}) == "b"
+    assert secret.name({"metadata": {"name": "a"}}) == "a"
+    (certificate,) = products("cert-manager.io", "Certificate") or ()
+    assert certificate.name({"metadata": {"name": "a"}}) == ""
+    assert [product.ending for product in products("postgresql.cnpg.io", "Cluster") or ()][:2] == ["-rw", "-ro"]
+    assert products("cert-manager.io", "Issuer") == ()
+    assert products("example.com", "Database") is None
+
+
+def test_the_table_is_sorted_and_all_of_it_is_read() -> None:
+    table = yaml.safe_load(shipped("schemas", "operators.yaml").read_text(encoding="utf-8"))
+    assert list(table) == sorted(table)
+    for group, kinds in table.items():
+        for kind, made in kinds.items():
+            assert len(products(group, kind) or ()) == sum(map(len, made.values())), f"{kind}.{group}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path, target_at, target_of
+from policylint.checks.kit.routing import is_waypoint
 from policylint.checks.kit.wording import and_more
 from policylint.checks.policy_without_controller import MESHES, unread_at
 from policylint.model import Finding, Node
@@ -88,6 +89,9 @@ def _why(simulation: Simulation, node: Node) -> tuple[str, bool, str]:
     holder = simulation.topology.gateway(node.key) or simulation.topology.listener_set(node.key)
     if node.section and holder is not None and len(holder.listeners) > MOST_LISTENERS:
         return f"{node.key} has more than {MOST_LISTENERS} listeners, and routes are not tried on all of them", True, ""
+    gateway = simulation.topology.gateway(node.key)
+    if gateway is not None and is_waypoint(gateway.gateway):
+        return f"{node.key} is a waypoint, which serves what is bound to it by label", True, ""
     # Another repository may hold the routes.
     elsewhere = bool(simulation.world.unseen) or not simulation.topology.routes
     return f"{_ABSENCES.get(node.key.kind, 'nothing leads to')} {node}", elsewhere, ""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.workspace import open_workspace
+from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, policy, route, rules
 from tests.implementations.test_istio import deployment
 from tests.implementations.test_istio import policy as mesh_policy
@@ -334,3 +335,18 @@ def test_a_namespace_that_a_kustomization_rewrites(
 
 def test_a_namespace_that_a_patch_of_the_policy_sets_is_meant(tmp_path: Path) -> None:
     assert _rewritten(tmp_path, "mtls: {mode: STRICT}", {"web": "a"}, PATCH) == []
+
+
+@pytest.mark.parametrize(
+    ("cls", "protocol", "told"),
+    [
+        ("envoy", "HTTP", True),
+        ("kgateway-waypoint", "HTTP", False),
+        ("enterprise", "istio.io/PROXY", False),
+        ("enterprise", "HBONE", False),
+    ],
+)
+def test_a_waypoint_needs_no_route(tmp_path: Path, cls: str, protocol: str, told: bool) -> None:
+    waypoint = worlds.gateway("wp", "shop", f"[{{name: mesh, port: 15088, protocol: {protocol}}}]", of_class=cls)
+    found = lint(tmp_path, *WORLD, waypoint, policy(BTP, "limits", "kind: Gateway, name: wp", TIMEOUT))
+    assert ("GWP106" in rules(found)) == told

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.model import Confidence, ResourceKey, Severity
+from policylint.model import Confidence, Resource, ResourceKey, Severity, mapping, sequence, text
 from policylint.topology import ListenerState, Topology
+
+_OF_WAYPOINTS = ("HBONE", "istio.io/PROXY")
+"""Protocols of the listeners of waypoints: Istio's own, and those that speak the PROXY protocol with ztunnel."""
+
+
+def is_waypoint(gateway: Resource) -> bool:
+    """Return whether a Gateway is a waypoint, which serves what is bound to it by label, without any route.
+
+    Source: kgateway's and agentgateway's guides on ambient waypoints: class `…-waypoint`, or a listener for ztunnel.
+    """
+    listeners = map(mapping, sequence(gateway.spec.get("listeners")))
+    named = text(gateway.spec.get("gatewayClassName")).endswith("-waypoint")
+    return named or any(listener.get("protocol") in _OF_WAYPOINTS for listener in listeners)
 
 
 def grade(unknown: object, severity: Severity = "error") -> tuple[Severity, Confidence]:

@@ -14,8 +14,8 @@ from policylint.simulation import Simulation
 from policylint.topology import BackendState
 
 RULE = "GWP303"
-_PLAIN = ("http", "kubernetes.io/h2c", "kubernetes.io/ws", "grpc")
-_PLAIN_PORTS = (80, 8080)
+_TLS = ("https", "kubernetes.io/wss", "tls")
+_TLS_PORTS = (443, 8443)
 
 
 class Cover(NamedTuple):
@@ -47,7 +47,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             name = names.get(backend.port, "")
             if name in cover.sections or name in reported:
                 continue
-            if not reached.isdisjoint(cover.sections) and _is_plain(name, ports.get(name, {})):
+            if not reached.isdisjoint(cover.sections) and not _speaks_tls(name, ports.get(name, {})):
                 continue  # one port with TLS and one without: on purpose
             reported.add(name)
             yield _finding(cover, route, backend, name)
@@ -77,14 +77,12 @@ def _covers(simulation: Simulation) -> dict[ResourceKey, Cover]:
     return covers
 
 
-def _is_plain(name: str, port: Any) -> bool:
-    """Return whether a port is evidently meant to be reached without TLS."""
+def _speaks_tls(name: str, port: Any) -> bool:
+    """Return whether a port is evidently meant to be reached with TLS."""
     protocol = str(port.get("appProtocol", "")).lower()
     if protocol:
-        return protocol in _PLAIN
-    if "https" in name or "tls" in name or port.get("port") == 443:
-        return False
-    return name.startswith(_PLAIN) or port.get("port") in _PLAIN_PORTS or "metrics" in name
+        return protocol in _TLS
+    return "https" in name or "tls" in name or port.get("port") in _TLS_PORTS
 
 
 def _finding(cover: Cover, route: Resource, backend: BackendState, name: str) -> Finding:

@@ -93,6 +93,10 @@ spec:
 """
     both = route("a", "backendRefs: [{name: checkout, port: 8443}, {name: checkout, port: 8080}]")
     assert "GWP303" not in rules(lint(tmp_path, GATEWAY, service, both, tls))
+    unnamed = service.replace("name: http,", "name: api,")
+    assert "GWP303" not in rules(lint(tmp_path, GATEWAY, unnamed, both, tls))
+    renamed = service.replace("name: http,", "name: https-new,")
+    assert only(lint(tmp_path, GATEWAY, renamed, both, tls), "GWP303").label == "covers https only"
     plain = lint(tmp_path, GATEWAY, service, route("a"), tls)
     assert only(plain, "GWP303").label == "covers https only"
     assert "GWP106" not in rules(plain)

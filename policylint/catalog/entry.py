@@ -15,10 +15,11 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry |= _set(scope="Cluster" if kind.cluster_scoped else "", label=kind.label)
     entry["class"] = kind.policy_class
     bound_by = "" if kind.bound_by == "reference" else kind.bound_by
-    entry |= _set(boundBy=bound_by, extensionRef=kind.extension_ref)
+    entry |= _set(boundBy=bound_by, annotation=kind.annotation, says=kind.says, extensionRef=kind.extension_ref)
     entry |= _set(answers={} if kind.answers is None else _set(**kind.answers._asdict()))
     entry["references"] = [
-        {"path": reference.path, "form": reference.form} | _set(deprecated=reference.deprecated)
+        {"path": reference.path, "form": reference.form}
+        | _set(deprecated=reference.deprecated, sections=reference.sections)
         for reference in kind.references
     ]
     entry |= {"default-target": kind.default_target} if kind.default_target != "none" else {}

@@ -54,6 +54,7 @@ class Catalog:
         self._groups = None if groups is None else frozenset(groups)
         self._by_group: dict[str, dict[str, PolicyKind]] = {}
         self._by_controller: dict[str, str | None] = {}
+        self._by_annotation: dict[str, tuple[PolicyKind, ...]] = {}
 
     def get(self, group: str, kind: str) -> PolicyKind | None:
         """Return what is known of a kind: from configuration, else catalog, else CRD, else its group's `*` entry.
@@ -100,6 +101,14 @@ class Catalog:
         """Return the implementation that makes a GatewayClass of this name by itself, None if none does."""
         files = (file for file in self._files if class_name.encode() in file.data)
         return next((file.implementation for file in files if class_name in file.texts("classes")), None)
+
+    def bound_by(self, annotation: str) -> tuple[PolicyKind, ...]:
+        """Return the kinds of which an annotation of this name names objects, in the order in which they are tried."""
+        if annotation not in self._by_annotation:
+            files = (file for file in self._files if annotation.encode() in file.data)
+            listed = [*self._configured.values(), *(kind for file in files for kind in file.kinds())]
+            self._by_annotation[annotation] = tuple(kind for kind in listed if kind.annotation == annotation)
+        return self._by_annotation[annotation]
 
     def serves(self, implementation: str, group: str) -> bool:
         """Return whether an implementation acts on policies of a group.

@@ -1,4 +1,4 @@
-"""GWP406: a backend, or the object of a filter, that nothing deploys, or a port that the backend does not have."""
+"""GWP406: a backend, or what a filter or annotation names, that nothing deploys, or a port that a backend lacks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.fix import Fix
 from policylint.model.words import count, listing
+from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
 from policylint.topology.extensions import FilterExtension, extensions
@@ -35,6 +36,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 named.setdefault(extension.wanted, []).append(extension)
         for missing in named.values():
             yield _of_filter(simulation, state.route, missing, nearby)
+    for binding in simulation.bindings:
+        if binding.form == "annotation" and not binding.resolution.found:
+            yield _of_annotation(binding, nearby)
 
 
 def _finding(simulation: Simulation, state: RouteState, backends: list[BackendState], nearby: Nearby) -> Finding:
@@ -91,6 +95,24 @@ def _of_filter(simulation: Simulation, route: Resource, missing: list[FilterExte
         help=() if unknown else ("note: a filter is never skipped: its requests get an error",),
         confidence=confidence,
         field=path(pointer),
+    )
+
+
+def _of_annotation(binding: ObjectBinding, nearby: Nearby) -> Finding:
+    """Return the finding of an object that an annotation names and that is not there."""
+    holder, wanted, resolution = binding.holder, binding.wanted, binding.resolution
+    severity, confidence = grade(resolution.unknown)
+    what = f"{wanted}, which was not seen" if resolution.unknown else f"missing {wanted}"
+    near = nearby.describe(wanted) if holder.key.namespace == wanted.namespace else resolution.reason
+    return Finding(
+        RULE,
+        severity,
+        f"{binding.by} of {holder.key} names {what}",
+        holder.location(*binding.pointer),
+        resources=(holder.key, wanted),
+        label=resolution.reason if resolution.unknown else near,
+        confidence=confidence,
+        field=path(binding.pointer),
     )
 
 

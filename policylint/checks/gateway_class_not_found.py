@@ -1,12 +1,14 @@
-"""GWP409: gatewayClassName names no GatewayClass."""
+"""GWP409: gatewayClassName names no GatewayClass, or parametersRef no parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding
+from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 
 RULE = "GWP409"
@@ -31,3 +33,24 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             confidence=confidence,
             field="spec.gatewayClassName",
         )
+    for binding in simulation.bindings:
+        if binding.form == "parameters" and not binding.resolution.found:
+            yield _parameters(binding, nearby)
+
+
+def _parameters(binding: ObjectBinding, nearby: Nearby) -> Finding:
+    """Return the finding on parameters that are not there (GatewayClassReasonInvalidParameters)."""
+    holder, wanted, resolution = binding.holder, binding.wanted, binding.resolution
+    severity, confidence = grade(resolution.unknown, "warning")
+    what = f"{wanted}, which was not seen" if resolution.unknown else f"missing {wanted}"
+    return Finding(
+        RULE,
+        severity,
+        f"{holder.key} has its parameters from {what}",
+        at(holder, binding.pointer, "name"),
+        resources=(holder.key, wanted),
+        label=resolution.reason if resolution.unknown else nearby.describe(wanted),
+        help=() if resolution.unknown else (f"note: the controller does not accept this {holder.key.kind} without",),
+        confidence=confidence,
+        field=path(binding.pointer),
+    )

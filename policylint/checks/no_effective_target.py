@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from policylint.checks.kit.locations import path, target_at, target_of
 from policylint.checks.kit.routing import is_waypoint
 from policylint.checks.kit.wording import and_more
-from policylint.checks.policy_without_controller import MESHES, unread_at
+from policylint.checks.policy_without_controller import unread_at
 from policylint.model import Finding, Node
 from policylint.policy.results import Idle, PolicyState
 from policylint.simulation import Simulation
+from policylint.topology.ancestry import MESHES
 from policylint.topology.parents import MOST_LISTENERS
 
 RULE = "GWP106"

@@ -13,11 +13,9 @@ from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState
-from policylint.topology.ancestry import implementation_of, serving
+from policylint.topology.ancestry import MESHES, implementation_of, serving
 
 RULE = "GWP108"
-MESHES = ("cilium", "istio", "kuma", "linkerd")
-"""Implementations whose policies also act on traffic that no Gateway takes."""
 _BELOW_GATEWAYS = frozenset({*ROUTE_KINDS, "Gateway", "GatewayClass", "ListenerSet", "XListenerSet"})
 
 

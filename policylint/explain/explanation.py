@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policylint.explain.contexts import ContextAnswers, answers, nodes_of
+from policylint.explain.contexts import ContextAnswers, Path, answers, leads_down, nodes_of
 from policylint.explain.reach import PolicyReach, reach
 from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
-from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.model import Finding, Node, Resource, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.policy.bindings import ObjectBinding, superseded
 from policylint.policy.results import PolicyState
+from policylint.simulation import Simulation
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
@@ -35,6 +37,8 @@ class Explanation(NamedTuple):
         answers: what acts on it, context by context; empty for a policy, since nothing acts on one.
         unattached: the policies that name it and do not act on it.
         state, reach: set for a policy only.
+        extensions: what filters and annotations on its ways name and no evaluator judges, each with what keeps it from
+            running, if anything does.
         findings: lint's findings about it.
     """
 
@@ -45,6 +49,7 @@ class Explanation(NamedTuple):
     unattached: tuple[Unattached, ...]
     state: PolicyState | None
     reach: PolicyReach | None
+    extensions: tuple[tuple[ObjectBinding, ObjectBinding | None], ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -66,8 +71,23 @@ def explain(subject: Subject, findings: Iterable[Finding] = ()) -> Explanation:
         tuple(unattached(simulation, key, node)),
         state,
         None if state is None else reach(simulation, state),
+        _extensions(simulation, node, in_force.paths),
         tuple(finding for finding in findings if key in finding.resources),
     )
+
+
+def _extensions(
+    simulation: Simulation, node: Node, paths: Iterable[Path]
+) -> tuple[tuple[ObjectBinding, ObjectBinding | None], ...]:
+    """Return what is named by filter or annotation on the ways through a node: for a Gateway on itself and above."""
+    if not simulation.unevaluated:
+        return ()
+    on_way = {*nodes_of(simulation, node)}
+    for path in paths:
+        on_way.update(path[: path.index(node) + 1] if leads_down(node) and node in path else path)
+    named = [binding for binding in simulation.unevaluated if binding.node in on_way]
+    beaten = superseded(named)
+    return tuple((binding, beaten.get(binding.wanted)) for binding in named)
 
 
 def _facts(subject: Subject) -> Iterable[Fact]:
@@ -93,6 +113,11 @@ def _facts(subject: Subject) -> Iterable[Fact]:
     detached = next((topology.detached[v] for v in topology.vertices_of(whole(key)) if v in topology.detached), None)
     if detached is not None:
         yield Fact("detached", detached.reason, not detached.unknown)
+    for binding in simulation.bindings:
+        if binding.form == "parameters" and binding.holder.key == key:
+            yield Fact("parameters", f"{binding.wanted}", binding.resolution.missing)
+        elif binding.wanted == key:
+            yield Fact("named by", f"{binding.node} ({binding.by})")
     resource = simulation.world.get(key)
     if resource is not None and (key.group, key.kind) == ("", "Service"):
         yield Fact("ports", ", ".join(f"{port.name or '-'} {port.number}" for port in ports(resource)) or "none")

@@ -25,13 +25,17 @@ _STRATEGIES = {
 _LEVELS = {"gatewayclass": "class", "workload": "object"}
 
 
-def none_acts(subject: Subject) -> str:
-    """Return that no policy acts on a subject; of what was not seen above it, only that none here does."""
+def none_acts(subject: Subject, *, others: bool = False) -> str:
+    """Return that no policy acts on a subject; of what was not seen above it, only that none here does.
+
+    Args:
+        others: whether something that is not evaluated may act on it all the same.
+    """
     topology = subject.simulation.topology
     above = {node.key for node in ancestors(topology, [subject.node])}
     unseen = [key for key in topology.unseen if key in above]
     if not unseen:
-        return "no policy acts on it"
+        return "no policy that policylint evaluates acts on it" if others else "no policy acts on it"
     return f"no policy here acts on it; those elsewhere on {listing(unseen)}, which was not seen, are not known"
 
 

@@ -14,6 +14,7 @@ class Coverage(NamedTuple):
         not_rendered: sentences such as `3 HelmReleases not rendered`.
         resources, policies, routes, gateways: objects over all environments.
         cut_off: whether rendering ended before it was done (`policylint.budget`).
+        unevaluated: the objects that filters and annotations name and nobody judges: `2 KongPlugins by annotation`.
         unseen: the Gateways and ListenerSets, as `Kind namespace/name`, that routes name and that are not in the tree.
     """
 
@@ -28,6 +29,7 @@ class Coverage(NamedTuple):
     gateways: int
     cut_off: bool = False
     unseen: tuple[str, ...] = ()
+    unevaluated: tuple[str, ...] = ()
 
     def plus(self, other: Coverage) -> Coverage:
         """Return the coverage of two runs over different paths."""
@@ -47,4 +49,5 @@ class Coverage(NamedTuple):
             gateways=self.gateways + other.gateways,
             cut_off=self.cut_off or other.cut_off,
             unseen=tuple(sorted({*self.unseen, *other.unseen})),
+            unevaluated=tuple(dict.fromkeys((*self.unevaluated, *other.unevaluated))),
         )

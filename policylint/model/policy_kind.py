@@ -30,11 +30,16 @@ UNLIMITED = 2**31
 
 
 class Reference(NamedTuple):
-    """A field below spec that names targets."""
+    """A field below spec that names targets.
+
+    Args:
+        sections: its field that lists sections, each of which is a target; "" where `sectionName` names one.
+    """
 
     path: str
     form: ReferenceForm
     deprecated: str = ""
+    sections: str = ""
 
 
 class TargetKind(NamedTuple):
@@ -136,6 +141,8 @@ class PolicyKind(NamedTuple):
     conditions: Mapping[str, tuple[str, ...]] = {}
     target_condition: str = ""
     bound_by: BoundBy = "reference"
+    annotation: str = ""
+    says: str = ""
     extension_ref: bool = False
     answers: Answer | None = None
     verified: Literal["yes", "partly", "no"] = "no"
@@ -177,7 +184,12 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
     answers = mapping(entry.get("answers"))
     max_targets = entry.get("maxTargets", 16)
     references = tuple(
-        Reference(reference["path"], reference.get("form", "refs"), reference.get("deprecated", ""))
+        Reference(
+            reference["path"],
+            reference.get("form", "refs"),
+            reference.get("deprecated", ""),
+            text(reference.get("sections")),
+        )
         for reference in sequence(entry.get("references"))
     )
     return PolicyKind(
@@ -233,6 +245,8 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         conditions={name: _texts(reasons) for name, reasons in mapping(entry.get("conditions")).items()},
         target_condition=text(entry.get("targetCondition")),
         bound_by=entry.get("boundBy", "reference"),
+        annotation=text(entry.get("annotation")),
+        says=text(entry.get("says")),
         extension_ref=bool(entry.get("extensionRef", False)),
         answers=Answer(answers["path"], answers.get("unset"), answers.get("alone", False)) if answers else None,
         verified=entry.get("verified", "no"),

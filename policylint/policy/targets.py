@@ -34,6 +34,11 @@ def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Gran
         if reference.form == "selectors" or (isinstance(selector, dict) and "name" not in body):
             chosen = mapping(selector) if isinstance(selector, dict) else body
             found.append(_by_selector(policy, kind, topology, body, chosen, pointer))
+        elif reference.sections and sequence(body.get(reference.sections)):
+            for index, section in enumerate(sequence(body[reference.sections])):
+                place = (*pointer, reference.sections, index)
+                named = {**body, "sectionName": section}
+                found.append(_by_name(policy, kind, topology, grants, named, place))
         else:
             found.append(_by_name(policy, kind, topology, grants, body, pointer))
     if kind.extension_ref:

@@ -9,6 +9,7 @@ from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, ResourceKey, World, faults
 from policylint.model.world import Note
+from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.declared import Reading, declared
 from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
@@ -33,10 +34,12 @@ class Simulation:
         groups: the effective policies: contexts with one stack share one result.
         order_dependent: results that hang on an order that is not stated.
         target_conditions: conditions that controllers write on what policies target.
+        bindings: the objects that routes, Services, Gateways and classes name by filter, annotation or parametersRef.
         cut: what was left out because there is too much of it; where anything was, the run was not done whole.
     """
 
     __slots__ = (
+        "bindings",
         "broken",
         "catalog",
         "cut",
@@ -59,6 +62,7 @@ class Simulation:
         target_conditions: list[TargetCondition],
         cut: Sequence[Note] = (),
         broken: tuple[BrokenObject, ...] = (),
+        bindings: Sequence[ObjectBinding] = (),
     ) -> None:
         self.world = world
         self.catalog = catalog
@@ -69,6 +73,13 @@ class Simulation:
         self.target_conditions = target_conditions
         self.cut = tuple(cut)
         self.broken = broken
+        self.bindings = tuple(bindings)
+
+    @property
+    def unevaluated(self) -> list[ObjectBinding]:
+        """Return the bindings of objects that no evaluator judges, but for parameters, which set up no request."""
+        others = (binding for binding in self.bindings if binding.form != "parameters")
+        return [binding for binding in others if binding.wanted not in self.policies]
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
         """Return, for each node at or below a target, the policies that own a setting in a context through it."""
@@ -148,7 +159,8 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
         dependent += joined.dependent
     topology.revise(_routes_with_conditions(topology, catalog, dispatch))
     policies = dict(sorted(states.items()))
-    return Simulation(world, catalog, topology, policies, groups, dependent, target_conditions, cut, broken)
+    bound = bindings(topology, catalog, grants)
+    return Simulation(world, catalog, topology, policies, groups, dependent, target_conditions, cut, broken, bound)
 
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policylint.catalog.kinds import Catalog
+from policylint.catalog.kinds import CORE, Catalog
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.topology.graph import Topology, walk, whole
 from policylint.topology.state import GatewayState, RouteState
+
+MESHES = ("cilium", "istio", "kuma", "linkerd")
+"""Implementations whose policies also act on traffic that no Gateway takes."""
 
 
 def ancestors(topology: Topology, nodes: Iterable[Node]) -> list[Node]:
@@ -29,8 +32,16 @@ def implementation_of(state: GatewayState, catalog: Catalog) -> str | None:
 
 
 def unread(topology: Topology, kind: PolicyKind, catalog: Catalog) -> frozenset[int]:
-    """Return the vertices of the Gateways whose controllers do not read a kind: no policy of it has effect there."""
-    return frozenset(
+    """Return the vertices at which no policy of a kind has effect: Gateways whose controllers do not read it, and where
+    they serve routes alone, Services that none leads to. Gateway API's own kinds may be read by a mesh.
+    """
+    unrouted: frozenset[int] = frozenset()
+    serves_routes = kind.origin == "catalog" and kind.implementation not in (CORE, *MESHES)
+    if serves_routes and topology.routes and not topology.world.unseen:
+        unrouted = frozenset(
+            vertex for vertex in topology.roots if topology.vertices[vertex].nodes[0].key[:2] == ("", "Service")
+        )
+    return unrouted | frozenset(
         vertex
         for state in topology.gateways
         if not catalog.reads(implementation_of(state, catalog), kind)

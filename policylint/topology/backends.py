@@ -45,6 +45,7 @@ BACKEND_KINDS: frozenset[tuple[str, str]] = frozenset(
         ("gloo.solo.io", "Upstream"),
         ("networking.istio.io", "ServiceEntry"),
         ("net.gke.io", "ServiceImport"),
+        ("traefik.io", "TraefikService"),
     }
 )
 """Kinds that a backendRef may name. Another kind counts too when the world holds an object of it."""
@@ -53,6 +54,8 @@ VIRTUAL_KINDS = (("networking.istio.io", "Hostname"),)
 ROUTE_SELECTORS = (("delegation.kgateway.dev", "label"), ("delegation.gateway.solo.io", "label"))
 """Kinds that mean «the routes with this label» in a backendRef."""
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
+OWN_SERVICE = Resolution("found", "a service of Traefik's own")
+"""What `api@internal` names: the dashboard, and the like (traefik pkg/provider/kubernetes/gateway/httproute.go)."""
 FILTER_BACKENDS = (("requestMirror", "RequestMirror"), ("externalAuth", "ExternalAuth"))
 
 
@@ -140,7 +143,7 @@ class Backends:
         target, _, port = backend_target(reference, route.key.namespace)
         if is_delegation(target):
             return self._delegation(rule, pointer, role, target)
-        resolution = VIRTUAL if (target.group, target.kind) in VIRTUAL_KINDS else resolve(self._world, target)
+        resolution = _virtual(target) or resolve(self._world, target)
         granted = True if target in mesh_parents else self._grants.allows(route.key, target)
         port_found, section = self._port(resolution.resource, port, route.key.kind)
         reason = message = ""
@@ -183,6 +186,14 @@ class Backends:
         protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
         best = next((candidate for candidate in matching if candidate.protocol == protocol), matching[0])
         return True, port_node(service.key, best.name) if best.name else None
+
+
+def _virtual(target: ResourceKey) -> Resolution | None:
+    """Return what a reference resolves to that names no object, None for all others."""
+    if target[:2] in VIRTUAL_KINDS:
+        return VIRTUAL
+    internal = target[:2] == ("traefik.io", "TraefikService") and target.name.endswith("@internal")
+    return OWN_SERVICE if internal else None
 
 
 def _state_slot(route: Resource) -> list[tuple[BackendState, ...]]:  # noqa: ARG001 - kept with the route

@@ -105,6 +105,7 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         response=dict(sorted(request.backend_headers)),
         backend_tls=tls is not None,
         policies=tracer.policies.met((), [share]),
+        extensions=tracer.policies.extensions((), [share]),
     )
 
 

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, ResourceKey
+from policylint.model import Node, Resolution, ResourceKey
 from policylint.policy.asking import asked
+from policylint.policy.bindings import ObjectBinding, superseded
 from policylint.policy.level import level
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
@@ -20,7 +21,7 @@ _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "po
 class Policies:
     """The groups of an environment, by the nodes of their contexts."""
 
-    __slots__ = ("_by_node", "_groups", "_implementations", "_simulation")
+    __slots__ = ("_bound", "_by_node", "_groups", "_implementations", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
         self._by_node: dict[Node, list[int]] = defaultdict(list)
@@ -30,6 +31,34 @@ class Policies:
         for number, group in enumerate(simulation.groups):
             for node in group.nodes:
                 self._by_node[node].append(number)
+        self._bound: dict[Node, list[ObjectBinding]] = defaultdict(list)
+        for binding in simulation.unevaluated:
+            self._bound[binding.node].append(binding)
+
+    def extensions(
+        self, path: Sequence[Node], shares: Sequence[Share], controller: str | None = None
+    ) -> tuple[ObjectBinding, ...]:
+        """Return what filters and annotations on a path name and nobody evaluates; of two of a sort the one that runs.
+
+        A filter of a backendRef counts where that backend is reached; annotations that the controller does not read are
+        nothing, and what it makes of a filter that it does not know is not known.
+
+        Args:
+            controller: the implementation that serves the request, None where it is not known.
+        """
+        nodes = dict.fromkeys((*path, *(whole(share.key) for share in shares)))
+        named = [binding for node in nodes for binding in self._bound.get(node, ()) if _is_reached(binding, shares)]
+        beaten = superseded(named)
+        left = (binding for binding in named if binding.wanted not in beaten)
+        return tuple(read for binding in left if (read := self._read(binding, controller)) is not None)
+
+    def _read(self, binding: ObjectBinding, controller: str | None) -> ObjectBinding | None:
+        """Return a binding as a controller reads it, None where it does not."""
+        if binding.kind is None or self._simulation.catalog.reads(controller, binding.kind):
+            return binding
+        if binding.form == "annotation":
+            return None
+        return binding._replace(resolution=Resolution("unknown", f"{controller} does not read {binding.kind}"))
 
     def met(self, path: Sequence[Node], shares: Sequence[Share]) -> tuple[Met, ...]:
         """Return the policies on a path, down to its rule and on to its backends.
@@ -76,6 +105,13 @@ class Policies:
         # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
         stacks = {number: group.effective.stack for number, group in groups.items()}
         return [number for number in touched if all(attachment.node in allowed for attachment in stacks[number])]
+
+
+def _is_reached(binding: ObjectBinding, shares: Sequence[Share]) -> bool:
+    """Return whether a filter stands in a rule itself, or at a backend that is reached."""
+    return "backendRefs" not in binding.pointer or any(
+        share.pointer and binding.pointer[: len(share.pointer)] == share.pointer for share in shares
+    )
 
 
 def _order(met: Met) -> tuple[bool, int, int, int, str, ResourceKey]:

@@ -8,6 +8,7 @@ from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask
+from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
 from policylint.trace.filters import Redirect, Step
@@ -121,6 +122,7 @@ class Trace(NamedTuple):
         path: the nodes it passes, down to the rule.
         forwarded: as the backends receive it; `per_backend` where their own filters make that differ.
         response: the headers that the filters and the backend leave in the response.
+        extensions: what filters and annotations on its way name and no evaluator judges.
         considered: the rules that matched but came second.
         nearest: near misses; only where nothing matched.
         notes: the assumptions behind the result.
@@ -144,6 +146,7 @@ class Trace(NamedTuple):
     mirrors: tuple[ResourceKey, ...] = ()
     backend_tls: bool = False
     policies: tuple[Met, ...] = ()
+    extensions: tuple[ObjectBinding, ...] = ()
     considered: tuple[Considered, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()
@@ -151,4 +154,7 @@ class Trace(NamedTuple):
     def asking(self, *, must: bool) -> list[str]:
         """Return the settings of authentication that the request meets, sorted: those it must pass, or the others."""
         asks = (ask for met in self.policies for ask in met.asks)
-        return sorted({ask.name for ask in asks if ask.purpose == "authentication" and ask.must == must})
+        ways = [(ask.name, ask.must) for ask in asks if ask.purpose == "authentication"]
+        for binding in self.extensions:
+            ways += binding.authenticates.items()
+        return sorted({name for name, demanded in ways if demanded == must})

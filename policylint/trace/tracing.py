@@ -240,6 +240,11 @@ class Tracer:
             state = self.simulation.policies[refused]
             reason = f"{refused} is refused ({state.invalid}), and its routes answer with an error"
             trace = trace._replace(outcome=Outcome(status=500, reason=reason), forwarded=None, per_backend={})
+        gateway = None if start.gateway is None else self.topology.gateway(start.gateway)
+        controller = (
+            None if gateway is None else self.simulation.catalog.implementation_of_controller(gateway.controller)
+        )
+        extensions = self.policies.extensions(nodes, reached, controller)
         return trace._replace(
             route=final.route,
             rule=final.rule.node,
@@ -248,7 +253,20 @@ class Tracer:
             hostname=winner.hostname,
             path=nodes,
             policies=tuple(met for met in policies if met.group.effective.refused is None),
+            extensions=extensions,
             considered=_considered(winner, fitting),
+        )
+
+    def _implementation(self, key: ResourceKey | None) -> str | None:
+        """Return the implementation that serves a Gateway, None where that is not known."""
+        gateway = None if key is None else self.topology.gateway(key)
+        if gateway is None:
+            return None
+        catalog, known = self.simulation.catalog, gateway.controller
+        return (
+            catalog.implementation_of_controller(known)
+            if known
+            else catalog.implementation_of_class(gateway.class_key.name)
         )
 
     def _unattached(self, start: Trace) -> list[tuple[Resource, str]]:

@@ -19,6 +19,7 @@ from policylint.load.shared_facts import SharedFacts
 from policylint.model import Finding, Resource, World
 from policylint.model.coverage import Coverage
 from policylint.model.faults import NOT_OURS, Fault, fault_of
+from policylint.model.words import count
 from policylint.model.world import Note, Unseen
 from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs
@@ -516,7 +517,22 @@ def _coverage(loaded: Loaded, simulations: Sequence[Simulation], *, cut_off: boo
         gateways=sum(len(simulation.topology.gateways) for simulation in simulations),
         cut_off=cut_off or any(simulation.cut for simulation in simulations),
         unseen=tuple(sorted({str(key) for simulation in simulations for key in simulation.topology.unseen})),
+        unevaluated=_unevaluated(simulations),
     )
+
+
+def _unevaluated(simulations: Sequence[Simulation]) -> tuple[str, ...]:
+    """Return the kinds that are named by filter or annotation and have no evaluator, with the number of objects."""
+    found = {
+        (binding.wanted, binding.form)
+        for simulation in simulations
+        for binding in simulation.unevaluated
+        if binding.resolution.found
+    }
+    numbers: dict[tuple[str, str], int] = {}
+    for wanted, form in sorted(found):
+        numbers[wanted.kind, form] = numbers.get((wanted.kind, form), 0) + 1
+    return tuple(f"{count(number, kind)} by {form}" for (kind, form), number in numbers.items())
 
 
 __all__ = ["RENDERERS", "SEMANTICS", "Coverage", "UsageError", "Workspace", "finding_order", "open_workspace"]

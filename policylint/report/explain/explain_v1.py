@@ -12,6 +12,7 @@ from policylint.explain.unattached import target_place
 from policylint.explain.wording import Crowd, chains, level_of, strategy, where
 from policylint.policy.results import PolicyState, Target
 from policylint.report.explain.radius import Radius
+from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_place, json_pointer
 
 VERSION = "explain-v1"
@@ -46,6 +47,11 @@ def entry(explanation: Explanation, names: Names, field: str, radius: Radius | N
         {"policy": names.key(missing.policy), "why": missing.why, "location": json_place(missing.location)}
         for missing in explanation.unattached
     ]
+    if explanation.extensions:
+        content["extensions"] = [
+            extensions.entry(binding, names) | ({} if by is None else {"yieldsTo": names.key(by.wanted)})
+            for binding, by in explanation.extensions
+        ]
     content["findings"] = [
         {"rule": each.rule, "severity": each.severity, "message": each.message, "location": json_place(each.location)}
         for each in explanation.findings

@@ -18,7 +18,8 @@ from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading
 from policylint.policy.results import PolicyState
 from policylint.report.explain.radius import Radius
-from policylint.report.kit.display import Paint, one_line, padded, place, short_place, width, wrapped
+from policylint.report.kit import extensions
+from policylint.report.kit.display import Paint, aligned, one_line, padded, place, short_place, width, wrapped
 from policylint.report.kit.identity import Names
 
 Row = tuple[str, str, str, str]
@@ -115,7 +116,11 @@ class ExplanationText:
             yield "\n" + self.paint("strong", one_line(heading)) + "\n"
             yield from self._table(rows) if rows else ["  no policy acts here\n"]
         if not shown:
-            nothing = f"no policy sets {self.field}" if self.field else none_acts(explanation.subject)
+            nothing = (
+                f"no policy sets {self.field}"
+                if self.field
+                else none_acts(explanation.subject, others=bool(explanation.extensions))
+            )
             yield f"\n{one_line(nothing)}\n"
             rest = self._unattached(explanation)
             yield from self._table(rest) if rest else ()
@@ -123,8 +128,15 @@ class ExplanationText:
             yield "  (more contexts than are told apart; ask for a route)\n"
         if self.field:
             return
+        if explanation.extensions:
+            yield "\n" + self.paint("strong", extensions.HEADING) + "\n"
+            named = [extensions.row(binding, self.names) for binding, _ in explanation.extensions]
+            beaten = [f"yields to {by.wanted.path}" if by is not None else "" for _, by in explanation.extensions]
+            for cells, fate in zip(aligned([tuple(map(one_line, row)) for row in named]), beaten, strict=True):
+                yield "  " + "  ".join(filter(None, (*cells, fate))).rstrip() + "\n"
+            yield "\n"
         kinds = {str(group.kind): group.kind for answer in answers.listed for group in answer.groups}
-        if kinds:
+        if kinds and not explanation.extensions:
             yield "\n"
         merges: dict[tuple[str, str], list[str]] = {}
         for _, kind in sorted(kinds.items()):

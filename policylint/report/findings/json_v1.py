@@ -55,6 +55,7 @@ def coverage_entry(report: Report) -> dict[str, Any]:
         "documents": coverage.documents,
         "unread": coverage.unread,
         "not_rendered": list(coverage.not_rendered),
+        **({"unevaluated": list(coverage.unevaluated)} if coverage.unevaluated else {}),
         **({"elsewhere": list(coverage.unseen)} if coverage.unseen else {}),
     }
 

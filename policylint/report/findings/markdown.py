@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policylint.model import SEVERITIES, Finding, Location
-from policylint.model.words import count
+from policylint.model.words import count, listing
 from policylint.report.findings.report import Report, counts
 from policylint.report.kit.escape import code, escape, html, spoken
 
@@ -114,6 +114,8 @@ def _details(report: Report, finding: Finding) -> str:
 
 def _footer(report: Report) -> str:
     parts = [f"Not seen: {spoken(sentence, table=False)}" for sentence in report.coverage.not_rendered[:5]]
+    if report.coverage.unevaluated:
+        parts.append(f"Not evaluated: {spoken(listing(report.coverage.unevaluated), table=False)}")
     again = code(" ".join(["policylint lint", *report.paths]), table=False)
     parts += [f"policylint {report.version}".strip(), report.effort, f"reproduce: {again}"]
     return f"<sub>{' · '.join(parts)}</sub>"

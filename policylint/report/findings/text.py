@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from policylint.model import SEVERITIES, Finding
-from policylint.model.words import count
+from policylint.model.words import count, listing
 from policylint.report.findings.report import Report, counts
 from policylint.report.kit.display import Paint, hanging, one_line, plain, width, wrapped
 from policylint.report.kit.secrets import without_secrets
@@ -66,10 +66,12 @@ def summary(report: Report, paint: Paint) -> list[str]:
 
 
 def not_seen(report: Report, paint: Paint) -> list[str]:
-    """Return the sentences on what was not rendered, each with its head."""
+    """Return the sentences on what was not rendered, and on what nobody judges, each with its head."""
     lines: list[str] = []
-    head = "not seen: "
-    for sentence in report.coverage.not_rendered:
+    sentences = [("not seen: ", sentence) for sentence in report.coverage.not_rendered]
+    if report.coverage.unevaluated:
+        sentences.append(("not evaluated: ", listing(report.coverage.unevaluated)))
+    for head, sentence in sentences:
         first, *rest = hanging(one_line(sentence), report.options.width - len(head), " " * len(head))
         lines += [f"{paint('strong', head.strip())} {first}", *rest]
     return lines

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.explain.settings import settings, summary
 from policylint.model import Node
 from policylint.namedtuple import NamedTuple
+from policylint.report.kit import extensions
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
 from policylint.report.kit.identity import Names
 from policylint.trace import Trace
@@ -106,6 +107,11 @@ def page(trace: Trace, names: Names, paint: Paint, room: int) -> Iterator[str]:
         steps.add(steps.begin(head))
         for row in rows:
             steps.add(row)
+    if trace.extensions:
+        steps.add(steps.begin(extensions.HEADING))
+        named = [tuple(map(one_line, extensions.row(binding, names))) for binding in trace.extensions]
+        for line in aligned(named):
+            steps.add("      " + "  ".join(line).rstrip())
     if route is not None:
         steps.add_all("Filter", [(each.what, short_place(route.location(*each.pointer))) for each in trace.steps])
     if trace.mirrors:
@@ -255,7 +261,8 @@ def _protection(trace: Trace) -> str:
         for met in trace.policies
         for loss in met.group.effective.lost
     )
-    return ", unauthenticated" if lost else ""
+    unclear = any(binding.kind is None or not binding.resolution.found for binding in trace.extensions)
+    return ", unauthenticated" if lost and not unclear else ""
 
 
 def _in_words(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.trace import Forwarded, Met, Outcome, Trace
 
@@ -31,6 +32,8 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
     required, optional = trace.asking(must=True), trace.asking(must=False)
     if required or optional:
         content["authentication"] = {"required": required, "optional": optional}
+    if trace.extensions:
+        content["extensions"] = [extensions.entry(binding, names) for binding in trace.extensions]
     if trace.match:
         content["match"] = trace.match
     if trace.per_backend:

@@ -22,6 +22,7 @@ COMMANDS = {
     "lint": "Findings for what is deployed below the paths.",
     "explain": "Which policies act on an object, setting by setting; where a policy reaches.",
     "trace": "What a request meets: listener, route, rule, policies, filters, backend.",
+    "reach": "Every way in, for all requests at once, and what each is asked for.",
     "graph": "Topology, policies and their effects as mermaid, dot, svg or one html page.",
     "diff": "What a change does to effective policy, between two revisions.",
     "list": "Tables of policies, routes, Gateways, listeners and backends.",

@@ -88,6 +88,50 @@ class Tracer:
         numbers = {*by_host.get(EVERY, ()), *by_host.get(without_port(host), ())}
         return [attached[number] for number in sorted(numbers)]
 
+    def contenders(self, request: Request) -> list[RuleCandidate]:
+        """Return every match that might take a request for the same host at the same place, by precedence.
+
+        They are GRPCRoutes' for gRPC calls and HTTPRoutes' for all others; none where no listener takes the request.
+
+        Args:
+            request: at a Gateway that it names in full.
+        """
+        (key,) = self._gateways(request)
+        gateway = self.topology.gateway(key)
+        kind = "GRPCRoute" if request.grpc else "HTTPRoute"
+        if gateway is None:
+            served = [(state.route, state.hostnames) for state in self._naming_unseen(key, request.port, kind)]
+            regex_last = False
+        else:
+            listener = select(self.listeners(gateway), request).listener
+            attached = [] if listener is None else self.serving(listener, kind, request.host)
+            served = [(state.route, candidate.hostnames) for state, candidate in attached]
+            regex_last = self._ranks_regex_last(gateway)
+        candidates = rule_candidates(served, request, grpc=request.grpc, regex_last=regex_last)
+        return sorted(candidates, key=lambda candidate: candidate.order)
+
+    def demands_certificate(self, request: Request) -> bool:
+        """Return whether the listener that takes a request at the Gateway it names demands a client certificate."""
+        (key,) = self._gateways(request)
+        gateway = self.topology.gateway(key)
+        listener = None if gateway is None else select(self.listeners(gateway), request).listener
+        return gateway is not None and listener is not None and self._validation(gateway, listener)
+
+    def _naming_unseen(self, gateway: ResourceKey, port: int | None, kind: str) -> list[RouteState]:
+        """Return the routes of a kind that name a Gateway which was not seen."""
+        return [
+            state
+            for state in self.topology.routes
+            if state.route.key.kind == kind
+            and any(
+                parent.unseen is not None and parent.unseen.key == gateway and parent.port in (None, port)
+                for parent in state.parents
+            )
+        ]
+
+    def _ranks_regex_last(self, gateway: GatewayState) -> bool:
+        return self.simulation.catalog.implementation_of_controller(gateway.controller) in _REGEX_LAST
+
     def path(self, listener: ListenerState) -> tuple[Node, ...]:
         """Return the nodes above a route: class, Gateway, ListenerSet, listener."""
         nodes: list[Node] = []
@@ -114,7 +158,7 @@ class Tracer:
             return matching
         raise RequestError(ambiguous(request.gateway, "Gateway", matching, keys))
 
-    def _listeners(self, gateway: GatewayState) -> list[ListenerState]:
+    def listeners(self, gateway: GatewayState) -> list[ListenerState]:
         """Return the merged list of a Gateway: its own listeners, then those of its ListenerSets."""
         of_sets = (listener for listener_set in self.topology.listener_sets for listener in listener_set.listeners)
         return [*gateway.listeners, *(listener for listener in of_sets if listener.gateway == gateway.gateway.key)]
@@ -126,7 +170,7 @@ class Tracer:
         if gateway is None:
             return self._at_unseen(start, key)
         fault = rejection(gateway.conditions)
-        listeners = self._listeners(gateway)
+        listeners = self.listeners(gateway)
         if fault is not None and fault.reason != "ListenersNotValid":
             reason = f"{gateway.gateway.key} is not served: {fault.message or fault.reason}"
             return start._replace(outcome=Outcome(refused=True, reason=reason))
@@ -151,10 +195,7 @@ class Tracer:
             for parent in state.parents
             if parent.unseen is not None and parent.unseen.key == gateway and parent.port in (None, request.port)
         }
-        named = [
-            state for state in self.topology.routes if state.route.key in listeners and state.route.key.kind == kind
-        ]
-        served = [(state.route, state.hostnames) for state in named]
+        served = [(state.route, state.hostnames) for state in self._naming_unseen(gateway, request.port, kind)]
         fitting = ordered(rule_candidates(served, request, grpc=request.grpc))
         if not fitting or request.scheme in ("tcp", "udp", "tls"):
             reason = f"{gateway} was not seen, and no route here decides"
@@ -187,13 +228,13 @@ class Tracer:
             grpc = bool(serving) or not self.attached(listener, "HTTPRoute")
             attached = calls if grpc else attached
         served = [(state.route, candidate.hostnames) for state, candidate in attached]
-        controller = self.simulation.catalog.implementation_of_controller(gateway.controller)
-        evaluated = list(rule_candidates(served, request, grpc=grpc, regex_last=controller in _REGEX_LAST))
+        regex_last = self._ranks_regex_last(gateway)
+        evaluated = list(rule_candidates(served, request, grpc=grpc, regex_last=regex_last))
         fitting = ordered(evaluated)
         if grpc and plain and not fitting:
             # Where both kinds share a hostname, a call that no GRPCRoute takes is a request like any other.
             others = [(state.route, candidate.hostnames) for state, candidate in plain]
-            http_candidates = list(rule_candidates(others, request, grpc=False, regex_last=controller in _REGEX_LAST))
+            http_candidates = list(rule_candidates(others, request, grpc=False, regex_last=regex_last))
             fitting = ordered(http_candidates)
             if fitting:
                 attached, served, evaluated = plain, others, http_candidates

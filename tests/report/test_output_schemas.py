@@ -23,6 +23,7 @@ from policylint.model.policy_kind import PolicyClass
 from policylint.model.resolution import State as Resolved
 from policylint.model.suppression import Form
 from policylint.policy.results import Verdict
+from policylint.reach.purposes import State as AskedState
 from policylint.topology.state import Status
 from policylint.trace.expecting import FACTS
 from policylint.trace.request import FIELDS
@@ -61,6 +62,7 @@ def documents(world: Path) -> Iterator[tuple[str, Any]]:
     yield "lint-json-v1", written("lint", place, "-o", "json-v1", "--show-unknown", incomplete=True)
     yield "simulation-v1", written("simulate", place, "-o", "json", incomplete=True)
     yield "status", written("simulate", place, "--as", "status", "-o", "json", incomplete=True)
+    yield "reach-v1", written("reach", place, "-o", "json", incomplete=True)
     for table in TABLES:
         rows = written("list", table, place, "-o", "json", incomplete=True)
         yield "list-v1", rows
@@ -170,6 +172,8 @@ def sample(name: str) -> Any:
             return written("explain", "HTTPRoute/shop/checkout", shop, "-o", "json")
         case "trace-v1":
             return written("trace", "--requests", str(PARABLE / "requests.yaml"), str(PARABLE), "-o", "json")
+        case "reach-v1":
+            return written("reach", shop, "-o", "json")
         case "list-v1":
             return written("list", "policies", shop, "-o", "json")
         case "simulation-v1":
@@ -193,6 +197,7 @@ REQUIRED = {
     "kinds-v1": ["kinds/0/implementation", "kinds/0/merge/strategy"],
     "lint-json-v1": ["findings/0/confidence", "findings/0/location/end_column", "summary/note"],
     "list-v1": ["version", "policies/0/verdict"],
+    "reach-v1": ["ways/0/outcome", "ways/0/asked/authentication/state", "ways/3/asked/authentication/by/0/policy"],
     "rules-v1": ["rules/0/references"],
     "simulation-v1": ["affected", "policies/0/status", "effective/0/origins", "routes/0/parents/0/conditions"],
     "status": ["items/0/status", "items/0/metadata/name"],
@@ -295,6 +300,7 @@ def test_closed_vocabularies_are_those_of_the_code() -> None:
     assert values("explain-v1", *explanation, "class") == set(get_args(PolicyClass))
     assert values("explain-v1", *explanation, "reaches", "items", "properties", "extent") == set(get_args(Extent))
     assert values("simulation-v1", "$defs", "conditions", "items", "properties", "status") == set(get_args(Status))
+    assert values("reach-v1", "$defs", "answer", "properties", "state") == set(get_args(AskedState))
     assert at("trace-v1", "$defs", "asked", "properties").keys() == {*FIELDS} - {"expect"}
     facts = ("$defs", "trace", "properties", "checks", "items", "properties", "fact")
     assert values("trace-v1", *facts) == set(FACTS)

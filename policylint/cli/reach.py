@@ -1,0 +1,100 @@
+"""`policylint reach`: every way into an environment, for all requests at once, and what is asked on each."""
+
+from __future__ import annotations
+
+import click
+
+from policylint.cli.commands import INCOMPLETE, OK
+from policylint.cli.completing import objects as known_objects
+from policylint.cli.completing import of_kind
+from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
+from policylint.cli.run import Run, reading, showing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from policylint.model import ResourceKey
+    from policylint.simulation import Simulation
+
+QUERY = "What is asked"
+
+
+@click.command(
+    cls=Command,
+    examples="""\
+  policylint reach
+  policylint reach --to Service/shop/checkout
+  policylint reach --gateway infra/public --without authentication
+  policylint reach --without jwt -o csv > exposure.csv
+""",
+    exit_codes=EXIT_CODES,
+)
+@option(
+    QUERY,
+    "--gateway",
+    "gateways",
+    metavar="GATEWAY",
+    multiple=True,
+    shell_complete=of_kind("Gateway"),
+    help="Only through this Gateway; repeatable.",
+)
+@option(
+    QUERY,
+    "--to",
+    "objects",
+    metavar="OBJECT",
+    multiple=True,
+    shell_complete=known_objects,
+    help="Only through this route or to this backend; repeatable.",
+)
+@option(
+    QUERY,
+    "--without",
+    metavar="PURPOSE",
+    default="",
+    help="Only ways to a backend that do not demand it: authentication, authorization, or a setting such as jwt.",
+)
+@reading
+@at()
+@form_option(("text", "markdown", "csv", "json"))
+@showing
+def reach(run: Run, gateways: tuple[str, ...], objects: tuple[str, ...], without: str, revision: str, form: str) -> int:
+    """List every way in: which requests get where through which Gateway, and what they are asked for.
+
+    PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
+    """
+    from policylint.cli.output import put, wants_color
+    from policylint.report.kit.display import Paint
+    from policylint.report.reach import Question, find, write
+
+    workspace = run.open(run.setup(), revision)
+    run.lap("read and simulate")
+    found = workspace.simulations
+    question = Question(_meant(gateways, found), _meant(objects, found), without)
+    for piece in write(form, find(found, question), Paint(wants_color(run.color))):
+        put(piece)
+    run.lap("report")
+    run.end(workspace.coverage)
+    return INCOMPLETE if workspace.coverage.cut_off else OK
+
+
+def _meant(names: tuple[str, ...], simulations: Sequence[Simulation]) -> frozenset[ResourceKey] | None:
+    """Return the objects that some names mean in any environment; None where nothing is named.
+
+    Raises:
+        click.UsageError: a name means no object.
+    """
+    if not names:
+        return None
+    from policylint.model.spelling import alike, find
+
+    known = {key for simulation in simulations for key in (*simulation.world.resources, *simulation.topology.unseen)}
+    meant: set[ResourceKey] = set()
+    for name in names:
+        keys = find(name, known)
+        if not keys:
+            close = alike(name, known, 1)
+            raise click.UsageError(f"no object named {name!r}" + (f"; did you mean {close[0]}?" if close else ""))
+        meant.update(keys)
+    return frozenset(meant)

@@ -1,0 +1,13 @@
+"""What can happen, for all requests at once: the ways into an environment, each with a set of requests and its outcome.
+
+A way is what `trace` says of one request, said of a whole region of them: rules take their matches out of what is left
+by those before them, and one request of each region is traced. Source: docs/design/reach.md.
+"""
+
+from __future__ import annotations
+
+from policylint.reach.purposes import PURPOSES, Asked, Asker, asked
+from policylint.reach.entries import Entry
+from policylint.reach.ways import Way, all_ways, ways_in
+
+__all__ = ["PURPOSES", "Asked", "Asker", "Entry", "Way", "all_ways", "asked", "ways_in"]

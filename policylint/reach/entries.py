@@ -1,0 +1,88 @@
+"""Where requests come in: the ports of each Gateway, and on each port the hosts that anybody tells apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policylint.model import ResourceKey, is_symbolic
+from policylint.namedtuple import NamedTuple
+from policylint.topology import ListenerState
+from policylint.topology.hostnames import EVERY
+from policylint.trace import Tracer
+
+_SCHEMES = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}
+_ROUTES = ("HTTPRoute", "GRPCRoute", "TLSRoute")
+_OTHER = "other"
+_ELSEWHERE = "other.invalid"
+
+
+class Entry(NamedTuple):
+    """A Gateway's port, and a set of hosts that all rules and listeners treat alike.
+
+    Args:
+        port: None where the Gateway was not seen.
+        hostname: the pattern whose hosts are meant, but for those that other entries name; "" for every other host.
+        host: one of the hosts.
+    """
+
+    gateway: ResourceKey
+    scheme: str
+    port: int | None
+    hostname: str
+    host: str
+
+    @property
+    def hosts(self) -> str:
+        """The hosts in words."""
+        return self.hostname or ("*" if self.scheme in ("http", "https", "tls") else "")
+
+
+def entries(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> Iterator[Entry]:
+    """Yield the entries of some Gateways, or of all, those that were not seen last."""
+    chosen = None if gateways is None else set(gateways)
+    topology = tracer.topology
+    for state in topology.gateways:
+        key = state.gateway.key
+        if chosen is not None and key not in chosen:
+            continue
+        at_port: dict[tuple[int, str], list[ListenerState]] = {}
+        for listener in tracer.listeners(state):
+            scheme = _SCHEMES.get(listener.protocol)
+            if scheme is not None and listener.port is not None:
+                at_port.setdefault((listener.port, scheme), []).append(listener)
+        for (port, scheme), listeners in sorted(at_port.items()):
+            if scheme in ("tcp", "udp"):
+                yield Entry(key, scheme, port, EVERY, "")
+                continue
+            named = {listener.hostname for listener in listeners}
+            for listener in listeners:
+                for _, candidate in tracer.attached(listener, *_ROUTES):
+                    named.update(candidate.hostnames)
+            for hostname, host in _hosts(named):
+                yield Entry(key, scheme, port, hostname, host)
+    for key in topology.unseen:
+        if chosen is None or key in chosen:
+            routes = (route for route in topology.routes if any(_is_at(parent, key) for parent in route.parents))
+            for hostname, host in _hosts({hostname for route in routes for hostname in route.hostnames}):
+                yield Entry(key, "http", None, hostname, host)
+
+
+def _is_at(parent: object, gateway: ResourceKey) -> bool:
+    unseen = getattr(parent, "unseen", None)
+    return unseen is not None and unseen.key == gateway
+
+
+def _hosts(patterns: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each pattern with a host that it is the narrowest one for."""
+    known = sorted(set(patterns), key=lambda pattern: (pattern == EVERY, pattern.startswith("*."), pattern))
+    exact = set(known)
+    for pattern in known:
+        if pattern == EVERY:
+            yield pattern, _ELSEWHERE
+        elif not pattern.startswith("*."):
+            yield pattern, pattern
+        elif is_symbolic(pattern):
+            yield pattern, f"{_OTHER}{pattern[1:]}"
+        else:
+            labels = (_OTHER, *(f"{_OTHER}-{number}" for number in range(len(exact) + 1)))
+            yield pattern, next(f"{label}{pattern[1:]}" for label in labels if f"{label}{pattern[1:]}" not in exact)

@@ -1,0 +1,92 @@
+"""What is asked on a way, purpose by purpose, with three answers: something, nothing, not known."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
+from policylint.model import ResourceKey
+from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import Ask
+from policylint.policy.results import Group
+from policylint.reach.ways import Way
+from policylint.simulation import Simulation
+
+PURPOSES: Final = ("authentication", "authorization")
+State = Literal["asked", "optional", "open", "unknown"]
+"""Whether every request is asked; may be, but passes without; is not; or whether that is not known."""
+
+
+class Asker(NamedTuple):
+    """A setting that serves a purpose, and who set it."""
+
+    setting: str
+    policy: ResourceKey | None
+    must: bool = True
+
+
+class Asked(NamedTuple):
+    """What is asked for one purpose; `why` says what is not known."""
+
+    state: State
+    demands: tuple[Asker, ...] = ()
+    why: str = ""
+
+
+def asked(simulation: Simulation, way: Way, purpose: str) -> Asked:
+    """Return what is asked of the requests of a way.
+
+    Args:
+        purpose: one of PURPOSES, or the name of a setting (`jwt`, `rateLimit`), which then need only be in force.
+    """
+    trace = way.trace
+    demands = []
+    backends = set(trace.outcome.backends)
+    covered: set[ResourceKey] = set()
+    for met in trace.policies:
+        if purpose in PURPOSES:
+            own = [_demand(met.group, ask) for ask in met.asks if ask.purpose == purpose]
+        else:
+            own = [_in_force(met.group, purpose)] if purpose in met.group.effective.spec else []
+        demands += own
+        if any(demand.must for demand in own):
+            covered |= backends if met.backend is None else {met.backend}
+    if purpose == "authentication" and way.certificate:
+        demands.insert(0, Asker("client certificate", way.entry.gateway))
+        covered = backends
+    told = tuple(dict.fromkeys(demands))
+    if any(demand.must for demand in told) and covered >= backends:
+        return Asked("asked", told)
+    why = _unknown(simulation, way)
+    if why:
+        return Asked("unknown", told, why)
+    return Asked("optional" if told else "open", told)
+
+
+def _demand(group: Group, ask: Ask) -> Asker:
+    return Asker(ask.name, _owner(group, ask.path), ask.must)
+
+
+def _in_force(group: Group, setting: str) -> Asker:
+    return Asker(setting, _owner(group, setting))
+
+
+def _owner(group: Group, path: str) -> ResourceKey | None:
+    """Return who set the first field of a setting."""
+    steps = tuple(path.split("."))
+    owners = group.effective.owners.items()
+    return next((by for at, by in owners if at[: len(steps)] == steps or steps[: len(at)] == at), None)
+
+
+def _unknown(simulation: Simulation, way: Way) -> str:
+    """Return why something that was not seen may ask all the same."""
+    if way.entry.port is None:
+        return f"{way.entry.gateway} was not seen"
+    if way.trace.outcome.unknown:
+        return way.trace.outcome.reason
+    if way.undecided:
+        return f"not decided: {way.undecided[0]}"
+    state = None if way.trace.route is None else simulation.topology.route(way.trace.route.key)
+    if state is not None and may_authenticate_unseen(simulation, state):
+        return "a filter or a policy that was not seen may ask for it"
+    return ""

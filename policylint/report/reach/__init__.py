@@ -1,0 +1,238 @@
+"""The ways into environments as text, Markdown, CSV or JSON (docs/reach.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from policylint.model import ResourceKey
+from policylint.model.words import count, listing, verb
+from policylint.namedtuple import NamedTuple
+from policylint.reach import PURPOSES, Asked, Asker, Way, all_ways, asked
+from policylint.report.kit.display import Paint, aligned, one_line, short_place
+from policylint.report.kit.escape import spoken
+from policylint.report.kit.identity import Names, json_place, json_text
+from policylint.report.trace.trace_v1 import outcome
+from policylint.simulation import Simulation
+
+VERSION = "reach-v1"
+FORMATS = ("text", "markdown", "csv", "json")
+_COLUMNS = ("host", "requests", "goes to", "asked for")
+_WORDS = {"open": "nothing", "unknown": "not known", "optional": "not required", "asked": ""}
+
+
+class Question(NamedTuple):
+    """Which ways are asked for; None and "" ask for all.
+
+    Args:
+        gateways: through which they lead.
+        objects: a route or rule that takes the requests, or a backend they go to.
+        without: a purpose or a setting that is not demanded of them.
+    """
+
+    gateways: Collection[ResourceKey] | None = None
+    objects: Collection[ResourceKey] | None = None
+    without: str = ""
+
+    def concerns(self, way: Way) -> bool:
+        trace = way.trace
+        to = {*(node.key for node in trace.path), *(share.key for share in trace.outcome.shares)}
+        return self.objects is None or not to.isdisjoint(self.objects)
+
+
+class Row(NamedTuple):
+    """A way, and what is asked on it for each purpose."""
+
+    simulation: Simulation
+    way: Way
+    answers: dict[str, Asked]
+
+    @property
+    def serves(self) -> bool:
+        """Whether requests may get to a backend: redirects and errors give nothing away."""
+        return bool(self.way.trace.outcome.backends) or self.way.trace.outcome.unknown
+
+
+class Found(NamedTuple):
+    """The ways that answer a question; `ways` is how many there are with and without what it asks for."""
+
+    rows: tuple[Row, ...]
+    ways: int
+    names: Names
+    question: Question
+    several: bool
+
+
+def find(simulations: Sequence[Simulation], question: Question) -> Found:
+    """Find the ways that a rule takes, or may take."""
+    rows = []
+    purposes = tuple(dict.fromkeys((*PURPOSES, *filter(None, [question.without]))))
+    ways = 0
+    for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
+        for way in all_ways(simulation, question.gateways):
+            decided = way.trace.rule is not None or (way.trace.outcome.unknown and way.entry.port is not None)
+            if not decided or not question.concerns(way):
+                continue
+            row = Row(simulation, way, {purpose: asked(simulation, way, purpose) for purpose in purposes})
+            ways += row.serves or not question.without
+            if not question.without or (row.serves and row.answers[question.without].state != "asked"):
+                rows.append(row)
+    return Found(tuple(rows), ways, Names.of(simulations), question, len(simulations) > 1)
+
+
+def write(form: str, found: Found, paint: Paint) -> Iterator[str]:
+    """Yield the pieces of the document in one of FORMATS."""
+    match form:
+        case "json":
+            yield json_text({"version": VERSION, "ways": [_entry(row, found) for row in found.rows]})
+        case "csv":
+            yield _csv(found)
+        case "markdown":
+            yield from _markdown(found)
+        case _:
+            yield from _text(found, paint)
+
+
+def summary(found: Found) -> str:
+    """Return `31 ways in`, or `2 of 31 ways to a backend lack authentication; of 1 it is not known`."""
+    without = found.question.without
+    if not without:
+        return count(found.ways, "way") + " in"
+    unknown = sum(row.answers[without].state == "unknown" for row in found.rows)
+    lacking = len(found.rows) - unknown
+    words = f"{lacking or 'none'} of {count(found.ways, 'way')} to a backend {verb(lacking, 'lacks')} {without}"
+    return words + (f"; of {unknown} it is not known" if unknown else "")
+
+
+def _text(found: Found, paint: Paint) -> Iterator[str]:
+    rows = [[one_line(words) for words in _cells(row)] for row in found.rows]
+    before = None
+    columns, *lines = aligned([[column.upper() for column in _COLUMNS], *rows])
+    if rows:
+        yield paint("faint", "  " + "  ".join(columns).rstrip()) + "\n"
+    for row, line in zip(found.rows, lines, strict=True):
+        head = _head(row, found)
+        if head != before:
+            yield ("\n" if before else "") + paint("strong", one_line(head)) + "\n"
+            before = head
+        yield "  " + "  ".join(line).rstrip() + "\n"
+    yield ("\n" if found.rows else "") + f"{summary(found)}\n"
+
+
+def _markdown(found: Found) -> Iterator[str]:
+    yield f"{spoken(summary(found))}.\n"
+    before = None
+    for row in found.rows:
+        head = _head(row, found)
+        if head != before:
+            yield f"\n**{spoken(head)}**\n\n| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}\n"
+            before = head
+        yield f"| {' | '.join(map(spoken, _cells(row)))} |\n"
+
+
+def _head(row: Row, found: Found) -> str:
+    entry = row.way.entry
+    where = f", environment {row.simulation.world.name}" if found.several else ""
+    port = "not seen here" if entry.port is None else f"{entry.scheme} on port {entry.port}"
+    return f"{found.names.key(entry.gateway)}, {port}{where}"
+
+
+def _cells(row: Row) -> list[str]:
+    """Return the hosts, the requests, where they go and what is asked, in words."""
+    parts = []
+    for purpose, given in row.answers.items() if row.serves else ():
+        words = _asked(given)
+        if purpose == "authentication" or given.demands:
+            parts.append(words if purpose == "authentication" else f"{purpose}: {words}")
+    return [row.way.entry.hosts, row.way.requests, _end(row.way), ", ".join(parts)]
+
+
+def _end(way: Way) -> str:
+    """Return where the requests of a way end: `shop/checkout (90%), shop/canary (10%)`, `301 redirect to https`."""
+    ended = way.trace.outcome
+    if ended.redirect is not None:
+        to = ended.redirect
+        same = to.host == way.entry.host
+        return f"{to.status} redirect to {to.scheme}" + ("" if same else f"://{to.host}")
+    backends = [
+        key.path + (f" ({share:.0%})" if len(ended.backends) > 1 or ended.failing else "")
+        for key, share in ended.backends.items()
+    ]
+    if backends:
+        return listing(backends) + (f", an error ({ended.failing:.0%})" if ended.failing else "")
+    word = "refused" if ended.refused else "not known" if ended.unknown else str(ended.status)
+    return f"{word}: {ended.reason}" if ended.reason else word
+
+
+def _asked(given: Asked) -> str:
+    """Return `jwt by shop/login`, `jwt by shop/login (not required)`, `nothing` or `not known`."""
+    words = " and ".join(_demand(demand) for demand in given.demands)
+    state = _WORDS[given.state]
+    return f"{words} ({state})" if words and state else words or state
+
+
+def _demand(demand: Asker) -> str:
+    return demand.setting if demand.policy is None else f"{demand.setting} by {demand.policy.path}"
+
+
+def _csv(found: Found) -> str:
+    """Return the exposure list: a line for each way, for spreadsheets; what starts like a formula is quoted there."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    heads = ["environment", "gateway", "scheme", "port", "host", "requests", "goes to"]
+    purposes = dict.fromkeys(purpose for row in found.rows for purpose in row.answers) or dict.fromkeys(PURPOSES)
+    writer.writerow([*heads, *purposes, "route", "location", "example"])
+    for row in found.rows:
+        entry, trace = row.way.entry, row.way.trace
+        place = "" if trace.route is None else short_place(trace.route.location(*trace.rule_pointer))
+        host, requests, goes_to, _ = _cells(row)
+        askers = [_asked(row.answers[purpose]) if row.serves else "" for purpose in purposes]
+        cells = [row.simulation.world.name, entry.gateway.path, entry.scheme, entry.port, host, requests, goes_to]
+        route = "" if trace.route is None else found.names.key(trace.route.key)
+        writer.writerow([_plain(value) for value in (*cells, *askers, route, place, trace.request)])
+    return out.getvalue()
+
+
+def _plain(value: object) -> str:
+    """Return a cell that no spreadsheet takes for a formula."""
+    words = "" if value is None else one_line(str(value))
+    return f"'{words}" if words[:1] in ("=", "+", "-", "@") else words
+
+
+def _entry(row: Row, found: Found) -> dict[str, Any]:
+    """Return one way of `reach-v1`."""
+    entry, trace, names = row.way.entry, row.way.trace, found.names
+    content: dict[str, Any] = {"environment": row.simulation.world.name} if found.several else {}
+    content |= {
+        "gateway": names.key(entry.gateway),
+        "scheme": entry.scheme,
+        "port": entry.port,
+        "host": entry.hosts,
+        "requests": row.way.requests,
+        "outcome": outcome(trace.outcome, names),
+        "asked": {purpose: _answer(given, names) for purpose, given in row.answers.items()} if row.serves else {},
+        "route": None if trace.route is None else names.key(trace.route.key),
+        "rule": None if trace.rule is None else names.node(trace.rule),
+        "example": str(trace.request),
+        "headers": dict(trace.request.headers),
+    }
+    if trace.route is not None:
+        content["location"] = json_place(trace.route.location(*trace.rule_pointer))
+    if row.way.undecided:
+        content["undecided"] = list(row.way.undecided)
+    return content
+
+
+def _answer(given: Asked, names: Names) -> dict[str, Any]:
+    demands = [
+        {
+            "setting": demand.setting,
+            "policy": None if demand.policy is None else names.key(demand.policy),
+            "required": demand.must,
+        }
+        for demand in given.demands
+    ]
+    return {"state": given.state, "by": demands, **({"because": given.why} if given.why else {})}

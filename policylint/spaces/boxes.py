@@ -1,0 +1,71 @@
+"""Boxes: one bit set per dimension, all of one length for a question; and what each entry of a list of them gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+Box = tuple[int, ...]
+
+
+def is_empty(box: Box) -> bool:
+    """Return whether nothing lies in a box: one of its dimensions has no atom."""
+    return 0 in box
+
+
+def intersect(left: Box, right: Box) -> Box:
+    """Return what lies in both boxes."""
+    return tuple(first & second for first, second in zip(left, right, strict=True))
+
+
+def subtract(box: Box, other: Box) -> Iterator[Box]:
+    """Yield what lies in a box but not in another one: disjoint boxes, at most one for each dimension."""
+    common = intersect(box, other)
+    if is_empty(common):
+        yield box
+        return
+    for number, (own, shared) in enumerate(zip(box, common, strict=True)):
+        if own != shared:
+            yield (*common[:number], own & ~shared, *box[number + 1 :])
+
+
+def regions(rules: Sequence[Box], universe: Box, most: int) -> tuple[list[list[Box]], list[Box]] | None:
+    """Return what each rule of a list gets where the first that matches wins, and what is left for none of them.
+
+    Args:
+        rules: the boxes of the rules, the first one first.
+        universe: the box of all requests.
+        most: steps that may be taken, each the comparison of two boxes.
+
+    Returns:
+        Per rule its disjoint boxes, none for a rule that never wins, and the boxes that are left; None where that takes
+        more steps.
+    """
+    left: list[Box] = [] if is_empty(universe) else [universe]
+    gained: list[list[Box]] = []
+    for rule in rules:
+        most -= len(left) + 1
+        if most < 0:
+            return None
+        own, rest = [], []
+        for box in left:
+            common = intersect(box, rule)
+            if is_empty(common):
+                rest.append(box)
+            else:
+                own.append(common)
+                rest += subtract(box, common)
+        gained.append(own)
+        left = rest
+    return gained, left
+
+
+def merged(boxes: Iterable[Box]) -> list[Box]:
+    """Return fewer boxes that hold the same: two that differ in one dimension only become one."""
+    known = list(boxes)
+    for number in range(len(known[0]) if known else 0):
+        by_rest: dict[Box, int] = {}
+        for box in known:
+            rest = (*box[:number], *box[number + 1 :])
+            by_rest[rest] = by_rest.get(rest, 0) | box[number]
+        known = [(*rest[:number], bits, *rest[number:]) for rest, bits in by_rest.items()]
+    return known

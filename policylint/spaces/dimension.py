@@ -1,0 +1,196 @@
+"""Dimensions: the values of one property of requests, cut into the classes that no predicate divides.
+
+Atoms are told apart by what all predicates say of them, and each has a *witness*: what a predicate says of the witness
+it says of every value of the atom. For exact values and prefixes the atoms are complete. Regular expressions are tried
+on these atoms and on samples of their own; where that shows no value that one of them may have, it is *undecided*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Final, Literal
+
+from policylint.namedtuple import NamedTuple
+from policylint.regex import Expression, expression
+from policylint.spaces.samples import literal_start, sample, takes_all_below
+
+ABSENT: Final = None
+"""The witness of requests without the property at all: without the header."""
+_MOST_SAMPLES: Final = 2_000
+_FRESH: Final = "other"
+_Said = tuple[frozenset["Predicate"], frozenset["Predicate"]]
+"""The predicates that hold: those other than expressions, and expressions."""
+_NOTHING: Final[_Said] = (frozenset(), frozenset())
+
+
+class Predicate(NamedTuple):
+    """What a match demands of a property: `PathPrefix` and `/shop`, `Exact` and a value, `Present`."""
+
+    type: Literal["Exact", "PathPrefix", "RegularExpression", "Present"]
+    value: str = ""
+
+
+class Dimension(NamedTuple):
+    """One property of requests.
+
+    Args:
+        name: of the property, as people write it: `path`, `header x-canary`.
+        witnesses: a value of each atom, the plainest first; ABSENT for requests without one.
+        masks: the atoms of each predicate.
+        undecided: the regular expressions that may have values which lie in no atom of theirs.
+    """
+
+    name: str
+    witnesses: tuple[str | None, ...]
+    masks: Mapping[Predicate, int]
+    undecided: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> int:
+        """Every atom."""
+        return (1 << len(self.witnesses)) - 1
+
+    def witness(self, bits: int) -> str | None:
+        """Return a value of a set of atoms that is not empty: the plainest one."""
+        return next(self.every_witness(bits))
+
+    def every_witness(self, bits: int) -> Iterator[str | None]:
+        """Yield the witness of each atom of a set."""
+        while bits:
+            lowest = bits & -bits
+            yield self.witnesses[lowest.bit_length() - 1]
+            bits ^= lowest
+
+
+def paths(predicates: Iterable[Predicate]) -> Dimension:
+    """Return the paths as predicates cut them: each that they name, and what lies below it but below no deeper one.
+
+    A prefix takes whole elements, and ignores a trailing slash (HTTPPathMatch).
+    """
+    stated = {predicate: _without_slash(predicate) for predicate in predicates}
+    points = {predicate.value for predicate in stated.values() if predicate.type != "RegularExpression"} - {""}
+    prefixes = {"", *(predicate.value for predicate in stated.values() if predicate.type == "PathPrefix")}
+    element = _unlike(_FRESH, {step for point in points for step in point.split("/")})
+    below = {f"{prefix}/": f"{prefix}/{element}" for prefix in sorted(prefixes)}
+
+    def satisfied(path: str) -> Iterator[Predicate]:
+        yield Predicate("Exact", path)
+        yield Predicate("PathPrefix", path)
+        for number, character in enumerate(path):
+            if character == "/":
+                yield Predicate("PathPrefix", path[:number])
+
+    return _dimension("path", stated, ["/", *sorted(points)], below, satisfied)
+
+
+def values(name: str, predicates: Iterable[Predicate], usual: str | None = ABSENT) -> Dimension:
+    """Return the values of a property as predicates cut them: each that they name, and any other.
+
+    Args:
+        usual: the value of most requests; ABSENT where a request may come without one.
+    """
+    stated = {predicate: predicate for predicate in predicates}
+    points = {predicate.value for predicate in stated if predicate.type == "Exact"}
+
+    def satisfied(value: str) -> Iterator[Predicate]:
+        yield Predicate("Exact", value)
+        yield Predicate("Present")
+
+    return _dimension(name, stated, [usual, *sorted(points)], {"": _unlike(_FRESH, points)}, satisfied)
+
+
+def _dimension(
+    name: str,
+    stated: Mapping[Predicate, Predicate],
+    points: Sequence[str | None],
+    below: Mapping[str, str],
+    satisfied: Callable[[str], Iterator[Predicate]],
+) -> Dimension:
+    """Return the dimension of some values and what lies between them.
+
+    Args:
+        stated: every predicate with its normal form, which is what counts.
+        points: the values that predicates name, the plainest first.
+        below: the beginnings below which there are infinitely many other values, each with one of those.
+        satisfied: the predicates other than expressions that a value satisfies, in normal form.
+    """
+    expressions = {
+        predicate: expression(predicate.value) for predicate in stated if predicate.type == "RegularExpression"
+    }
+    of_normal: dict[Predicate, list[Predicate]] = {}
+    for predicate, normal in stated.items():
+        of_normal.setdefault(normal, []).append(predicate)
+
+    def said(value: str | None) -> _Said:
+        if value is ABSENT:
+            return _NOTHING
+        plain = (predicate for normal in satisfied(value) for predicate in of_normal.get(normal, ()))
+        return frozenset(plain), frozenset(match for match, compiled in expressions.items() if compiled.is_whole(value))
+
+    atoms: dict[_Said, str | None] = {}
+    for value in [*points, *below.values(), *_samples(expressions, below)]:
+        atoms.setdefault(said(value), value)
+    masks = dict.fromkeys(stated, 0)
+    for number, (plain, matched) in enumerate(atoms):
+        for predicate in (*plain, *matched):
+            masks[predicate] |= 1 << number
+    doubtful = _doubtful(expressions, atoms, {beginning: said(value)[0] for beginning, value in below.items()})
+    return Dimension(name, tuple(atoms.values()), masks, tuple(sorted({match.value for match in doubtful})))
+
+
+def _samples(expressions: Mapping[Predicate, Expression], below: Mapping[str, str]) -> list[str]:
+    """Return texts that expressions may match, below every beginning."""
+    texts = [sample(match.value) for match in expressions][: max(1, _MOST_SAMPLES // len(below))]
+    return [
+        text if text.startswith(beginning) else f"{beginning}{text.lstrip('/')}"
+        for text in texts
+        for beginning in below
+    ]
+
+
+def _doubtful(
+    expressions: Mapping[Predicate, Expression], atoms: Iterable[_Said], below: Mapping[str, frozenset[Predicate]]
+) -> Iterator[Predicate]:
+    """Yield the expressions of which values may lie in no atom.
+
+    Args:
+        below: the other predicates that hold below each beginning, unless a deeper one says otherwise.
+    """
+    seen: dict[frozenset[Predicate], list[frozenset[Predicate]]] = {}
+    for plain, matched in atoms:
+        seen.setdefault(plain, []).append(matched)
+    starts = {match: literal_start(match.value) for match, compiled in expressions.items() if not compiled.refusal}
+    deepest = {
+        match: max((beginning for beginning in below if start.startswith(beginning)), key=len, default=None)
+        for match, start in starts.items()
+    }
+    for beginning, plain in below.items():
+        here = [m for m, start in starts.items() if deepest[m] == beginning or beginning.startswith(start)]
+        for match in here:
+            found = [match in matched for matched in seen[plain]]
+            if not any(found) or (all(found) and not takes_all_below(match.value, beginning)):
+                yield match
+        meeting = [
+            (first, second)
+            for first, second in combinations(here, 2)
+            if starts[first].startswith(starts[second]) or starts[second].startswith(starts[first])
+        ]
+        for first, second in meeting:
+            told = {(first in matched, second in matched) for matched in seen[plain]}
+            possible = {(True, True)}
+            if not takes_all_below(second.value, max(beginning, starts[first], key=len)):
+                possible.add((True, False))
+            if not takes_all_below(first.value, max(beginning, starts[second], key=len)):
+                possible.add((False, True))
+            if len(meeting) > 1 or not told >= possible:
+                yield from (first, second)
+
+
+def _unlike(stem: str, taken: set[str]) -> str:
+    """Return a value that is none of those taken."""
+    return next(name for name in (stem, *(f"{stem}-{number}" for number in range(len(taken) + 1))) if name not in taken)
+
+
+def _without_slash(predicate: Predicate) -> Predicate:
+    return predicate._replace(value=predicate.value.rstrip("/")) if predicate.type == "PathPrefix" else predicate

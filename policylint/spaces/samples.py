@@ -1,0 +1,86 @@
+"""What can be said of regular expressions without automata: a text that one matches, and how all its texts begin."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PART: Final = re.compile(
+    r"""(?:
+        \(\?[a-zA-Z]+\)                             # flags
+      | (?P<class>\[\^?\]?(?:\\.|[^\]\\])*\])
+      | (?P<escaped>\\.)
+      | (?P<any>\.)
+      | (?P<anchor>[\^$])
+      | (?P<open>\((?:\?:|\?P?<\w+>)?)
+      | (?P<close>\))
+      | (?P<or>\|)
+      | (?P<literal>[^\\\[\](){}.*+?^$|])
+    )
+    (?P<times>[*+?]\??|\{(?P<least>\d{1,3})[^}]*\})?""",
+    re.VERBOSE | re.DOTALL,
+)
+_CLASSES: Final = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a", "n": "\n", "t": "\t", "b": "", "B": ""}
+_LONGEST: Final = 1_000
+
+
+def sample(pattern: str) -> str:
+    """Return a text that an expression may match: of alternatives the first one, of repetitions the fewest."""
+    texts: list[list[str]] = [[""]]  # the text of each open group; of its alternatives only the first one grows
+    position = 0
+    if len(pattern) > _LONGEST:
+        return ""
+    while part := _PART.match(pattern, position):
+        position = part.end()
+        if part["open"]:
+            texts.append([""])
+            continue
+        if part["or"]:
+            texts[-1].append("")
+            continue
+        if part["close"]:
+            piece = texts.pop()[0] if len(texts) > 1 else ""
+        else:
+            piece = _text_of(part)
+        times = int(part["least"]) if part["least"] else 0 if (part["times"] or "+")[0] in "*?" else 1
+        texts[-1][-1] = (texts[-1][-1] + piece * times)[:_LONGEST]
+    return texts[0][0]
+
+
+def literal_start(pattern: str) -> str:
+    """Return with what every match of an expression begins, as far as it is written out."""
+    if "|" in pattern or "(?" in pattern:
+        return ""
+    start, position = "", 0
+    while part := _PART.match(pattern, position):
+        piece = part["literal"] or (part["escaped"] and not part["escaped"][1].isalnum() and part["escaped"][1]) or ""
+        if not part["anchor"] and (not piece or part["times"]):
+            break
+        start += piece
+        position = part.end()
+    return start
+
+
+def takes_all_below(pattern: str, beginning: str) -> bool:
+    """Return whether an expression certainly matches every text with a beginning: `/shop/.*` those with `/shop/`."""
+    start, bare = literal_start(pattern), pattern.removeprefix("^").removesuffix("$")
+    rest = next((rest for rest in (".*", ".+") if bare.endswith(rest)), None)
+    if rest is None or not beginning.startswith(start) or (rest == ".+" and beginning == start):
+        return False
+    return literal_start(bare.removesuffix(rest)) == start == sample(bare.removesuffix(rest))
+
+
+def _text_of(part: re.Match[str]) -> str:
+    if part["literal"]:
+        return part["literal"]
+    if part["any"]:
+        return "a"
+    if part["escaped"]:
+        return _CLASSES.get(part["escaped"][1], part["escaped"][1])
+    if not part["class"]:
+        return ""
+    inner = part["class"][1:-1]
+    if inner.startswith("^"):
+        return next((character for character in "a0-_z" if character not in inner), "a")
+    first = inner[:2] if inner.startswith("\\") else inner[:1]
+    return _CLASSES.get(first[1], first[1]) if len(first) == 2 else first

@@ -1,0 +1,86 @@
+"""Sets of requests as people write matches: `GET /shop/** except /shop/login`, `x-canary: 1`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policylint.spaces.boxes import Box
+from policylint.spaces.dimension import Dimension, Predicate
+
+_MOST = 4
+
+
+def described(dimensions: Sequence[Dimension], box: Box) -> str:
+    """Return a box in words, "every request" where it is all of them."""
+    parts = [words(dimension, bits) for dimension, bits in zip(dimensions, box, strict=True)]
+    return " ".join(filter(None, parts)) or "every request"
+
+
+def words(dimension: Dimension, bits: int) -> str:
+    """Return a set of values in words, "" for all of them."""
+    if bits == dimension.all:
+        return ""
+    if dimension.name == "path":
+        return _paths(dimension, bits)
+    _, called, name = dimension.name.partition(" ")
+    name = f"{name}: " if called else ""
+    stated, rest = _stated(dimension, bits)
+    if not rest:
+        return name + " or ".join(stated)
+    others, _ = _stated(dimension, dimension.all & ~bits)
+    if others and len(others) <= len(stated) + 1:
+        return name + f"not {' or '.join(others)}"
+    return name + " or ".join([*stated, "others"])
+
+
+def _paths(dimension: Dimension, bits: int) -> str:
+    """Return the least prefix that holds all of some paths, with its exceptions, or the paths one by one."""
+    prefixes = [
+        (mask, predicate) for predicate, mask in dimension.masks.items() if predicate.type == "PathPrefix" and mask
+    ]
+    around = min(
+        (entry for entry in prefixes if not bits & ~entry[0]), key=lambda entry: entry[0].bit_count(), default=None
+    )
+    whole = dimension.all if around is None else around[0]
+    parts, rest = _stated(dimension, bits)
+    exceptions, more = _stated(dimension, whole & ~bits)
+    outer = "/**" if around is None else _written(around[1])
+    if not rest and (more or len(parts) <= len(exceptions) + 1):
+        return _listed(parts)
+    if more:
+        return f"{outer} in part"
+    return outer + (f" except {_listed(exceptions)}" if exceptions else "")
+
+
+def _stated(dimension: Dimension, bits: int) -> tuple[list[str], int]:
+    """Return the widest predicates that hold within a set, in words, and the atoms that they leave."""
+    ranked = sorted(
+        dimension.masks.items(), key=lambda entry: (-entry[1].bit_count(), _RANK[entry[0].type], entry[0].value)
+    )
+    parts = []
+    rest = bits
+    for predicate, mask in ranked:
+        if mask & rest and not mask & ~bits:
+            parts.append(_written(predicate))
+            rest &= ~mask
+    return sorted(parts), rest
+
+
+_RANK = {"PathPrefix": 0, "Exact": 1, "Present": 2, "RegularExpression": 3}
+
+
+def _written(predicate: Predicate) -> str:
+    match predicate.type:
+        case "PathPrefix":
+            return f"{predicate.value.rstrip('/')}/**"
+        case "RegularExpression":
+            return f"~{predicate.value}"
+        case "Present":
+            return "any"
+        case _:
+            return predicate.value or '""'
+
+
+def _listed(parts: Sequence[str]) -> str:
+    shown = parts if len(parts) <= _MOST else [*parts[: _MOST - 1], f"{len(parts) - _MOST + 1} more"]
+    return " or ".join(shown)

@@ -1,0 +1,165 @@
+"""`policylint reach`: the ways in, what is asked on each, and what is not known, as a user reads it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from policylint.cli import main
+
+SHOP = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: eg
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: app, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec:
+  parentRefs: [{name: edge}]
+  hostnames: [shop.example.com, "*.example.com"]
+  rules:
+    - {name: admin, matches: [{path: {value: /admin}}], backendRefs: [{name: app, port: 80}]}
+    - {name: other, matches: [{path: {value: /}, method: GET}], backendRefs: [{name: app, port: 80}]}
+"""
+LOGIN = """
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: login, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web, sectionName: admin}]
+  JWT
+"""
+JWT = "jwt: {OPTIONALproviders: [{name: id, issuer: 'https://id', remoteJWKS: {uri: 'https://id/keys'}}]}"
+
+
+def ways(world: Path, *options: str) -> list[dict[str, Any]]:
+    """Return the ways of a world that `reach -o json` lists."""
+    done = CliRunner().invoke(main, ["reach", str(world), "-o", "json", *options], standalone_mode=False)
+    assert done.exception is None, done.exception
+    listed: list[dict[str, Any]] = json.loads(done.stdout)["ways"]
+    return listed
+
+
+def said(listed: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    return [(way["host"], way["requests"], way["asked"]["authentication"]["state"]) for way in listed]
+
+
+def written(directory: Path, *manifests: str) -> Path:
+    file = directory / "world.yaml"
+    file.write_text("".join(manifests))
+    return file
+
+
+def test_each_rule_gets_what_those_before_it_leave(tmp_path: Path) -> None:
+    world = written(tmp_path, SHOP, LOGIN.replace("JWT", JWT.replace("OPTIONAL", "")))
+    assert said(ways(world)) == [
+        ("shop.example.com", "/admin/**", "asked"),
+        ("shop.example.com", "GET /** except /admin/**", "open"),
+        ("*.example.com", "/admin/**", "asked"),
+        ("*.example.com", "GET /** except /admin/**", "open"),
+    ]
+    (asked,) = ways(world)[0]["asked"]["authentication"]["by"]
+    assert asked == {"setting": "jwt", "policy": "SecurityPolicy shop/login", "required": True}
+
+
+def test_without_a_login(tmp_path: Path) -> None:
+    world = written(tmp_path, SHOP, LOGIN.replace("JWT", JWT.replace("OPTIONAL", "")))
+    assert {way["requests"] for way in ways(world, "--without", "authentication")} == {"GET /** except /admin/**"}
+    assert len(ways(world, "--without", "jwt")) == 2
+    assert len(ways(world, "--without", "cors")) == 4
+
+
+def test_what_lets_requests_pass_is_not_asked(tmp_path: Path) -> None:
+    world = written(tmp_path, SHOP, LOGIN.replace("JWT", JWT.replace("OPTIONAL", "optional: true, ")))
+    assert said(ways(world))[0] == ("shop.example.com", "/admin/**", "optional")
+    assert len(ways(world, "--without", "authentication")) == 4
+
+
+def test_a_gateway_that_was_not_seen(tmp_path: Path) -> None:
+    route = SHOP.partition("kind: Service")[2]
+    world = written(tmp_path, "apiVersion: v1\nkind: Service", route, LOGIN.replace("JWT", JWT.replace("OPTIONAL", "")))
+    listed = ways(world)
+    assert [way["port"] for way in listed] == [None] * 4
+    assert [state for *_, state in said(listed)] == ["asked", "unknown"] * 2, "a policy of its own may ask"
+
+
+def test_a_filter_that_cannot_be_looked_into(tmp_path: Path) -> None:
+    extension = "filters: [{type: ExtensionRef, extensionRef: {group: a.b, kind: Auth, name: x}}], backendRefs"
+    world = written(
+        tmp_path,
+        SHOP.replace("name: admin, matches", f"name: admin, {extension.partition(', backendRefs')[0]}, matches"),
+    )
+    assert "open" not in {way["asked"].get("authentication", {}).get("state") for way in ways(world)}
+
+
+def test_client_certificates_are_a_login(tmp_path: Path) -> None:
+    tls = "tls: {frontend: {default: {validation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}}}"
+    https = SHOP.replace(
+        "listeners: [{name: http, port: 80, protocol: HTTP}]",
+        f"listeners: [{{name: https, port: 443, protocol: HTTPS, tls: {{certificateRefs: [{{name: tls}}]}}}}]\n  {tls}",
+    )
+    pem = "-----BEGIN CERTIFICATE-----\\nMII=\\n-----END CERTIFICATE-----\\n"
+    ca = f'---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: ca, namespace: shop}}\ndata: {{ca.crt: "{pem}"}}\n'
+    listed = ways(written(tmp_path, https, ca))
+    assert [way["asked"]["authentication"]["by"] for way in listed] == [
+        [{"setting": "client certificate", "policy": "Gateway shop/edge", "required": True}]
+    ] * 4
+
+
+def test_calls_are_ways_of_their_own(tmp_path: Path) -> None:
+    call = """
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: {name: calls, namespace: shop}
+spec:
+  parentRefs: [{name: edge}]
+  hostnames: [calls.example.net]
+  rules: [{matches: [{method: {service: pkg.Cart, method: Add}}], backendRefs: [{name: app, port: 80}]}]
+"""
+    (way,) = [way for way in ways(written(tmp_path, SHOP, call)) if way["host"] == "calls.example.net"]
+    assert (way["requests"], way["example"]) == ("pkg.Cart Add", "GRPC http://calls.example.net/pkg.Cart/Add")
+
+
+@pytest.mark.parametrize(("option", "value", "number"), [("--gateway", "edge", 4), ("--to", "Service/shop/app", 4)])
+def test_ways_to_an_object(tmp_path: Path, option: str, value: str, number: int) -> None:
+    assert len(ways(written(tmp_path, SHOP), option, value)) == number
+
+
+def test_a_name_that_means_nothing(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["reach", str(written(tmp_path, SHOP)), "--to", "Service/shop/ap"])
+    assert done.exit_code == 2
+    assert "no object named 'Service/shop/ap'; did you mean Service shop/app?" in done.output
+
+
+def test_the_list_for_a_spreadsheet(tmp_path: Path) -> None:
+    world = written(tmp_path, SHOP.replace("/admin", "'=1+1'"))
+    done = CliRunner().invoke(main, ["reach", str(world), "-o", "csv"], standalone_mode=False)
+    table = list(csv.DictReader(done.stdout.splitlines()))
+    assert [row["goes to"] for row in table] == ["shop/app"] * len(table)
+    assert not [cell for row in table for cell in row.values() if cell.startswith(("=", "+", "@"))]
+
+
+def test_as_markdown(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["reach", str(written(tmp_path, SHOP)), "-o", "markdown"], standalone_mode=False)
+    assert "| \\*.example.com | /admin/\\*\\* | shop/app | nothing |" in done.stdout

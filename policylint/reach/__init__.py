@@ -6,8 +6,8 @@ by those before them, and one request of each region is traced. Source: docs/des
 
 from __future__ import annotations
 
-from policylint.reach.purposes import PURPOSES, Asked, Asker, asked
 from policylint.reach.entries import Entry
+from policylint.reach.purposes import PURPOSES, Asked, Asker, asked
 from policylint.reach.ways import Way, all_ways, ways_in
 
 __all__ = ["PURPOSES", "Asked", "Asker", "Entry", "Way", "all_ways", "asked", "ways_in"]

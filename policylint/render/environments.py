@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ from policylint.load.facts import is_kustomization_path
 from policylint.load.objects import is_kustomization_file, patch_files
 from policylint.load.reading import Loaded
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, text
-from policylint.model.words import count
+from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.render.argo.applications import Argo
 from policylint.render.flux.deployment import Cluster, Deployed
@@ -105,8 +105,11 @@ def environments(
     groups = policy_groups | {GATEWAY_GROUP}
     orphans = _orphans(tree, reached, groups, patches)
     problems, unreadable_orphans = _problems(tree, loaded.problems, reached, patches)
+    left_out = _left_out(tree, reached, groups)
+    if unreadable_orphans:
+        left_out = [f"{count(unreadable_orphans, 'file')} that nothing deploys and that cannot be read", *left_out]
     known = [
-        _environment(name, deployed, tree, charts, orphans, problems, unreadable_orphans, groups)
+        _environment(name, deployed, tree, charts, orphans, problems, left_out, groups)
         for name, deployed in sorted(clusters.items())
     ]
     cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
@@ -134,7 +137,8 @@ def _deployed(
     roots = cluster_roots(tree)
     if roots:
         return {
-            root.name: Cluster(tree, kustomizer, root.prefix).deploy(root.directories, root.syncs) for root in roots
+            root.name: Cluster(tree, kustomizer, root.prefix, root.name).deploy(root.directories, root.syncs)
+            for root in roots
         }
     clusters = Argo(tree, kustomizer, charts).deploy() or overlays(tree, kustomizer, patches)
     return _lone_charts(tree, charts, patches) if not clusters and charts is not None else clusters
@@ -169,7 +173,7 @@ def _lone_charts(tree: Tree, charts: Charts, patches: frozenset[str]) -> dict[st
 def _stated(tree: Tree, kustomizer: Kustomizer, stated: Mapping[str, Sequence[str]]) -> dict[str, Deployed]:
     """Return the environments that the configuration names."""
     return {
-        name: Cluster(tree, kustomizer, tree.base).deploy([root for path in paths for root in _root(tree, path)])
+        name: Cluster(tree, kustomizer, tree.base, name).deploy([root for path in paths for root in _root(tree, path)])
         for name, paths in stated.items()
     }
 
@@ -202,7 +206,7 @@ def _environment(
     charts: Charts | None,
     orphans: dict[ResourceKey, Resource],
     problems: list[Problem],
-    unreadable_orphans: int,
+    left_out: Sequence[str],
     groups: frozenset[str],
 ) -> Environment:
     made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts)
@@ -211,8 +215,7 @@ def _environment(
     sentences = [*_sentences(notes, "not rendered: helm is not installed" if lacks_helm else "not rendered")]
     if unknown:
         sentences.insert(0, f"{count(unknown, 'HelmRelease')} of {known + unknown} not rendered")
-    if unreadable_orphans:
-        sentences.append(f"{count(unreadable_orphans, 'file')} that nothing deploys and that cannot be read")
+    sentences += left_out
     resources: list[Resource] = []
     manifests = [*deployed.manifests, *made]
     place = manifests[0].origin if manifests else Provenance(Spot(name))
@@ -271,6 +274,19 @@ def _placed(manifest: Manifest, cluster_scoped: frozenset[tuple[str, str]]) -> I
             sources,
             provisional=manifest.provisional,
         )
+
+
+def _left_out(tree: Tree, reached: set[str], groups: frozenset[str]) -> list[str]:
+    """Return what to say of files with objects of some groups that are taken for examples and that nothing deploys."""
+    files: dict[str, set[str]] = defaultdict(set)
+    for path, document in tree.all_documents():
+        example = None if path in reached else tree.example(path)
+        if example is not None and any(manifest.group in groups for manifest in manifests_of([document])):
+            files[example].add(path)
+    if not files:
+        return []
+    places = leading([f"{example}/" for example in sorted(files)], 3)
+    return [f"{count(sum(map(len, files.values())), 'file')} in {places}, which nothing deploys"]
 
 
 def _orphans(

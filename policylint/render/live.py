@@ -6,18 +6,36 @@ not in one that something deploys, and not where the directories beside it are c
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 
 NOT_LIVE = frozenset(
     {"archive", "archived", "_archive", "deprecated", "disabled", "examples", "example", "samples", "sample", "docs"}
     | {"doc", "test", "tests", "testdata", "fixtures", "template", "templates", "hack", "scripts"}
 )
+TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
+"""Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
 """Directories whose subdirectories are named as environments."""
 _ENVIRONMENTS = frozenset(
     {"dev", "develop", "development", "int", "integration", "qa", "uat", "acceptance", "stage", "staging", "preprod"}
     | {"prod", "production", "live"}
 )
+
+
+def lessons(files: Iterable[str]) -> dict[str, set[str]]:
+    """Return the files below each of several directories that are tried one by one; the innermost ones count.
+
+    Args:
+        files: posix.
+    """
+    below: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for file in files:
+        steps = file.split("/")
+        depth = next((at for at in range(len(steps) - 3, -1, -1) if steps[at] in TUTORIALS), None)
+        if depth is not None:
+            below["/".join(steps[: depth + 1])]["/".join(steps[: depth + 2])].add(file)
+    return {lesson: own for several in below.values() if len(several) > 1 for lesson, own in several.items()}
 
 
 class Live:
@@ -27,14 +45,18 @@ class Live:
     Args:
         files: posix, below the root.
         named: the paths that the user named, below the root.
+        root: what the root is called.
+        manifests: those of the files that hold objects.
 
     Attributes:
         base: the directory that holds all of the files: below the root where the user gave a part of the repository.
     """
 
-    __slots__ = ("_beside", "_holds_all", "_known", "_named", "base")
+    __slots__ = ("_beside", "_holds_all", "_known", "_named", "_root", "base")
 
-    def __init__(self, files: Iterable[str], named: Iterable[str]) -> None:
+    def __init__(
+        self, files: Collection[str], named: Iterable[str], root: str, manifests: Collection[str] | None = None
+    ) -> None:
         directories = {file.rpartition("/")[0] for file in files}
         above = [directory.split("/") for directory in directories] or [[""]]
         first, last = min(above), max(above)
@@ -43,10 +65,11 @@ class Live:
         self._named = sorted({*named, self.base}, key=len, reverse=True)
         self._known: dict[str, str | None] = {}
         self._holds_all = False
+        self._root = root
         self._beside: dict[str, set[str]] = {}
         for directory in directories:
             self._take_in(directory)
-        if not any(self.example(f"{directory}/") is None for directory in directories):
+        if not any(map(self.holds, files if manifests is None else manifests)):
             self._known.clear()
             self._holds_all = True
 
@@ -69,7 +92,8 @@ class Live:
         if directory not in self._known:
             place = f"{directory}/" if directory else ""
             named = next((name for name in self._named if name and place.startswith(f"{name}/")), "")
-            step = dead_step(place, named.count("/") + 1 if named else 0, lambda above: self._beside.get(above, ()))
+            steps = named.count("/") + 1 if named else 0
+            step = dead_step(place, steps, lambda above: self._beside.get(above, ()), self._root)
             if step is None or self._holds_all:
                 self._known[directory] = None
             else:
@@ -81,6 +105,7 @@ def dead_step(
     path: str,
     named: int = 0,
     beside: Callable[[str], Collection[str]] = lambda directory: (),  # noqa: ARG005
+    root: str = "",
 ) -> int | None:
     """Return the number of the step at which the way to a file enters a directory that is not deployed by its name;
     None where there is no such step.
@@ -89,10 +114,11 @@ def dead_step(
         path: posix, from the top; a directory ends in a slash.
         named: how many of its first steps the user named.
         beside: returns the names of the directories in a directory.
+        root: what the directory is called from which the path begins.
     """
     steps = path.split("/")[:-1]
     for depth in range(named, len(steps)):
-        step, above = steps[depth], steps[depth - 1] if depth else ""
+        step, above = steps[depth], steps[depth - 1] if depth else root
         if step.startswith("."):
             return depth
         if step in NOT_LIVE and above not in ENVIRONMENT_MARKERS:

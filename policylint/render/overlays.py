@@ -8,18 +8,22 @@ are applied everywhere.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from policylint.load.objects import is_kustomization_file
 from policylint.model import text
+from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import Deployed
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
-from policylint.render.live import ENVIRONMENT_MARKERS
+from policylint.render.live import ENVIRONMENT_MARKERS, lessons
 from policylint.render.provenance import Manifest, entries, manifests_of
 from policylint.render.tree import Tree, directories_above, join
 
 _STEPS = 10
 """What it costs to put an object into an environment."""
+MOST_LESSONS = 50
+"""Environments that a lesson makes with those of the tree; where there would be more, each stands by itself."""
 _Key = tuple[str, str, str, str]
 
 
@@ -37,42 +41,98 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
         return {}
     taken = set().union(*(output.reached for output in built.values()))
     plain_manifests = [(path, manifest) for path, manifest in plain(tree, patches) if path not in taken]
-    environments = {}
-    for name, directories in _grouped(built, kustomizer.cluster_scoped).items():
-        deployed = environments[name] = Deployed.empty()
-        place = built[directories[0]].place
-        with tree.placing.bounded(f"environment {name}", place):
-            for directory in directories:
+    tried = lessons([*(f"{directory}/" for directory in built), *(path for path, _ in plain_manifests)])
+    apart = set().union(*tried.values())
+    everywhere = _Part([], [entry for entry in plain_manifests if entry[0] not in apart])
+    lasting = {directory: output for directory, output in built.items() if f"{directory}/" not in apart}
+    groups = _grouped(lasting, kustomizer.cluster_scoped) if lasting or everywhere.plain else {}
+    environments = {
+        name: _deployed(tree, name, built, [everywhere._replace(directories=directories)])
+        for name, directories in groups.items()
+    }
+    if len(tried) * len(groups) > MOST_LESSONS:
+        groups = {}
+    for lesson, paths in tried.items():
+        own = _Part(
+            [directory for directory in built if f"{directory}/" in paths],
+            [entry for entry in plain_manifests if entry[0] in paths],
+        )
+        for name, directories in groups.items() or [("", [])]:
+            known_as = f"{name}/{lesson}" if len(groups) > 1 else lesson
+            parts = [own, everywhere._replace(directories=directories)] if groups else [own]
+            environments[known_as] = _deployed(tree, known_as, built, parts)
+    return environments
+
+
+class _Part(NamedTuple):
+    """What is deployed together.
+
+    Args:
+        directories: of top-level kustomizations.
+        plain: objects that no kustomization takes in, with their paths.
+    """
+
+    directories: list[str]
+    plain: list[tuple[str, Manifest]]
+
+
+def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence[_Part]) -> Deployed:
+    """Return an environment of some parts; an object of an earlier part takes the place of one of a later part."""
+    deployed = Deployed.empty()
+    place = next((built[directory].place for part in parts for directory in part.directories), None)
+    place = place or next(manifest.origin for part in parts for _, manifest in part.plain)
+    with tree.placing.bounded(f"environment {name}", place):
+        known: set[_Key] = set()
+        for part in parts:
+            before = frozenset(known)
+            for directory in part.directories:
                 output = built[directory]
                 tree.placing.spend(_STEPS * len(output.manifests) + len(output.reached) + output.journal.size)
-                deployed.manifests.extend(manifest.copy() for manifest in output.manifests)
+                deployed.manifests.extend(
+                    manifest.copy() for manifest in output.manifests if not before or _key(manifest) not in before
+                )
                 deployed.journal.add(output.journal)
                 deployed.reach(directory, output.reached)
-            known = {_key(manifest) for manifest in deployed.manifests}
-            for path, manifest in plain_manifests:
+            known.update(_key(manifest) for manifest in deployed.manifests)
+            for path, manifest in part.plain:
                 tree.placing.spend(_STEPS)
                 deployed.reached.add(path)
                 if _key(manifest) not in known:  # rendered bundles repeat what is written elsewhere
                     known.add(_key(manifest))
                     deployed.manifests.append(manifest.copy())
-    return environments
+    return deployed
 
 
 def tops(tree: Tree) -> list[str]:
-    """Return the directories whose kustomization no other one takes in, components left out, sorted."""
-    taken: set[str | None] = set()
+    """Return the directories whose kustomization no other one takes in, components left out, sorted.
+
+    An example or a test does not count, unless it puts together several that would be tops otherwise: then it shows how
+    they are meant to be installed.
+    """
+    takes: dict[str, set[str]] = {}
     candidates = []
     for directory in tree.kustomizations():
         kustomization = tree.kustomization(directory)
         if kustomization is None:
             continue
+        entered = takes[directory] = set()
         for field in ("resources", "bases", "components"):
             for entry, _ in entries(*kustomization, field):
                 path = join(directory, text(entry)) if text(entry) else None
-                taken |= {path} - {directory}
-        if kustomization[0].get("kind") != "Component" and tree.is_live(f"{directory}/"):
+                if path is not None and path != directory:
+                    entered.add(path)
+        if kustomization[0].get("kind") != "Component":
             candidates.append(directory)
-    return [directory for directory in candidates if directory not in taken]
+    live = {directory for directory in takes if tree.is_live(f"{directory}/")}
+    taken = set().union(*(takes[directory] for directory in live))
+    live_tops = [directory for directory in candidates if directory in live and directory not in taken]
+    composers = {
+        directory
+        for directory in candidates
+        if directory not in live and len(takes[directory].intersection(live_tops)) > 1
+    }
+    taken = set().union(*(takes[directory] for directory in composers))
+    return sorted({*live_tops, *composers} - taken)
 
 
 def _grouped(built: dict[str, Built], cluster_scoped: frozenset[tuple[str, str]]) -> dict[str, list[str]]:

@@ -81,7 +81,12 @@ class Tree:
             if name.endswith(_YAML):
                 self.files[directory].append(name)
             self._take_in(directory)
-        self._live = Live(self._listed, source.given)
+        self._live = Live(
+            self._listed,
+            source.given,
+            (source.root or "").rpartition(os.sep)[2],
+            {self.path_of(document.file) for document in loaded.documents},
+        )
         self.base = self._live.base
         """The directory that holds all listed files: below the root where the user gave a part of the repository."""
         for document in loaded.documents:
@@ -99,6 +104,10 @@ class Tree:
         """Return whether a file may be deployed at all, to judge by the names of its directories; a directory ends in
         a slash. What the user named is, whatever it is called."""
         return self._live.holds(path)
+
+    def example(self, path: str) -> str | None:
+        """Return the directory because of whose name a file is taken for an example; None where it is none."""
+        return self._live.example(path)
 
     def placed(self, file: str, path: str) -> tuple[str, str] | None:
         """Return the directory that a path written in a file means, and the prefix it is below: what Flux and Argo CD

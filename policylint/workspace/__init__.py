@@ -384,7 +384,7 @@ class _Tree(NamedTuple):
             from policylint.workspace.examples import apart
 
             relative = {file.path: file.relative for file in self.loaded.files}
-            groups = apart(objects, relative, self.source.given)
+            groups = apart(objects, relative, self.source.given, (self.source.root or "").rpartition(os.sep)[2])
         everything = {resource.key: resource for resource in objects} if len(groups) > 1 else {}
         for group, own in sorted(groups.items()):
             known = {resource.key for resource in own}

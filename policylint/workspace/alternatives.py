@@ -2,7 +2,8 @@
 
 Where neither Flux, Argo CD nor kustomize says what is deployed together (`k8s/{dev,test,prod}`, the labs of a tutorial,
 examples side by side), two directories that hold an object of one identity are two answers to one question. Each is an
-environment of its own; what lies outside of them belongs to all.
+environment of its own; what lies outside of them belongs to all. So are the directories in one that is called `labs`,
+`demos` or the like, whatever they hold.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from policylint.model import Resource, ResourceKey, is_symbolic
 from policylint.namedtuple import NamedTuple
+from policylint.render.live import lessons
 
 DEFAULT = "default"
 """The environment of plain files that nothing sets apart."""
@@ -52,14 +54,12 @@ def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], boo
         if is_subject(key.group, key.kind) and not key.unplaced and not is_symbolic(key.path):
             files[key].add(resource.document.file)
     repeated = {key: owners for key, owners in files.items() if len({_directory(file) for file in owners}) > 1}
-    if not repeated:
-        return []
     rivals: dict[str, set[ResourceKey]] = defaultdict(set)
     for key, owners in repeated.items():
         for file in owners:
             rivals[file].add(key)
     every_file = {resource.document.file for resource in resources}
-    variants = _variants(every_file, _contested(repeated.values()))
+    variants = _variants(every_file, _contested(repeated.values()) | lessons(every_file).keys())
     if not variants or len(variants) > LIMIT:
         return []
     common = os.path.commonpath(variants) if len(variants) > 1 else os.path.dirname(*variants)

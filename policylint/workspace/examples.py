@@ -18,17 +18,18 @@ LIMIT = 50
 
 
 def apart(
-    resources: Sequence[Resource], relative: Mapping[str, str], named: Sequence[str]
+    resources: Sequence[Resource], relative: Mapping[str, str], named: Sequence[str], root: str
 ) -> dict[str, list[Resource]]:
     """Return objects by environment: `default`, and one for each example, by its directory.
 
     Args:
         relative: the path below the root of each file as shown.
         named: the paths that the user named, below the root: what lies there is meant, whatever it is called.
+        root: what the root is called.
     """
     files = {resource.document.file for resource in resources}
     paths = {file: relative.get(file, file) for file in files}
-    live = Live(paths.values(), named)
+    live = Live(set(paths.values()), named, root)
     names = {file: _name(path, live) for file, path in paths.items()}
     if len(set(names.values())) > LIMIT:
         names = {file: live.example(path) or DEFAULT for file, path in paths.items()}

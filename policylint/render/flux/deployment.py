@@ -11,7 +11,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.budget import Budget, size_of
-from policylint.model import Spot, mapping, sequence, text
+from policylint.model import Spot, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.resource_sets import expanded
 from policylint.render.flux.substitution import DISABLED, filled_in
@@ -90,10 +90,13 @@ class Cluster:
     Args:
         prefix: where in the tree the artifact that Flux fetches begins, "" for the top (an OCI artifact may hold a
             subdirectory only).
+        name: what the cluster is called: the value of a variable in a path that nothing fills in, where a directory is
+            called so.
     """
 
-    def __init__(self, tree: Tree, kustomizer: Kustomizer, prefix: str = "") -> None:
+    def __init__(self, tree: Tree, kustomizer: Kustomizer, prefix: str = "", name: str = "") -> None:
         self._tree = tree
+        self._name = name
         self._kustomizer = kustomizer
         self._prefix = prefix
         self._deployed = Deployed.empty()
@@ -201,6 +204,8 @@ class Cluster:
         source = (text(reference.get("kind")), text(reference.get("name")))
         is_own = source == self._own_source or source[1] in _OWN_SOURCES
         directory = join(self._prefix, path.lstrip("/"))
+        if directory is not None and is_symbolic(path):
+            directory = self._guessed(directory) or directory
         if directory is not None and (is_own or directory != self._prefix) and self._tree.is_directory(directory):
             return directory
         place = owner.origin.at("spec", "path")
@@ -215,6 +220,24 @@ class Cluster:
         else:
             self._journal.remote(f"path {path} of {' '.join(source)}", place, namespace)
         return None
+
+    def _guessed(self, path: str) -> str | None:
+        """Return the directory that a path with variables is most likely to mean: the only one that it can, or the one
+        that is called as the cluster is; None where there is none."""
+        known: list[tuple[str, bool]] = [("", False)]
+        for step in path.split("/"):
+            before, variable, rest = step.partition("${")
+            after = rest.rpartition("}")[2]
+            fitting = []
+            for place, is_named in known:
+                for name in self._tree.directories.get(place, ()):
+                    self._budget.spend(1)
+                    if name == step if not variable else name.startswith(before) and name.endswith(after):
+                        value = name[len(before) : len(name) - len(after)]
+                        fitting.append((inside(place, name), is_named or (bool(variable) and value == self._name)))
+            known = fitting
+        named = [place for place, is_named in known if is_named] or [place for place, _ in known]
+        return named[0] if len(named) == 1 else None
 
     def _kustomization(self, directory: str, owner: Manifest | None) -> Kustomization:
         """Return the kustomization of a directory, or the one that Flux writes: every YAML file below, and every

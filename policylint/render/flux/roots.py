@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from policylint.model import mapping, text
+from policylint.model import is_symbolic, mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
 from policylint.render.live import ENVIRONMENT_MARKERS
-from policylint.render.provenance import Manifest, Provenance, manifests_of
-from policylint.render.tree import Tree, directories_above
+from policylint.render.provenance import Manifest, Provenance, entries, manifests_of
+from policylint.render.tree import Tree, directories_above, join
 
 _GENERIC = frozenset(
     {"cluster", "clusters", "flux", "flux-system", "kubernetes", "k8s", "config", "base", "apps", "app", "manifests"}
     | {"deploy", "gitops", "infra", "sync", "bootstrap", "instance", "components"}
 )
+_NOWHERE = "${"
+"""The directory of a Kustomization whose path holds a variable."""
 _MARKS = frozenset({"clusters", "cluster", "flux", "flux-system"})
 
 
@@ -49,7 +51,12 @@ def live_manifests(tree: Tree) -> Iterator[tuple[str, Manifest]]:
 def cluster_roots(tree: Tree) -> list[ClusterRoot]:
     """Return the clusters of a tree, sorted by name; none if nothing in it is Flux's."""
     syncs = dict(_synced(tree))
-    starts = set(syncs) or _uncovered(list(_kustomizations(tree)))
+    candidates = list(_kustomizations(tree))
+    starts = _uncovered(candidates, _takers(tree))
+    if syncs:
+        selves = {candidate.path for candidate in candidates if is_below(candidate.file, candidate.path)}
+        synced = {directory for directory, _ in syncs}
+        starts = {start for start in starts if _is_beside(start[0], synced, selves)} | set(syncs)
     groups: dict[tuple[str, str], set[str]] = defaultdict(set)
     for directory, prefix in starts:
         groups[cluster_name(tree.below_base(directory)), prefix].add(directory)
@@ -79,16 +86,40 @@ def is_below(path: str, directory: str) -> bool:
     return path != directory and (not directory or path.startswith(f"{directory}/"))
 
 
+def _is_beside(directory: str, synced: Collection[str], selves: Collection[str]) -> bool:
+    """Tell whether a directory is that of another cluster beside those that FluxInstances sync: it lies where they lie,
+    and syncs itself or is one of the directories called as clusters are."""
+    above = directory.rpartition("/")[0]
+    if directory in synced or above not in {other.rpartition("/")[0] for other in synced}:
+        return False
+    return directory in selves or above.rpartition("/")[2] in ENVIRONMENT_MARKERS
+
+
 def _synced(tree: Tree) -> Iterator[tuple[tuple[str, str], Sync]]:
     """Yield the directories that FluxInstances sync, as objects or as values of their chart, with what they say of
     them."""
     for path, manifest in live_manifests(tree):
         instance, place = _instance(manifest)
         sync = mapping(instance.get("sync"))
-        directory = tree.placed(path, text(sync.get("path"))) if text(sync.get("path")) else None
+        written = text(sync.get("path"))
+        directory = tree.placed(path, written) if written else None
+        if written and not written.strip("./"):
+            directory = _whole_artifact(tree, path, text(sync.get("kind")))
         if directory is not None:
             kustomization = _sync_kustomization(sync, place.child("sync"))
             yield directory, Sync(kustomization, mapping(instance.get("kustomize")), place.child("kustomize"))
+
+
+def _whole_artifact(tree: Tree, file: str, kind: str) -> tuple[str, str] | None:
+    """Return the directory that a FluxInstance in a file syncs with the path `.`: all of a GitRepository; of an OCI
+    artifact, which may hold a part of the repository, the first directory on the way to the file that has a
+    kustomization, else the first one; None where the file lies at the top."""
+    if kind == "GitRepository":
+        return tree.base, tree.base
+    above = [directory for directory in directories_above(file) if directory and is_below(f"{directory}/", tree.base)]
+    arranged = (directory for directory in above if tree.kustomization_file(directory) is not None)
+    directory = next(arranged, above[0] if above else None)
+    return None if directory is None else (directory, directory)
 
 
 def _instance(manifest: Manifest) -> tuple[Any, Provenance]:
@@ -121,13 +152,43 @@ def _sync_kustomization(sync: Any, place: Provenance) -> Manifest:
 def _kustomizations(tree: Tree) -> Iterator[_Candidate]:
     for path, manifest in live_manifests(tree):
         if is_kustomization(manifest.body) and manifest.spec.get("sourceRef") and manifest.metadata.get("name"):
-            directory = tree.placed(path, text(manifest.spec.get("path")))
+            written = text(manifest.spec.get("path"))
+            directory = (_NOWHERE, "") if is_symbolic(written) else tree.placed(path, written)
             if directory is not None:
                 yield _Candidate(path, *directory)
 
 
-def _uncovered(candidates: list[_Candidate]) -> set[tuple[str, str]]:
-    """Return the directories of Kustomizations that no other one's path takes in."""
+def _takers(tree: Tree) -> dict[str, set[str]]:
+    """Return the directories whose kustomizations name a file or directory, by its path."""
+    takers: dict[str, set[str]] = defaultdict(set)
+    for directory in tree.kustomizations():
+        kustomization = tree.kustomization(directory)
+        if kustomization is None:
+            continue
+        for field in ("resources", "bases", "components"):
+            for entry, _ in entries(*kustomization, field):
+                path = join(directory, text(entry)) if text(entry) else None
+                if path is not None and path != directory:
+                    takers[path].add(directory)
+    return takers
+
+
+def _outermost(directory: str, takers: Mapping[str, Collection[str]]) -> set[str]:
+    """Return the directories of the kustomizations that take a directory in, by way of others, and that none does."""
+    outermost, seen, pending = set(), {directory}, [directory]
+    while pending:
+        place = pending.pop()
+        above = takers.get(place, ())
+        if not above:
+            outermost.add(place)
+        pending += [taker for taker in above if taker not in seen]
+        seen.update(above)
+    return outermost or {directory}
+
+
+def _uncovered(candidates: list[_Candidate], takers: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:
+    """Return the directories of Kustomizations that no other one's path takes in; where other kustomizations take such
+    a directory in, as overlays do with a base, those."""
     roots: set[tuple[str, str]] = set()
     marked: set[tuple[str, str]] = set()
     paths = {candidate.path for candidate in candidates}
@@ -136,8 +197,8 @@ def _uncovered(candidates: list[_Candidate]) -> set[tuple[str, str]]:
         others = (path for path in directories_above(file) if path in paths and path != own_path)
         if any(not (deploys_itself and is_below(path, own_path)) for path in others):
             continue
-        root = (own_path if deploys_itself else file.rpartition("/")[0], prefix)
-        roots.add(root)
+        places = {own_path} if deploys_itself else _outermost(file.rpartition("/")[0], takers)
+        roots.update((place, prefix) for place in places)
         if _MARKS & set(file.split("/")[:-1]):
-            marked.add(root)
+            marked.update((place, prefix) for place in places)
     return marked or roots

@@ -1,0 +1,215 @@
+"""What is one cluster, and what is not: each situation is a small repository, and the objects of its environments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.model import Finding
+from policylint.workspace import Workspace, open_workspace
+
+FLUX = "kustomize.toolkit.fluxcd.io/v1"
+
+
+def gateway(name: str, namespace: str = "infra") -> str:
+    return f"""\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: {name}, namespace: {namespace}}}
+spec: {{gatewayClassName: envoy, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}
+"""
+
+
+def policy(name: str, target: str, namespace: str = "infra") -> str:
+    return f"""\
+apiVersion: kuadrant.io/v1
+kind: RateLimitPolicy
+metadata: {{name: {name}, namespace: {namespace}}}
+spec:
+  targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: {target}}}
+  limits: {{all: {{rates: [{{limit: 5, window: 10s}}]}}}}
+"""
+
+
+def kustomization(*resources: str, more: str = "") -> str:
+    listed = "".join(f"- {resource}\n" for resource in resources)
+    return f"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n{listed}{more}"
+
+
+def flux(name: str, path: str) -> str:
+    return f"""\
+apiVersion: {FLUX}
+kind: Kustomization
+metadata: {{name: {name}, namespace: flux-system}}
+spec: {{path: "{path}", prune: true, interval: 1h, sourceRef: {{kind: GitRepository, name: flux-system}}}}
+"""
+
+
+def instance(path: str, kind: str = "GitRepository") -> str:
+    return f"""\
+apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata: {{name: flux, namespace: flux-system}}
+spec: {{sync: {{kind: {kind}, path: "{path}", url: "https://git.example.com/fleet"}}}}
+"""
+
+
+def tree(root: Path, files: dict[str, str]) -> Workspace:
+    for path, text in files.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return open_workspace([str(root)])
+
+
+def gateways(workspace: Workspace) -> dict[str, list[str]]:
+    """Return the names of the Gateways of each environment."""
+    return {
+        simulation.world.name: [state.gateway.key.name for state in simulation.topology.gateways]
+        for simulation in workspace.simulations
+    }
+
+
+def loud(workspace: Workspace) -> list[Finding]:
+    return [finding for finding in workspace.findings() if finding.severity != "note"]
+
+
+BASE = {"k8s/base/kustomization.yaml": kustomization("edge.yaml"), "k8s/base/edge.yaml": gateway("edge")}
+GATEWAYS = {f"apps/{name}/{name}.yaml": gateway(name) for name in ("prod", "staging", "old")}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param(
+            {
+                **BASE,
+                **{f"k8s/{name}/kustomization.yaml": kustomization("../base") for name in ("dev", "test", "prod")},
+            },
+            {"dev": ["edge"], "prod": ["edge"], "test": ["edge"]},
+            id="a stage that is called test",
+        ),
+        pytest.param(
+            {**BASE, "test/e2e/kustomization.yaml": kustomization("../../k8s/base", "more.yaml")},
+            {"default": ["edge"]},
+            id="a test that builds on what is deployed",
+        ),
+        pytest.param(
+            {
+                "example/kustomization.yaml": kustomization("../common/a", "../apps/b"),
+                "common/a/kustomization.yaml": kustomization("a.yaml"),
+                "common/a/a.yaml": gateway("a"),
+                "apps/b/kustomization.yaml": kustomization("b.yaml"),
+                "apps/b/b.yaml": gateway("b"),
+                "apps/c/kustomization.yaml": kustomization("c.yaml"),
+                "apps/c/c.yaml": gateway("c"),
+            },
+            {"default": ["a", "b", "c"]},
+            id="an example that is the installation",
+        ),
+        pytest.param(
+            {"demos/one/a.yaml": gateway("a"), "demos/two/b.yaml": gateway("b"), "system/edge.yaml": gateway("edge")},
+            {"one": ["a", "edge"], "two": ["b", "edge"]},
+            id="demos among plain files",
+        ),
+        pytest.param(
+            {**BASE, "demos/one/a.yaml": gateway("a"), "demos/two/kustomization.yaml": kustomization("b.yaml")}
+            | {"demos/two/b.yaml": gateway("b")},
+            {"default": ["edge"], "demos/one": ["a", "edge"], "demos/two": ["b", "edge"]},
+            id="demos beside a kustomization",
+        ),
+        pytest.param(
+            {
+                "k8s/edge.yaml": gateway("edge"),
+                "examples/basic/edge.yaml": gateway("other"),
+                "docs/d.yaml": gateway("d"),
+            },
+            {"default": ["edge"], "docs": ["d"], "examples/basic": ["other"]},
+            id="examples among plain files",
+        ),
+        pytest.param(
+            {"examples/a/kustomization.yaml": kustomization("a.yaml"), "examples/a/a.yaml": gateway("a")}
+            | {
+                "docs/b/kustomization.yaml": kustomization("b.yaml"),
+                "docs/b/b.yaml": gateway("b"),
+                "site.yml": "a: b\n",
+            },
+            {"default": ["a", "b"]},
+            id="nothing but examples",
+        ),
+        pytest.param(
+            {
+                **GATEWAYS,
+                "clusters/base/kustomization.yaml": kustomization("apps.yaml"),
+                "clusters/base/apps.yaml": flux("apps", "./apps/${CLUSTER}"),
+                "clusters/prod/kustomization.yaml": kustomization("../base"),
+                "clusters/staging/kustomization.yaml": kustomization("../base"),
+            },
+            {"prod": ["prod"], "staging": ["staging"]},
+            id="Kustomizations that come out of overlays, with variables in their paths",
+        ),
+        pytest.param(
+            {
+                **GATEWAYS,
+                "clusters/prod/flux.yaml": instance("clusters/prod"),
+                "clusters/prod/apps.yaml": flux("apps", "./apps/prod"),
+                "clusters/staging/apps.yaml": flux("apps", "./apps/staging"),
+                "apps/old/ks.yaml": flux("old", "./apps/old/app"),
+                "apps/old/app/app.yaml": gateway("app"),
+            },
+            {"prod": ["prod"], "staging": ["staging"]},
+            id="another cluster beside a FluxInstance",
+        ),
+        pytest.param(
+            {
+                "deploy/flux.yaml": instance(".", "OCIRepository"),
+                "deploy/edge.yaml": gateway("edge"),
+                "deploy/more.yaml": flux("more", "./sub"),
+                "deploy/sub/sub.yaml": gateway("sub"),
+                "elsewhere/other.yaml": gateway("other"),
+            },
+            {"cluster": ["edge", "sub"]},
+            id="a FluxInstance that syncs a whole OCI artifact",
+        ),
+        pytest.param(
+            {"sys/flux.yaml": instance("./"), "edge.yaml": gateway("edge"), "sys/more.yaml": gateway("more")},
+            {"cluster": ["edge", "more"]},
+            id="a FluxInstance that syncs a whole git repository",
+        ),
+    ],
+)
+def test_environments(tmp_path: Path, files: dict[str, str], expected: dict[str, list[str]]) -> None:
+    assert gateways(tree(tmp_path, files)) == expected
+
+
+@pytest.mark.parametrize("name", ["test", "examples"])
+def test_a_directory_that_is_named_is_deployed_whatever_it_is_called(tmp_path: Path, name: str) -> None:
+    files = {
+        **BASE,
+        f"k8s/{name}/kustomization.yaml": kustomization("own.yaml"),
+        f"k8s/{name}/own.yaml": gateway("own"),
+    }
+    tree(tmp_path, files)
+    named = open_workspace([str(tmp_path / "k8s" / name), str(tmp_path / "k8s" / "base")])
+    assert gateways(named) == {"default": ["edge", "own"]}
+
+
+def test_demos_do_not_override_each_other(tmp_path: Path) -> None:
+    files = {**BASE, "demos/one/limit.yaml": policy("one", "edge"), "demos/two/limit.yaml": policy("two", "edge")}
+    assert loud(tree(tmp_path, files)) == []
+
+
+def test_examples_that_nothing_deploys_are_counted(tmp_path: Path) -> None:
+    workspace = tree(tmp_path, {**BASE, "examples/a.yaml": gateway("a"), "docs/b.yaml": gateway("b")})
+    assert gateways(workspace) == {"default": ["edge"]}
+    assert workspace.coverage.not_rendered == ("2 files in docs/, examples/, which nothing deploys",)
+
+
+def test_a_namespace_with_nothing_but_policies_is_deployed_elsewhere(tmp_path: Path) -> None:
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: llm}\n"
+    files = {**BASE, "llm/limit.yaml": f"{policy('limit', 'inference', 'llm')}---\n{secret}"}
+    assert loud(tree(tmp_path, files)) == []
+    service = "apiVersion: v1\nkind: Service\nmetadata: {name: model, namespace: llm}\nspec: {ports: [{port: 80}]}\n"
+    found = loud(tree(tmp_path, {"llm/service.yaml": service}))
+    assert [(finding.rule, finding.location.file.rpartition("/")[2]) for finding in found] == [("GWP101", "limit.yaml")]

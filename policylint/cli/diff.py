@@ -80,7 +80,7 @@ def diff(run: DiffRun) -> int:
     """Show what a change does to effective policy: per route, with verdicts and findings that are new or fixed.
 
     The first argument is a revision: A..B, A...B (from the merge base), or A alone, compared with the work tree.
-    Without one: HEAD and the work tree. PATHs narrow down what is read. The configuration of the side before judges
+    Without one: HEAD and the work tree. PATHs say what to report on. The configuration of the side before judges
     both, and what the change does to it is reported.
     """
     if run.from_json is not None:

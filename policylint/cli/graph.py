@@ -139,11 +139,17 @@ def _drawing(setup: Setup, workspace: Workspace, resource: str, selection: Graph
 def _changes(sides: DiffSides, selection: GraphRequest, *, html: bool) -> Drawing:
     """Draw what changes between two revisions."""
     from policylint.compare import compare, pair_sides
+    from policylint.compare.within import within
     from policylint.report.graph import draw_changes
 
     pairs = pair_sides(sides.before.simulations, sides.after.simulations)
+    changes = compare(pairs)
+    if sides.scope is not None:
+        scopes = sides.scopes()
+        changes = within(changes, scopes)
+        pairs = [pair for pair in pairs if pair.after.world.name in scopes]
     findings = _findings(sides.request.setup, sides.after) if html else ()
-    return draw_changes(pairs, compare(pairs), selection, findings)
+    return draw_changes(pairs, changes, selection, findings)
 
 
 def _findings(setup: Setup, workspace: Workspace) -> list[Finding]:

@@ -85,7 +85,8 @@ class LintRun(ReportingRun):
 def lint(run: LintRun) -> int:
     """Report what is wrong with the policies and routes that are deployed below PATH.
 
-    PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
+    PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root. The repository around PATH is
+    read as well, and what concerns PATH is reported (--isolated reads less).
     """
     if run.hook:
         if run.add_ignore is not None:

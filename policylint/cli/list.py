@@ -49,7 +49,7 @@ def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revisio
     labels = _labels(selector) if selector else None
     workspace = run.open(run.setup(), revision)
     run.lap("read and simulate")
-    rows = entries(what, workspace.simulations, ListRequest(namespace, kind, labels))
+    rows = entries(what, workspace.simulations, ListRequest(namespace, kind, labels, workspace.scope))
     for piece in write(form, what, rows, Paint(wants_color(run.color))):
         put(piece)
     run.lap("report")

@@ -35,7 +35,8 @@ from policylint.cli.run import Run, is_empty, reading, showing
 def simulate(run: Run, strict: bool, what: str, form: str) -> int:
     """Show the computed state: policy and route status, effective policies with their origins.
 
-    PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
+    PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root. What is shown are
+    the environments in which PATH has a part, as a whole.
     """
     from policylint.cli.output import put, wants_color
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
 
+_MOST = 12
+"""Environments that are written out."""
 SCHEMA = "https://raw.githubusercontent.com/example/policylint/main/schemas/config.json"
 
 
@@ -14,8 +16,8 @@ class RepositorySummary(NamedTuple):
     """The facts about a repository that its first configuration mentions.
 
     Args:
-        directories: top-level directories that hold Gateway API objects or policies.
-        environments: names of the environments that were found.
+        directories: top-level directories that hold Gateway API objects or policies, or deploy others.
+        environments: the environments that were found: names, and the directories at which each begins.
         classes: GatewayClasses that Gateways name and no manifest declares.
         missing: other objects (`Kind namespace/name`) that references name and nothing deploys.
         namespaces: namespaces of routes whose labels no manifest shows, where a listener selects by label.
@@ -23,7 +25,7 @@ class RepositorySummary(NamedTuple):
     """
 
     directories: Sequence[str] = ()
-    environments: Sequence[str] = ()
+    environments: Mapping[str, Sequence[str]] = {}
     classes: Sequence[str] = ()
     missing: Sequence[str] = ()
     namespaces: Sequence[str] = ()
@@ -73,9 +75,12 @@ def configuration(summary: RepositorySummary, version: str) -> str:
 def _paths(summary: RepositorySummary) -> list[str]:
     """Return the lines about `paths`."""
     if not summary.directories:
-        return ["# Where manifests are. Default: everything below the git root.", "# paths: [clusters, apps]"]
+        return [
+            "# What to report on where no PATH is named; all of the repository is read. Default: everything.",
+            "# paths: [clusters, apps]",
+        ]
     return [
-        "# Where manifests are. Default: everything below the git root. Gateway API objects were found here:",
+        "# What to report on where no PATH is named; all of the repository is read. Default: everything. Found here:",
         f"# paths: [{', '.join(map(_quoted, summary.directories))}]",
     ]
 
@@ -85,12 +90,14 @@ def _environments(summary: RepositorySummary) -> list[str]:
     lines = ["# Clusters, each simulated by itself."]
     if len(summary.environments) > 1:
         lines[0] += f" Found without being told: {leading(summary.environments, 6)}."
-    return [
-        *lines,
-        "# environments:",
-        "#   - {name: prod, roots: [clusters/prod]}",
-        "#   - {name: staging, roots: [clusters/staging]}",
+    found = {name: roots for name, roots in summary.environments.items() if roots}
+    if len(found) < 2:
+        found = {"prod": ["clusters/prod"], "staging": ["clusters/staging"]}
+    shown = [
+        f"#   - {{name: {_quoted(name)}, roots: [{', '.join(map(_quoted, roots))}]}}"
+        for name, roots in list(found.items())[:_MOST]
     ]
+    return [*lines, "# environments:", *shown]
 
 
 def _assume(summary: RepositorySummary) -> list[str]:

@@ -424,11 +424,9 @@ class World:
         return {(*other[:2], other.name): other for other in unplaced}
 
     def _deployed(self, *kind: str) -> _Deployed:
-        """Return the namespaces and names of the objects of a kind; without one, the namespaces that this tree deploys:
-        those that are here, and those that hold more than is put beside what another repository deploys."""
+        """Return the namespaces and names of the objects of a kind; without one, the namespaces of all objects."""
         if kind not in self._places:
-            resources = self.of_kind(*kind) if kind else filter(_takes_up, self.resources.values())
-            keys = [resource.key for resource in resources]
+            keys = [resource.key for resource in self.of_kind(*kind)] if kind else list(self.resources)
             namespaces = {key.namespace for key in keys}
             if not kind:
                 namespaces |= {resource.key.name for resource in self.of_kind("", "Namespace")}
@@ -443,12 +441,6 @@ def _shortened(name: str) -> Iterator[str]:
     for place, letter in enumerate(name):
         if not letter.isdigit():
             yield name[:place] + name[place + 1 :]
-
-
-def _takes_up(resource: Resource) -> bool:
-    """Tell whether an object shows that its namespace is deployed from here: a policy or a Secret does not."""
-    is_policy = any(field in resource.spec for field in ("targetRef", "targetRefs", "targetSelectors"))
-    return not is_policy and resource.key[:2] not in UNCOMMITTED
 
 
 def _by_kind(resources: Iterable[Resource]) -> dict[tuple[str, str], list[Resource]]:

@@ -213,6 +213,14 @@ class DiffSides:
                 both[name] += scopes
         return {name: scopes for name, scopes in both.items() if any(scope.has_part() for scope in scopes)}
 
+    def have_part(self, scope: ReportScope) -> bool:
+        """Tell whether anything on one of the sides concerns a scope."""
+        return self.before.has_part(scope) or self.after.has_part(scope)
+
+    def join(self, apart: DiffSides) -> None:
+        """Take in what was opened of other paths of the same revisions."""
+        self.before, self.after = self.before.joined(apart.before), self.after.joined(apart.after)
+
     def of_after(self, file: str) -> str:
         """Return what a file of before is called after: the same, but for rendered manifests."""
         return file if self.directories is None else _moved(file, *self.directories)
@@ -331,7 +339,10 @@ def _of_revisions(request: DiffRequest, repository: Repository) -> DiffSides:
             raise UsageError(message)
     if around is not None:
         sides = DiffSides(request, both, scope=around.scope)
-        if sides.scopes():
+        alone = [path for path, scope in around.each if not sides.have_part(scope)]
+        if len(alone) < len(around.each):
+            if alone:
+                sides.join(DiffSides(request, sources([os.path.relpath(path) for path in alone])))
             return sides
         both = sources(named)
     return DiffSides(request, both)

@@ -124,11 +124,13 @@ def open(  # noqa: A001 - as `policylint.open`
     strict: bool = False,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    isolated: bool = False,
 ) -> Session:
     """Read and simulate manifests.
 
     Args:
-        paths: directories and files; none means the git root around the working directory.
+        paths: directories and files to report on; none means the git root around the working directory. The repository
+            around them is read as well.
         text: manifests as text or bytes instead of paths; no configuration holds for them but `config`.
         revision: a git revision as of which the paths are read; the configuration is the work tree's.
         config: the configuration file; none means the one found from the first path upward, never past the git root.
@@ -139,6 +141,7 @@ def open(  # noqa: A001 - as `policylint.open`
         snapshot: a `kubectl get -o yaml` dump: creation times, and objects that are not in the files.
         strict: read every document.
         select, ignore: ids, names and families of the rules that run, and that do not.
+        isolated: read nothing but the paths and what they refer to.
 
     Raises:
         UsageError: a path, the revision, the snapshot or the configuration cannot be used.
@@ -158,6 +161,7 @@ def open(  # noqa: A001 - as `policylint.open`
         strict=strict,
         select=tuple(select),
         ignore=tuple(ignore),
+        isolated=isolated,
     )
     setup = Setup.of(options)
     if text is None:
@@ -210,7 +214,7 @@ def diff(
 
     Args:
         revisions: `A..B`, `A...B` (from the merge base), or `A` alone, compared with the work tree.
-        paths: narrow down what is read.
+        paths: what to report on.
         repository: a directory in the repository; the configuration is looked for from there, on the side before.
         staged: compare with the index instead of the work tree.
         rendered: directories of rendered manifests, before and after, instead of revisions.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policylint.config.init_template import RepositorySummary
-from policylint.model import GATEWAY_GROUP
+from policylint.model import GATEWAY_GROUP, World
 from policylint.session.open import below_root
 from policylint.workspace import Workspace
 
@@ -22,7 +22,7 @@ def survey(workspace: Workspace) -> RepositorySummary:
             missing[str(key)] = None
     return RepositorySummary(
         _directories(workspace),
-        [simulation.world.name for simulation in workspace.simulations],
+        {simulation.world.name: _roots(simulation.world) for simulation in workspace.simulations},
         sorted(classes),
         sorted(missing),
         _namespaces(workspace),
@@ -31,7 +31,8 @@ def survey(workspace: Workspace) -> RepositorySummary:
 
 
 def _directories(workspace: Workspace) -> list[str]:
-    """Return the top-level directories with objects that rules judge; none when some of them lie at the top, too."""
+    """Return the top-level directories with objects that rules judge, and those from which anything is deployed; none
+    when some of them lie at the top, too."""
     directories: set[str] = set()
     at_top = False
     for simulation in workspace.simulations:
@@ -41,7 +42,23 @@ def _directories(workspace: Workspace) -> list[str]:
             if "gateway" in resource.key.group or simulation.catalog.get(resource.key.group, resource.key.kind):
                 directories.add(head)
                 at_top = at_top or not slash
+        for entry in simulation.world.entries:
+            directories.add(entry.partition("/")[0])
+            at_top = at_top or not entry
     return [] if at_top else sorted(directories)
+
+
+def _roots(world: World) -> list[str]:
+    """Return the directories at which an environment begins; none where its files are plain, or it begins at the
+    top."""
+    inner = {
+        path
+        for entry, paths in world.entries.items()
+        for path in paths
+        if not f"{entry}/".startswith(f"{path}/")  # what lies in a directory may well deploy it
+    }
+    roots = sorted(entry for entry in world.entries if entry not in inner and not entry.endswith((".yaml", ".yml")))
+    return [] if "" in roots else roots
 
 
 def _namespaces(workspace: Workspace) -> list[str]:

@@ -274,3 +274,15 @@ def test_a_revision_is_read_whole(repository: Path) -> None:
     (repository / "infra/login.yaml").unlink()
     assert [finding.rule for finding in policylint.open("apps/shop", revision="HEAD").lint().known] == ["GWP201"]
     assert policylint.open("apps/shop").lint().known == []
+
+
+def test_what_is_isolated_is_read_by_itself(repository: Path) -> None:
+    write(repository, PLAIN)
+    assert policylint.open("apps/shop", isolated=True).lint().known == []
+
+
+def test_a_diff_takes_paths_that_nothing_deploys_by_themselves(repository: Path) -> None:
+    after = {**NO_LOGIN, "examples/basic/all.yaml": f"{INFRA}---\n{route('posts', 'infra', backend='psots')}"}
+    cluster = {"clusters/prod/all.yaml": "---\n".join(flux(name, f"./{name}") for name in ("infra", "apps"))}
+    result = changed(repository, {**cluster, **LOGIN}, {**cluster, **after}, "apps/shop", "examples")
+    assert sorted(finding.rule for finding in result.new) == ["GWP302", "GWP406"]

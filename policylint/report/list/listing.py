@@ -14,6 +14,7 @@ from policylint.report.kit.identity import Names, json_text
 from policylint.simulation import Simulation
 from policylint.topology import BACKEND_KINDS, RouteState, whole
 from policylint.topology.backends import ports
+from policylint.workspace.scope import ReportScope, WorldScope
 
 VERSION = "list-v1"
 FORMATS = ("text", "wide", "json")
@@ -21,14 +22,23 @@ Entry = dict[str, Any]
 
 
 class ListRequest(NamedTuple):
-    """The rows to list; "" and None ask for all."""
+    """The rows to list; "" and None ask for all.
+
+    Args:
+        scope: the paths that are asked for.
+        own: what concerns them in one environment.
+    """
 
     namespace: str = ""
     kind: str = ""
     labels: dict[str, Any] | None = None
+    scope: ReportScope | None = None
+    own: WorldScope | None = None
 
     def fits(self, resource: Resource) -> bool:
         if self.labels is not None and not selectors.matches(self.labels, resource.labels):
+            return False
+        if self.own is not None and not self.own.holds_object(resource.key):
             return False
         return self.fits_key(resource.key)
 
@@ -54,7 +64,8 @@ def entries(table: str, simulations: Sequence[Simulation], request: ListRequest)
     rows = []
     for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
         environment = {"environment": simulation.world.name} if len(simulations) > 1 else {}
-        context = _Context(simulation, names, request, _acting(simulation, names))
+        own = None if request.scope is None else request.scope.of(simulation.world)
+        context = _Context(simulation, names, request._replace(own=own), _acting(simulation, names))
         rows += [environment | row for row in _TABLES[table](context)]
     return rows
 
@@ -173,7 +184,11 @@ def _gateways(context: _Context) -> Iterable[Entry]:
             "location": place(state.gateway.name_location),
         }
     for key in sorted(named):
-        if key.kind == "Gateway" and context.request.fits_key(key) and not context.request.labels:
+        if (
+            key.kind == "Gateway"
+            and context.request.fits_key(key)
+            and not (context.request.labels or context.request.scope)
+        ):
             acting = context.affected.get(key, [])
             yield {
                 "gateway": context.names.key(key),

@@ -150,6 +150,11 @@ class Catalog:
             implementation = self.implementation_of_controller(controller_name)
         return any(file.implementation == implementation and file.shares_hostnames for file in self._files)
 
+    def data_plane(self, implementation: str | None) -> list[Mapping[str, Any]]:
+        """Return where an implementation's proxies may run, the default first; nothing where that is not known."""
+        files = (file for file in self._files if file.implementation == implementation)
+        return [mapping(place) for file in files for place in sequence(file.content().get("dataPlane"))]
+
     def settings(self, implementation: str) -> dict[str, Any]:
         """Return the settings of an implementation's controller: its defaults, overridden by what the user says."""
         return {

@@ -70,6 +70,16 @@ def unstated_order(simulation: Simulation) -> bool:
     return bool(simulation.order_dependent)
 
 
+def any_network_policy(simulation: Simulation) -> bool:
+    from policylint.network.kinds import has_policies
+
+    return has_policies(simulation.world)
+
+
+def routes_and_network_policies(simulation: Simulation) -> bool:
+    return any_route(simulation) and any_network_policy(simulation)
+
+
 def broken_objects(simulation: Simulation) -> bool:
     """Need an object that its schema or a rule of its API server refuses."""
     from policylint.checks.kit.invariants import breaches
@@ -175,6 +185,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP521": RuleEntry("envoy_patch_order", of_kind("EnvoyFilter")),
     "GWP522": RuleEntry("access_log_without_provider", of_kind("Telemetry")),
     "GWP523": RuleEntry("deny_reaches_tcp", some_policy(lambda policy: policy.policy.spec.get("action") == "DENY")),
+    "GWP604": RuleEntry("gateway_cut_off", routes_and_network_policies),
     "GWP901": RuleEntry("unused_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP902": RuleEntry("unknown_rule_in_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP903": RuleEntry("suppression_without_reason", runs="in triage", where="policylint.triage.reports"),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 KUSTOMIZATION_FILES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
 Kinds = frozenset[tuple[str, str]]
+_CONTROLLER = re.compile(rb"^\s+kind: EnvoyGateway\s*$", re.M)
+"""A ConfigMap with the configuration of a controller, which says where its proxies run (`dataPlane` of the catalog)."""
 _POLICY_CRD = re.compile(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
 _CRD_FACT = re.compile(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
 _VARIABLES = re.compile(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
@@ -81,6 +83,11 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
                     continue
                 cluster_scoped |= _cluster_scoped(chunk)
             elif document.kind == "ConfigMap":
+                if _CONTROLLER.search(chunk):
+                    again = read_unread(data, document)
+                    documents += again.documents
+                    problems += again.problems
+                    continue
                 names[document.number] = frozenset(name.decode() for name in _NAME.findall(chunk)[:1000])
             unread.append(document)
     idle = 0

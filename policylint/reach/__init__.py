@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from policylint.reach.entries import Entry
 from policylint.reach.purposes import PURPOSES, Asked, Asker, asked
-from policylint.reach.ways import Way, all_ways, ways_in
+from policylint.reach.ways import WayIn, all_ways, ways_in
 
-__all__ = ["PURPOSES", "Asked", "Asker", "Entry", "Way", "all_ways", "asked", "ways_in"]
+__all__ = ["PURPOSES", "Asked", "Asker", "Entry", "WayIn", "all_ways", "asked", "ways_in"]

@@ -9,7 +9,7 @@ from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask
 from policylint.policy.results import Group
-from policylint.reach.ways import Way
+from policylint.reach.ways import WayIn
 from policylint.simulation import Simulation
 
 PURPOSES: Final = ("authentication", "authorization")
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     why: str = ""
 
 
-def asked(simulation: Simulation, way: Way, purpose: str) -> Asked:
+def asked(simulation: Simulation, way: WayIn, purpose: str) -> Asked:
     """Return what is asked of the requests of a way.
 
     Args:
@@ -78,7 +78,7 @@ def _owner(group: Group, path: str) -> ResourceKey | None:
     return next((by for at, by in owners if at[: len(steps)] == steps or steps[: len(at)] == at), None)
 
 
-def _unknown(simulation: Simulation, way: Way) -> str:
+def _unknown(simulation: Simulation, way: WayIn) -> str:
     """Return why something that was not seen may ask all the same."""
     if way.entry.port is None:
         return f"{way.entry.gateway} was not seen"

@@ -22,7 +22,7 @@ _PATHS: Final = ("Exact", "PathPrefix", "RegularExpression")
 _VALUES: Final = ("Exact", "RegularExpression")
 
 
-class Way(NamedTuple):
+class WayIn(NamedTuple):
     """A region of requests and its outcome.
 
     Args:
@@ -50,7 +50,7 @@ class Way(NamedTuple):
 
 def all_ways(
     simulation: Simulation, gateways: Iterable[ResourceKey] | None = None, also: Iterable[Predicate] = ()
-) -> Iterator[Way]:
+) -> Iterator[WayIn]:
     """Yield the ways through some Gateways of an environment, or through all; see `ways_in`."""
     tracer = Tracer(simulation)
     stated = tuple(also)
@@ -58,7 +58,7 @@ def all_ways(
         yield from ways_in(tracer, entry, stated)
 
 
-def ways_in(tracer: Tracer, entry: Entry, also: Sequence[Predicate] = ()) -> Iterator[Way]:
+def ways_in(tracer: Tracer, entry: Entry, also: Sequence[Predicate] = ()) -> Iterator[WayIn]:
     """Yield the regions of the requests at an entry: disjoint, and together all of them.
 
     Args:
@@ -68,7 +68,7 @@ def ways_in(tracer: Tracer, entry: Entry, also: Sequence[Predicate] = ()) -> Ite
     certificate = tracer.demands_certificate(plain)
     shown = "client" if certificate else ""
     if entry.scheme not in ("http", "https"):
-        yield Way(entry, "", (), (), tracer.trace(plain._replace(client_certificate=shown)), certificate)
+        yield WayIn(entry, "", (), (), tracer.trace(plain._replace(client_certificate=shown)), certificate)
         return
     for grpc in (False, True):
         candidates = tracer.contenders(plain._replace(grpc=grpc))
@@ -80,7 +80,7 @@ def ways_in(tracer: Tracer, entry: Entry, also: Sequence[Predicate] = ()) -> Ite
         found = regions(boxes, universe, _MOST_STEPS)
         undecided = tuple(sorted({pattern for dimension in dimensions for pattern in dimension.undecided}))
         if found is None:
-            yield Way(
+            yield WayIn(
                 entry,
                 "",
                 (universe,),
@@ -97,7 +97,7 @@ def ways_in(tracer: Tracer, entry: Entry, also: Sequence[Predicate] = ()) -> Ite
                 joined = tuple(merged(own))
                 words = " or ".join(described(dimensions, box) for box in joined[:3])
                 more = f" or {len(joined) - 3} more" if len(joined) > 3 else ""
-                yield Way(entry, words + more, joined, dimensions, tracer.trace(witness), certificate, undecided)
+                yield WayIn(entry, words + more, joined, dimensions, tracer.trace(witness), certificate, undecided)
 
 
 def _of_rules(candidates: Sequence[RuleCandidate], gained: Sequence[list[Box]]) -> Iterable[list[Box]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
@@ -19,7 +20,12 @@ from policylint.schema.broken import BrokenObject, as_stored, broken_objects, me
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
 from policylint.topology import RouteState, Topology, build
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.grants import Grants
+
+if TYPE_CHECKING:
+    from policylint.network.hops import Hops
+    from policylint.network.state import Network
 
 
 class Simulation:
@@ -44,6 +50,7 @@ class Simulation:
         "catalog",
         "cut",
         "groups",
+        "kept_hops",
         "order_dependent",
         "policies",
         "target_conditions",
@@ -74,12 +81,41 @@ class Simulation:
         self.cut = tuple(cut)
         self.broken = broken
         self.bindings = tuple(bindings)
+        self.kept_hops: Hops | None = None
 
     @property
     def unevaluated(self) -> list[ObjectBinding]:
         """Return the bindings of objects that no evaluator judges, but for parameters, which set up no request."""
         others = (binding for binding in self.bindings if binding.form != "parameters")
         return [binding for binding in others if binding.wanted not in self.policies]
+
+    @property
+    def hops(self) -> Hops:
+        """The ways through the network, and the network policies on them; computed on first use."""
+        if self.kept_hops is None:
+            from policylint.network.hops import SERVICE, Hops
+            from policylint.network.proxies import data_planes
+
+            planes = [
+                plane
+                for gateway in self.topology.gateways
+                for plane in data_planes(
+                    self.world, gateway, self.catalog.data_plane(implementation_of(gateway, self.catalog))
+                )
+            ]
+            backends = (backend for route in self.topology.routes for backend in route.backends)
+            services = [
+                backend.wanted
+                for backend in backends
+                if backend.wanted[:2] == SERVICE and not backend.resolution.missing and not backend.wanted.unplaced
+            ]
+            self.kept_hops = Hops(self.world, planes, services)
+        return self.kept_hops
+
+    @property
+    def network(self) -> Network:
+        """The network policies, ready for questions; computed on first use."""
+        return self.hops.network
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
         """Return, for each node at or below a target, the policies that own a setting in a context through it."""

@@ -66,6 +66,8 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
     """Return the trace of a request to a Pod: no route applies; the Service selecting it most closely is named."""
     world = tracer.simulation.world
     workload = _object(world, request.pod, _WORKLOADS)
+    if request.scheme in ("tcp", "udp", "sctp") and request.port is not None:
+        return Trace(request, Outcome((Share(workload, request.port, 1, 1.0),)), path=(whole(workload),))
     resource = world.get(workload)
     services = services_selecting(world, resource) if resource is not None else []
     if not services:

@@ -9,7 +9,7 @@ from policylint.errors import UsageError
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 
-SCHEMES = ("http", "https", "tls", "tcp", "udp")
+SCHEMES = ("http", "https", "tls", "tcp", "udp", "sctp")
 FIELDS = (
     "gateway",
     "client",
@@ -89,7 +89,7 @@ class Request(NamedTuple):
         return next((value for key, value in pairs if key == name), None)
 
     def __str__(self) -> str:
-        if self.scheme in ("tls", "tcp", "udp"):
+        if self.scheme not in _PORTS:
             place = self.service or self.pod or self.gateway
             target = self.sni or self.host or place
             return f"{self.scheme} {target}" + (f":{self.port}" if self.port is not None else "")
@@ -167,7 +167,7 @@ def from_url(
         given["port"] = port
     elif given["scheme"] in _PORTS and not service:
         given["port"] = _PORTS[given["scheme"]]
-    if given["scheme"] in ("tls", "tcp", "udp"):
+    if given["scheme"] in SCHEMES and given["scheme"] not in _PORTS:
         if host:
             given["sni"] = host
     else:

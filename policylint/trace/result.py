@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey
@@ -13,6 +14,9 @@ from policylint.policy.results import Group
 from policylint.topology import ListenerState
 from policylint.trace.filters import Redirect, Step
 from policylint.trace.request import Request
+
+if TYPE_CHECKING:
+    from policylint.network.hops import Way
 
 
 class Share(NamedTuple):
@@ -126,6 +130,7 @@ class Trace(NamedTuple):
         considered: the rules that matched but came second.
         nearest: near misses; only where nothing matched.
         notes: the assumptions behind the result.
+        network: the hops to the backends, None where no network policy is in sight or nothing is forwarded.
     """
 
     request: Request
@@ -150,6 +155,7 @@ class Trace(NamedTuple):
     considered: tuple[Considered, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()
+    network: Way | None = None
 
     def asking(self, *, must: bool) -> list[str]:
         """Return the settings of authentication that the request meets, sorted: those it must pass, or the others."""

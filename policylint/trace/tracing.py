@@ -15,7 +15,7 @@ from policylint.topology import Candidate, GatewayState, ListenerState, RouteSta
 from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.state import rejection
 from policylint.topology.status import client_validation
-from policylint.trace import layer4, mesh
+from policylint.trace import layer4, mesh, network
 from policylint.trace.answering import Responder
 from policylint.trace.backends import BackendTls
 from policylint.trace.hosts import may_be, serves
@@ -63,11 +63,11 @@ class Tracer:
             RequestError: it names a Gateway, Service or workload that does not exist.
         """
         if request.pod:
-            return mesh.to_pod(self, request)
+            return network.along(self.simulation, mesh.to_pod(self, request))
         if request.service:
-            return mesh.to_service(self, request)
+            return network.along(self.simulation, mesh.to_service(self, request))
         traces = [self._at_gateway(gateway, request) for gateway in self._gateways(request)]
-        best = min(traces, key=_preference)
+        best = network.along(self.simulation, min(traces, key=_preference))
         return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
 
     def attached(self, listener: ListenerState, *kinds: str) -> list[tuple[RouteState, Candidate]]:

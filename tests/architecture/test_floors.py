@@ -24,6 +24,7 @@ FLOORS = {
     "workspace": 6,
     "simulation": 5,
     "implementations": 4,
+    "network": 3,
     "schema": 3,
     "policy": 3,
     "topology": 2,

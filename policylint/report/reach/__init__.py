@@ -8,7 +8,7 @@ from typing import Any
 from policylint.model import ResourceKey
 from policylint.model.words import count, listing, verb
 from policylint.namedtuple import NamedTuple
-from policylint.reach import PURPOSES, Asked, Asker, Way, all_ways, asked
+from policylint.reach import PURPOSES, Asked, Asker, WayIn, all_ways, asked
 from policylint.report.kit.display import Paint, aligned, one_line, short_place
 from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import Names, json_place, json_text
@@ -34,7 +34,7 @@ class Question(NamedTuple):
     objects: Collection[ResourceKey] | None = None
     without: str = ""
 
-    def concerns(self, way: Way) -> bool:
+    def concerns(self, way: WayIn) -> bool:
         trace = way.trace
         to = {*(node.key for node in trace.path), *(share.key for share in trace.outcome.shares)}
         return self.objects is None or not to.isdisjoint(self.objects)
@@ -44,7 +44,7 @@ class Row(NamedTuple):
     """A way, and what is asked on it for each purpose."""
 
     simulation: Simulation
-    way: Way
+    way: WayIn
     answers: dict[str, Asked]
 
     @property
@@ -147,7 +147,7 @@ def _cells(row: Row) -> list[str]:
     return [row.way.entry.hosts, row.way.requests, _end(row.way), ", ".join(parts)]
 
 
-def _end(way: Way) -> str:
+def _end(way: WayIn) -> str:
     """Return where the requests of a way end: `shop/checkout (90%), shop/canary (10%)`, `301 redirect to https`."""
     ended = way.trace.outcome
     if ended.redirect is not None:

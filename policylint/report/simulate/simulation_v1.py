@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from policylint.network.kinds import has_policies
 from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.simulation import Simulation
@@ -27,14 +28,23 @@ def sections(simulations: Sequence[Simulation]) -> list[Section]:
             for entry in sorted(listed, key=lambda entry: entry[by]) if by else listed:
                 yield {"environment": simulation.world.name, **entry} if several else entry
 
+    network: list[Section] = []
+    if any(has_policies(simulation.world) for simulation in ordered):
+        from policylint.report.simulate import network_v1
+
+        network = [
+            ("connections", over(lambda its: network_v1.connections(its, names))),
+            ("ambiguous", over(lambda its: network_v1.ambiguous(its, names))),
+        ]
     return [
         ("environments", (_environment(simulation) for simulation in ordered)),
-        ("policies", over(lambda its: [_policy(state, names) for state in its.policies.values()], "policy")),
+        ("policies", over(lambda its: _policies(its, names), "policy")),
         ("routes", over(lambda its: [_route(state, names) for state in its.topology.routes], "route")),
         ("gateways", over(lambda its: [_gateway(state, names) for state in its.topology.gateways], "gateway")),
         ("listenersets", over(lambda its: _listener_sets(its, names), "listenerset")),
         ("effective", over(lambda its: _effective(its, names))),
         ("affected", over(lambda its: _affected(its, names), "object")),
+        *network,
     ]
 
 
@@ -45,6 +55,15 @@ def _environment(simulation: Simulation) -> Entry:
         "policies": len(simulation.policies),
         "routes": len(simulation.topology.routes),
     }
+
+
+def _policies(simulation: Simulation, names: Names) -> Iterator[Entry]:
+    for state in simulation.policies.values():
+        yield _policy(state, names)
+    if has_policies(simulation.world):
+        from policylint.report.simulate import network_v1
+
+        yield from network_v1.policies(simulation, names)
 
 
 def _policy(state: PolicyState, names: Names) -> Entry:

@@ -119,10 +119,17 @@ def page(trace: Trace, names: Names, paint: Paint, room: int) -> Iterator[str]:
     shares = [share for share in trace.outcome.shares if share.weight or len(trace.outcome.shares) == 1]
     places = [short_place(route.location(*share.pointer)) if route and share.pointer else "" for share in shares]
     steps.add_all("Backend", zip((_backend(share, names) for share in shares), places, strict=True))
+    if trace.network is not None and trace.network.hops:
+        from policylint.report.trace.hops import rows as hop_rows
+
+        steps.add(steps.begin("Network"))
+        for hop_row in hop_rows(trace.network, names):
+            steps.add(*hop_row)
     yield from steps.text(paint, room)
     if steps.number:
         yield "\n"
-    style = "strong" if trace.outcome.answered else "error"
+    cut_off = trace.network is not None and trace.network.verdict in ("denied", "partly")
+    style = "strong" if trace.outcome.answered and not cut_off else "error"
     yield f"{paint(style, 'Result:')} {one_line(result(trace, names))}\n"
     for near in trace.nearest[1:]:
         yield f"        or {one_line(_near(near.node, names))} (needs {one_line(', '.join(near.needs))})\n"
@@ -138,6 +145,10 @@ def result(trace: Trace, names: Names) -> str:
         port = "" if to.port is None else f":{to.port}"
         return f"{to.status} redirect to {to.scheme}://{to.host or '<host>'}{port}{to.path}."
     backends = outcome.backends
+    if backends and trace.network is not None and trace.network.verdict != "allowed":
+        from policylint.report.trace.hops import result as network_result
+
+        return network_result(trace.network, backends, names)
     if backends:
         parts = [
             f"{key.path} ({share:.0%})" if len(backends) > 1 or outcome.failing else key.path

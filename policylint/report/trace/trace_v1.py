@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.trace import Forwarded, Met, Outcome, Trace
+
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
+    from policylint.network.hops import Hop, Way
+    from policylint.network.walk import TierStep
 
 VERSION = "trace-v1"
 Entry = dict[str, Any]
@@ -46,8 +51,46 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
         content["location"] = json_place(trace.route.location(*trace.rule_pointer))
     if trace.outcome.reason:
         content["reason"] = trace.outcome.reason
+    if trace.network is not None:
+        content["network"] = network(trace.network, names)
     if trace.notes:
         content["notes"] = list(trace.notes)
+    return content
+
+
+def network(way: Way, names: Names) -> Entry:
+    """Return the hops through the network, each with the walk of either end."""
+    return {"verdict": way.verdict, "hops": [_hop(hop, names) for hop in way.hops]}
+
+
+def _hop(hop: Hop, names: Names) -> Entry:
+    content: Entry = {
+        "from": "clients" if hop.source is None else end_name(hop.source, names),
+        "to": end_name(hop.target, names),
+        "port": hop.port,
+        "verdict": hop.verdict,
+        "egress": [_step(step, names) for step in hop.egress],
+        "ingress": [_step(step, names) for step in hop.ingress],
+    }
+    return {**content, "because": hop.because} if hop.because else content
+
+
+def end_name(end: Endpoint, names: Names) -> str:
+    """Name an end of a connection: `Deployment shop/web`, `Gateway infra/edge (proxies)`."""
+    return names.key(end.key) + end.suffix
+
+
+def _step(step: TierStep, names: Names) -> Entry:
+    content: Entry = {"tier": step.tier, "action": step.action}
+    if step.policy is not None:
+        pointer = step.policy.pointer if step.rule is None else step.rule.pointer
+        content["policy"] = names.key(step.policy.key)
+        if step.rule is not None:
+            content["rule"] = f"{step.rule.direction}[{step.rule.position}]"
+            content["name"] = step.rule.name
+        content["location"] = json_place(step.policy.resource.location(*(pointer or ("metadata", "name"))))
+    if not step.certain:
+        content["certain"] = False
     return content
 
 

@@ -1,0 +1,128 @@
+"""GWP604: a route whose backend no proxy of its Gateway can reach, because a network policy isolates the pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.model import Finding, Related, ResourceKey
+from policylint.model.words import count
+from policylint.namedtuple import NamedTuple
+from policylint.network.hops import SERVICE, Hop, Way
+from policylint.network.ports import PortSpec
+from policylint.network.rules import Direction
+from policylint.network.state import Network
+from policylint.simulation import Simulation
+from policylint.topology import BackendState, RouteState
+
+RULE = "GWP604"
+
+
+class _Cut(NamedTuple):
+    """A backend of a route that a Gateway's proxies do not reach."""
+
+    route: RouteState
+    backend: BackendState
+    gateway: ResourceKey
+    hop: Hop
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    by_policy: dict[tuple[ResourceKey, str], list[_Cut]] = {}
+    known: dict[tuple[object, ...], Way] = {}
+    for route in simulation.topology.routes:
+        gateways = {parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None}
+        for backend in route.backends:
+            if backend.role != "backend" or backend.wanted[:2] != SERVICE or backend.granted is False:
+                continue
+            for gateway in sorted(gateways):
+                place = (gateway, backend.wanted, backend.port)
+                if place not in known:
+                    known[place] = simulation.hops.from_gateway(gateway, None, backend.wanted, backend.port)
+                way = known[place]
+                if way.verdict == "denied":
+                    hop = next(hop for hop in way.hops if hop.verdict == "denied")
+                    step = hop.deciding
+                    if step is not None and step.policy is not None:
+                        side = "egress" if step is hop.egress[-1] else "ingress"
+                        cut = _Cut(route, backend, gateway, hop)
+                        by_policy.setdefault((step.policy.key, side), []).append(cut)
+    for (key, side), cuts in sorted(by_policy.items()):
+        yield _finding(simulation, key, side, cuts)
+
+
+def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cut]) -> Finding:
+    network = simulation.network
+    first = cuts[0]
+    step = first.hop.deciding
+    assert step is not None
+    assert step.policy is not None
+    routes = list(dict.fromkeys(cut.route.route.key for cut in cuts))
+    services = list(dict.fromkeys(cut.backend.wanted for cut in cuts))
+    number = simulation.hops.number
+    subject = number(first.hop.target) if side == "ingress" else _source(simulation, first.hop)
+    peer = _source(simulation, first.hop) if side == "ingress" else number(first.hop.target)
+    doubts = [
+        rule.doubt for entry in network.entries(subject, _direction(side)) for rule, _ in entry.rules if rule.doubt
+    ]
+    unseen = simulation.world.unseen.reason(
+        ResourceKey("networking.k8s.io", "NetworkPolicy", key.namespace or first.backend.wanted.namespace, "")
+    )
+    notes = [f"note: {doubt}" for doubt in dict.fromkeys(doubts)]
+    if unseen:
+        notes.append(f"note: {unseen}, and may hold a policy that lets them through")
+    certain = not notes
+    more = f" and {count(len(routes) - 1, 'other route')}" if len(routes) > 1 else ""
+    if side == "ingress":
+        what = f"{key} keeps the proxies of {first.gateway} from its pods on {first.hop.port}"
+    else:
+        what = f"{key} keeps the proxies of {first.gateway} from sending to its pods on {first.hop.port}"
+    pointer = ("metadata", "name") if step.rule is None else step.rule.pointer
+    return Finding(
+        RULE,
+        "error" if certain else "warning",
+        f"no request of {routes[0]}{more} reaches {services[0]}: {what}",
+        step.policy.resource.location(*pointer),
+        resources=(key, *routes[:20], *services[:20]),
+        label=_nearest(network, subject, peer, first.hop, _direction(side)),
+        related=tuple(
+            Related(f"sent to {cut.backend.wanted}", cut.route.route.location(*cut.backend.pointer)) for cut in cuts[:4]
+        ),
+        confidence="certain" if certain else "assumed",
+        help=(*notes, "note: the routes are accepted and their references resolve: no status shows it"),
+        field=side,
+    )
+
+
+def _direction(side: str) -> Direction:
+    return "ingress" if side == "ingress" else "egress"
+
+
+def _source(simulation: Simulation, hop: Hop) -> int:
+    assert hop.source is not None
+    return simulation.hops.number(hop.source)
+
+
+def _nearest(network: Network, subject: int, peer: int, hop: Hop, direction: Direction) -> str:
+    """Return what the rule that comes nearest lacks."""
+    universe = network.universe
+    port = 0
+    for number in filter(None, hop.port.partition(" ")[2].split(",")):
+        port |= universe.ports.at(hop.port.partition(" ")[0], int(number))
+    found: list[tuple[int, str]] = []
+    for entry in network.entries(subject, direction):
+        for rule, parts in entry.rules:
+            place = f"{rule.direction}[{rule.position}] of {entry.policy.key}"
+            if rule.action != "Allow":
+                continue
+            if any(part.maybe >> peer & 1 for part in parts):
+                opened = 0
+                for part in parts:
+                    opened |= part.ports
+                alike = opened & universe.ports.of(PortSpec(hop.port.partition(" ")[0]))
+                found.append((0 if alike else 1, f"nearest is {place}, which opens {universe.ports.words(opened)}"))
+            elif any(part.ports & port for part in parts):
+                found.append((2, f"nearest is {place}, which opens the port to others"))
+    if not found:
+        way = "lets anything in" if direction == "ingress" else "lets anything out"
+        return f"no rule {way} on {hop.port}"
+    return min(found)[1]

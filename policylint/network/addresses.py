@@ -1,0 +1,113 @@
+"""Address ranges: all CIDRs of all rules cut the addresses into disjoint intervals, each of which is one more peer."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_network
+
+from policylint.namedtuple import NamedTuple
+
+_V6 = 1 << 32
+"""IPv6 addresses are numbered after the IPv4 ones."""
+_END = {4: _V6, 6: _V6 + (1 << 128)}
+_PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7")
+"""Where the addresses of pods lie, unless somebody gives them public ones."""
+
+
+class Range(NamedTuple):
+    """An interval of addresses, as numbers; `high` is the first one after it."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        last = self.high - 1
+        if self.low >= _V6:
+            return f"{IPv6Address(self.low - _V6)}-{IPv6Address(last - _V6)}"
+        return f"{IPv4Address(self.low)}-{IPv4Address(last)}"
+
+
+@lru_cache(maxsize=4096)
+def cidr(text: str) -> Range | None:
+    """Return the addresses of a CIDR, None where it is none. Bits of the host are ignored, as Go's ParseCIDR does."""
+    address, slash, bits = text.partition("/")
+    if not slash or not bits.isascii() or not bits.isdigit() or "%" in address or (len(bits) > 1 and bits[0] == "0"):
+        return None
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        return None
+    offset = 0 if network.version == 4 else _V6
+    return Range(offset + int(network.network_address), offset + int(network.broadcast_address) + 1)
+
+
+def is_everything(text: str) -> bool:
+    """Return whether a CIDR is all addresses of its family."""
+    return text.endswith("/0")
+
+
+class Addresses:
+    """The disjoint intervals that CIDRs cut the addresses into, numbered from `first`.
+
+    IPv6 is part of it only where a rule speaks of it.
+    """
+
+    __slots__ = ("_first", "_starts", "all", "ranges")
+
+    def __init__(self, cidrs: Iterable[str], first: int) -> None:
+        starts, end = {0}, _V6
+        for found in filter(None, map(cidr, cidrs)):
+            starts |= {found.low, found.high}
+            if found.low >= _V6:
+                starts.add(_V6)
+                end = _END[6]
+        self._starts = sorted(start for start in starts if start < end)
+        self._first = first
+        self.ranges = [Range(*pair) for pair in zip(self._starts, [*self._starts[1:], end], strict=True)]
+        self.all = self._bits(0, len(self.ranges))
+
+    def of(self, text: str, excepted: Iterable[str] = ()) -> int:
+        """Return the intervals of a CIDR without those of its exceptions."""
+        bits = self._of(text)
+        for exception in excepted:
+            bits &= ~self._of(exception)
+        return bits
+
+    def _of(self, text: str) -> int:
+        found = cidr(text)
+        if found is None:
+            return 0
+        return self._bits(bisect_right(self._starts, found.low) - 1, bisect_left(self._starts, found.high))
+
+    def _bits(self, low: int, high: int) -> int:
+        return ((1 << high - low) - 1) << self._first + low
+
+    def words(self, numbers: Iterable[int]) -> list[str]:
+        """Return intervals by their numbers as text, neighbours as one."""
+        joined: list[Range] = []
+        for number in sorted(numbers):
+            interval = self.ranges[number - self._first]
+            if joined and joined[-1].high == interval.low != _V6:
+                joined[-1] = Range(joined[-1].low, interval.high)
+            else:
+                joined.append(interval)
+        return list(map(str, joined))
+
+
+def may_hold_pods(text: str, excepted: Iterable[str] = ()) -> bool:
+    """Return whether pods may have addresses of a CIDR outside its exceptions: private ones are left of it."""
+    found = cidr(text)
+    if found is None:
+        return False
+    cut = sorted(filter(None, map(cidr, excepted)))
+    for private in filter(None, map(cidr, _PRIVATE)):
+        at = max(found.low, private.low)
+        end = min(found.high, private.high)
+        for exception in cut:
+            if exception.low <= at < exception.high:
+                at = exception.high
+        if at < end:
+            return True
+    return False

@@ -1,0 +1,105 @@
+"""All connections: sources of equal egress rows against destinations of equal ingress rows, never pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.namedtuple import NamedTuple
+from policylint.network.rules import Direction
+from policylint.network.selecting import numbers_of
+from policylint.network.state import Network
+from policylint.network.walk import Column, Row
+
+
+class Connection(NamedTuple):
+    """Every source with every target, on some ports; no end with itself.
+
+    Args:
+        sources, targets: sets of ends.
+        certain: whether it is allowed for certain; else it is not known.
+    """
+
+    sources: int
+    targets: int
+    ports: int
+    certain: bool
+
+
+def connections(network: Network) -> list[Connection]:
+    """Return everything that is allowed, or may be; what no row holds is denied."""
+    allowed: dict[tuple[int, int, bool], int] = {}
+    for sources, targets, ports, certain in _products(network):
+        key = (sources, targets, certain)
+        allowed[key] = allowed.get(key, 0) | ports
+    joined: dict[tuple[int, int, bool], int] = {}
+    for (sources, targets, certain), ports in allowed.items():
+        place = (sources, ports, certain)
+        joined[place] = joined.get(place, 0) | targets
+    found = [
+        Connection(without_self[0], without_self[1], ports, certain)
+        for (sources, ports, certain), targets in joined.items()
+        for without_self in apart(sources, targets)
+    ]
+    return sorted(found)
+
+
+def groups(network: Network, direction: Direction) -> list[tuple[int, Row]]:
+    """Return the ends by their rows; address ranges are open."""
+    universe = network.universe
+    by_row: dict[Row, int] = {}
+    for members, _, row in network.classes(direction):
+        by_row[row] = by_row.get(row, 0) | members
+    if universe.addresses.all:
+        is_open = (Column(universe.ports.all, universe.everything, 0),)
+        by_row[is_open] = by_row.get(is_open, 0) | universe.addresses.all
+    return [(members, row) for row, members in by_row.items()]
+
+
+def _products(network: Network) -> Iterator[tuple[int, int, int, bool]]:
+    outside = network.universe.addresses.all
+    sources = groups(network, "egress")
+    for targets, ingress in groups(network, "ingress"):
+        for column in ingress:
+            for members, egress in sources:
+                senders = members & column.allowed
+                if not senders:
+                    continue
+                for way in egress:
+                    ports = column.ports & way.ports
+                    receivers = targets & way.allowed
+                    if ports and receivers:
+                        yield from _certainty(senders, receivers, ports, column.denied, way.denied, outside)
+
+
+def _certainty(
+    senders: int, receivers: int, ports: int, refused_senders: int, refused_receivers: int, outside: int
+) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield what is certain, then what is not; nothing from outside to outside."""
+    for from_part, is_sure in ((senders & ~refused_senders, True), (senders & refused_senders, False)):
+        for to_part, is_sure_too in ((receivers & ~refused_receivers, True), (receivers & refused_receivers, False)):
+            if from_part and to_part:
+                inner = from_part & ~outside
+                if inner:
+                    yield inner, to_part, ports, is_sure and is_sure_too
+                if from_part & outside and to_part & ~outside:
+                    yield from_part & outside, to_part & ~outside, ports, is_sure and is_sure_too
+
+
+def apart(sources: int, targets: int) -> Iterator[tuple[int, int]]:
+    """Yield products that together are `sources` x `targets` without any end to itself.
+
+    What stands on both sides is halved by each bit of its position: two products per bit instead of one per end.
+    """
+    shared = sources & targets
+    if not shared:
+        yield sources, targets
+        return
+    if sources & ~shared:
+        yield sources & ~shared, targets
+    if targets & ~shared:
+        yield shared, targets & ~shared
+    numbers = list(numbers_of(shared))
+    for bit in range((len(numbers) - 1).bit_length()):
+        ones = sum(1 << number for position, number in enumerate(numbers) if position >> bit & 1)
+        yield ones, shared & ~ones
+        yield shared & ~ones, ones

@@ -1,0 +1,159 @@
+"""The ends of connections: pods that no selector can tell apart, one per workload, and what stands in for unseen ones.
+
+Labels, named ports and hostNetwork are the pod template's. A Pod with an owner stands for its owner; a workload with an
+owner is left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
+from policylint.network.ports import LAST, PROTOCOLS
+from policylint.topology.references import port_number
+from policylint.topology.workloads import WORKLOADS, pod_template
+
+KINDS = (
+    *WORKLOADS,
+    ("apps.openshift.io", "DeploymentConfig"),
+    ("kubevirt.io", "VirtualMachine"),
+)
+_GROUPS = {kind: group for group, kind in KINDS}
+
+
+class NamedPort(NamedTuple):
+    """A container port with a name."""
+
+    name: str
+    protocol: str
+    number: int
+
+
+class Endpoint(NamedTuple):
+    """One end of connections.
+
+    Args:
+        role: workload; pods (not seen); proxies (of a Gateway); identity (of a Gateway without pods of its own); nodes;
+            api-server.
+        key: the object that it stands for: the workload, or the Gateway.
+        namespace: of the pods; "" for what is no pod, and starting with `?` where it is not known.
+        open: whether the pods may carry labels, and listen on ports, that nobody saw.
+        listed: the numbers of the container ports, with protocols: documentation, which no engine enforces.
+        host: whether the pods use their node's network.
+        account: their service account, "" where it is not known.
+        resource: the object that holds the pod template.
+        alternative: whether another endpoint stands for the same proxies where they most likely are.
+    """
+
+    role: str
+    key: ResourceKey
+    namespace: str
+    labels: Mapping[str, Any] = {}
+    open: bool = False
+    named: tuple[NamedPort, ...] = ()
+    listed: frozenset[tuple[str, int]] = frozenset()
+    host: bool = False
+    account: str = ""
+    resource: Resource | None = None
+    alternative: bool = False
+
+    @property
+    def is_pod(self) -> bool:
+        """Whether selectors of pods can select it."""
+        return self.role in ("workload", "pods", "proxies")
+
+    @property
+    def suffix(self) -> str:
+        """What its name has after the key's: ` (proxies)`."""
+        return {"proxies": " (proxies)", "identity": " (Cilium)"}.get(self.role, "")
+
+    def __str__(self) -> str:
+        return f"{self.key}{self.suffix}"
+
+
+NODES = Endpoint("nodes", ResourceKey("", "", "", "the nodes"), "")
+API_SERVER = Endpoint("api-server", ResourceKey("", "", "", "the API server"), "")
+
+
+def workloads(world: World) -> list[Endpoint]:
+    """Return one endpoint per workload, sorted by kind, namespace and name within the order of KINDS."""
+    found: dict[ResourceKey, Endpoint] = {}
+    for group, kind in KINDS:
+        for resource in world.of_kind(group, kind):
+            owner = _owner(world, resource)
+            if owner is None:
+                found[resource.key] = _of_template(resource, resource.key)
+            elif kind == "Pod":
+                found.setdefault(owner, _of_template(resource, owner))
+    return list(found.values())
+
+
+def stand_ins(world: World, namespaces: Iterable[str]) -> list[Endpoint]:
+    """Return one endpoint for all unseen pods of each namespace in which there may be some."""
+    return [
+        Endpoint("pods", ResourceKey("", "Pods", namespace, "*"), namespace, open=True)
+        for namespace in sorted(namespaces)
+        if world.unseen.reason(ResourceKey("apps", "Deployment", namespace, ""))
+    ]
+
+
+def behind(service: ResourceKey, seen: Resource | None) -> Endpoint:
+    """Return an endpoint for the unseen pods behind a Service: they carry at least the labels of its selector."""
+    key = ResourceKey("", "Pods", service.namespace, service.name)
+    selector = mapping(seen.spec.get("selector")) if seen is not None else {}
+    labels = {name: value for name, value in selector.items() if isinstance(value, str)}
+    return Endpoint("pods", key, service.namespace, labels, open=True)
+
+
+def _owner(world: World, resource: Resource) -> ResourceKey | None:
+    """Return the workload that controls an object, as far up as the world shows; None where none does."""
+    owner: ResourceKey | None = None
+    for _ in range(len(_GROUPS)):  # a chain is at most CronJob, Job, Pod; anything longer is a circle
+        references = map(mapping, sequence(resource.metadata.get("ownerReferences")))
+        kinds = ((text(reference.get("kind")), text(reference.get("name"))) for reference in references)
+        above = next(((kind, name) for kind, name in kinds if kind in _GROUPS and kind != "Pod" and name), None)
+        if above is None:
+            return owner
+        owner = ResourceKey(_GROUPS[above[0]], above[0], resource.key.namespace, above[1])
+        seen = world.get(owner)
+        if seen is None or seen is resource:
+            return owner
+        resource = seen
+    return owner
+
+
+def _of_template(resource: Resource, key: ResourceKey) -> Endpoint:
+    template = pod_template(resource)
+    spec = mapping(template.get("spec"))
+    ports = list(_container_ports(spec))
+    return Endpoint(
+        "workload",
+        key,
+        resource.key.namespace,
+        {
+            name: value
+            for name, value in mapping(mapping(template.get("metadata")).get("labels")).items()
+            if isinstance(value, str)
+        },
+        named=tuple(port for port in ports if port.name),
+        listed=frozenset((port.protocol, port.number) for port in ports),
+        host=spec.get("hostNetwork") is True,
+        account=text(spec.get("serviceAccountName")) or text(spec.get("serviceAccount")) or "default",
+        resource=resource,
+    )
+
+
+def _container_ports(spec: Mapping[str, Any]) -> Iterator[NamedPort]:
+    """Yield the ports of containers and of sidecars, the init containers that go on running."""
+    sidecars = [
+        container
+        for container in map(mapping, sequence(spec.get("initContainers")))
+        if container.get("restartPolicy") == "Always"
+    ]
+    for container in (*map(mapping, sequence(spec.get("containers"))), *sidecars):
+        for port in map(mapping, sequence(container.get("ports"))):
+            number, protocol = port_number(port.get("containerPort")), port.get("protocol") or "TCP"
+            if number is not None and 0 < number <= LAST and protocol in PROTOCOLS:
+                yield NamedPort(text(port.get("name")), protocol, number)

@@ -1,0 +1,237 @@
+"""The way of a request through the network: client to proxy, proxy to the pods behind a backend.
+
+Policies see the pods' ports, after the Service has translated its own: `targetPort`, by name for each pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
+from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
+from policylint.network.ports import PROTOCOLS, PortSpec
+from policylint.network.proxies import DataPlane
+from policylint.network.selecting import numbers_of
+from policylint.network.state import Network, both, read_policies
+from policylint.network.walk import TierStep
+
+SERVICE = ("", "Service")
+
+
+class Hop(NamedTuple):
+    """One step of the way.
+
+    Args:
+        source, target: the ends; None for clients outside.
+        port: `TCP 8080`, as the pod has it; "" where it is not known.
+        verdict: allowed, denied or unknown.
+        because: why it is not known, "" otherwise.
+    """
+
+    source: Endpoint | None
+    target: Endpoint
+    port: str
+    verdict: str
+    egress: tuple[TierStep, ...] = ()
+    ingress: tuple[TierStep, ...] = ()
+    because: str = ""
+
+    @property
+    def deciding(self) -> TierStep | None:
+        """What stops the hop, or may stop it: the last step of a walk that does not end with Allow."""
+        for walk in (self.egress, self.ingress):
+            if walk and (walk[-1].action != "Allow" or not all(step.certain for step in walk)):
+                stopping = [step for step in walk if step.action == "Deny" or not step.certain]
+                return (stopping or walk)[-1]
+        return None
+
+
+class Way(NamedTuple):
+    """All hops to one backend.
+
+    Args:
+        verdict: allowed, denied, partly (some of the pods are cut off), unknown.
+    """
+
+    verdict: str
+    hops: tuple[Hop, ...]
+
+
+class Hops:
+    """Answers whether Gateways and workloads get to backends, in one world."""
+
+    def __init__(
+        self,
+        world: World,
+        planes: Iterable[DataPlane] = (),
+        services: Iterable[ResourceKey] = (),
+    ) -> None:
+        """Number the ends of the world.
+
+        Args:
+            planes: of all Gateways.
+            services: the backends of routes.
+        """
+        self.planes: dict[ResourceKey, list[DataPlane]] = {}
+        for plane in planes:
+            self.planes.setdefault(plane.gateway, []).append(plane)
+        found = workloads(world)
+        more = [plane.endpoint for listed in self.planes.values() for plane in listed]
+        by_namespace: dict[str, list[Endpoint]] = {}
+        for endpoint in found:
+            by_namespace.setdefault(endpoint.namespace, []).append(endpoint)
+        for service in dict.fromkeys(services):
+            seen = world.get(service)
+            selector = mapping(seen.spec.get("selector")) if seen is not None else {}
+            around = by_namespace.get(service.namespace, ())
+            if seen is None or (
+                selector and not any(selector.items() <= endpoint.labels.items() for endpoint in around)
+            ):
+                more.append(behind(service, seen))
+        policies = read_policies(world)
+        namespaces = {endpoint.namespace for endpoint in (*found, *more) if endpoint.namespace}
+        namespaces |= {policy.key.namespace for policy in policies if policy.key.namespace}
+        self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more))
+        self._number = {id(endpoint): number for number, endpoint in enumerate(self.network.universe.endpoints)}
+
+    def from_gateway(self, gateway: ResourceKey, listener: int | None, backend: ResourceKey, port: int | None) -> Way:
+        """Return the way from clients through a Gateway to the pods behind a backend.
+
+        Args:
+            listener: the listener's port, None where it is not known.
+        """
+        ways = []
+        for plane in self.planes.get(gateway, ()):
+            hops = [] if listener is None else self._from_clients(plane, listener)
+            hops += self.to_backend(plane.endpoint, backend, port)
+            ways.append(joined(hops))
+        if not ways:
+            return Way("unknown", ())
+        best = ways[0]
+        if best.verdict == "denied" and any(way.verdict != "denied" for way in ways):
+            # Denied where the proxies most likely are, and not where they may be as well.
+            return best._replace(verdict="unknown", hops=tuple(hop._replace(because=_ELSEWHERE) for hop in best.hops))
+        return best
+
+    def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None) -> list[Hop]:
+        """Return the hops from an end to the pods behind a backend, on the ports that they have for the backend's.
+
+        There are none to what is no Service, and to one that selects no pods.
+        """
+        number = self._number[id(source)]
+        return [self._hop(number, target, protocol, ports) for target, protocol, ports in self._pods(backend, port)]
+
+    def number(self, end: Endpoint) -> int:
+        """Return the number of an end."""
+        return self._number[id(end)]
+
+    def to_pod(self, source: int, target: int, protocol: str, port: int) -> Hop:
+        """Return the hop from one end to another, both by number."""
+        return self._hop(source, target, protocol, [port])
+
+    def pods(self, service: Resource) -> list[int]:
+        """Return the ends behind a Service: the workloads that it selects, else what stands in for them."""
+        selector = mapping(service.spec.get("selector"))
+        if not selector:
+            return []
+        members = numbers_of(self.network.universe.members(service.key.namespace))
+        ends = self.network.universe.endpoints
+        seen = [number for number in members if ends[number].role == "workload"]
+        seen = [number for number in seen if selector.items() <= ends[number].labels.items()]
+        return seen or self._unseen(service.key)
+
+    def _unseen(self, service: ResourceKey) -> list[int]:
+        """Return what stands in for the pods behind a Service."""
+        number = self.network.numbers.get(f"Pods {service.path}")
+        return [] if number is None else [number]
+
+    def _pods(self, backend: ResourceKey, port: int | None) -> Iterator[tuple[int, str, list[int]]]:
+        """Yield the pods behind a port of a backend: end, protocol, ports there (none where that is not known)."""
+        service = self.network.world.get(backend) if backend[:2] == SERVICE else None
+        if service is None:
+            for number in self._unseen(backend) if backend[:2] == SERVICE else ():
+                yield number, "TCP", []
+            return
+        ports = [mapping(entry) for entry in sequence(service.spec.get("ports"))]
+        entry = next((entry for entry in ports if entry.get("port") == port), None)
+        if entry is None:
+            return
+        protocol = text(entry.get("protocol"), "TCP")
+        for number in self.pods(service):
+            yield number, protocol, target_ports(self.network.universe.endpoints[number], entry)
+
+    def _from_clients(self, plane: DataPlane, listener: int) -> list[Hop]:
+        """Return the hop from clients outside to the proxies; what no policy isolates needs none."""
+        number = self._number[id(plane.endpoint)]
+        entries = self.network.entries(number, "ingress")
+        if not entries:
+            return []
+        universe = self.network.universe
+        port = plane.container_port(listener)
+        ports = universe.ports.at("TCP", port)
+        verdict = self.network.check(number, "ingress", universe.addresses.all, ports)
+        because = ""
+        if verdict != "allowed":
+            anybody = self.network.check(number, "ingress", universe.everything, ports)
+            if verdict == "unknown" or anybody != "denied":
+                # Load balancers may hide the client's address behind a node's.
+                verdict, because = "unknown", "whether clients get to the proxies hangs on the address that they show"
+        steps = self.network.steps(number, "ingress", universe.addresses.all, ports)
+        return [Hop(None, plane.endpoint, f"TCP {port}", verdict, (), steps, because)]
+
+    def _hop(self, source: int, target: int, protocol: str, ports: Sequence[int]) -> Hop:
+        universe = self.network.universe
+        ends = universe.endpoints[source], universe.endpoints[target]
+        if protocol not in PROTOCOLS:
+            return Hop(*ends, "", "unknown", because=f"policies say nothing about {protocol}")
+        bits = 0
+        for port in ports:
+            bits |= universe.ports.at(protocol, port)
+        answer = self.network.ask(source, target, bits or universe.ports.of(PortSpec(protocol)))
+        shown = f"{protocol} {','.join(map(str, ports))}".strip()
+        because = ""
+        if answer.verdict == "unknown":
+            because = _doubt(ends, answer.egress + answer.ingress, ports)
+        return Hop(*ends, shown, answer.verdict, answer.egress, answer.ingress, because)
+
+
+_ELSEWHERE = "the proxies may run in another namespace than the usual one, and nothing here says where"
+
+
+def joined(hops: Sequence[Hop]) -> Way:
+    """Return the hops to one backend as one way: clients and proxies in series, the pods side by side."""
+    before = [hop.verdict for hop in hops if hop.source is None]
+    pods = {hop.verdict for hop in hops if hop.source is not None}
+    if not pods:
+        return Way("denied" if "denied" in before else "unknown", tuple(hops))
+    at_pods = pods.pop() if len(pods) == 1 else "unknown" if "unknown" in pods else "partly"
+    if at_pods == "partly":
+        return Way(both(*before) if both(*before) != "allowed" else "partly", tuple(hops))
+    return Way(both(*before, at_pods), tuple(hops))
+
+
+def target_ports(endpoint: Endpoint, entry: Any) -> list[int]:
+    """Return what a port of a Service is on a pod; nothing where that is not known."""
+    target, number = entry.get("targetPort"), entry.get("port")
+    if isinstance(target, str) and not target.isdigit():
+        protocol = text(entry.get("protocol"), "TCP")
+        return [port.number for port in endpoint.named if port.name == target and port.protocol == protocol]
+    value = number if target is None else int(target) if isinstance(target, str) else target
+    return [value] if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536 else []
+
+
+def _doubt(ends: tuple[Endpoint, Endpoint], steps: Iterable[TierStep], ports: Sequence[int]) -> str:
+    """Return why a verdict is not known."""
+    if any(end.namespace[:1] == "?" for end in ends if end.role == "proxies"):
+        return "where the proxies run is not known"
+    if not ports:
+        return f"the port of {ends[1]} is not known"
+    for step in steps:
+        if not step.certain and step.policy is not None:
+            place = f"{step.policy.key}"
+            if step.rule is not None:
+                place = f"{place} {step.rule.direction}[{step.rule.position}]"
+            return f"it hangs on {place}, which rests on labels, ports or addresses that no manifest shows"
+    return "it rests on labels that no manifest shows"

@@ -1,0 +1,172 @@
+"""Where the proxies of Gateways run, and with which labels: the pods that network policies let through, or do not.
+
+Source: GEP-1762 (Standard) «In cluster Gateway deployments»; who differs from it says so in the catalog (`dataPlane`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from policylint.documents import read
+from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.namedtuple import NamedTuple
+from policylint.network.endpoints import Endpoint
+from policylint.topology import GatewayState
+
+Placement = Mapping[str, Any]
+_GATEWAY_NAME = "gateway.networking.k8s.io/gateway-name"
+_CLASS_NAME = "gateway.networking.k8s.io/gateway-class-name"
+_RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
+_OCI = ("source.toolkit.fluxcd.io", "OCIRepository")
+_APPLICATION = ("argoproj.io", "Application")
+
+
+class DataPlane(NamedTuple):
+    """One way in which a Gateway's proxies may be deployed; the first of several is the default.
+
+    Args:
+        privileged: what is added to listener ports below 1024 for the container's.
+    """
+
+    gateway: ResourceKey
+    endpoint: Endpoint
+    privileged: int = 0
+
+    def container_port(self, port: int) -> int:
+        """Return the port on which the proxies listen for a listener's."""
+        return port + self.privileged if port < 1024 else port
+
+
+def data_planes(world: World, state: GatewayState, placements: Sequence[Placement]) -> list[DataPlane]:
+    """Return the ways in which a Gateway's proxies may be deployed.
+
+    Args:
+        placements: of its implementation; empty where that is not known, or deploys no proxies of its own.
+    """
+    gateway = state.gateway
+    if not placements:
+        nowhere = Endpoint("proxies", gateway.key, f"{UNKNOWN_NAMESPACE}{gateway.key.path}", open=True)
+        return [DataPlane(gateway.key, nowhere)]
+    chosen = _chosen(world, placements)
+    planes = []
+    for placement in chosen:
+        if placement.get("identity"):
+            planes.append(DataPlane(gateway.key, Endpoint("identity", gateway.key, "")))
+            continue
+        labels, is_open = _labels(world, state, placement)
+        for namespace in _namespaces(world, gateway.key, placement):
+            endpoint = Endpoint("proxies", gateway.key, namespace, labels, is_open, alternative=bool(planes))
+            planes.append(DataPlane(gateway.key, endpoint, int(placement.get("privilegedPorts") or 0)))
+    return planes
+
+
+def _chosen(world: World, placements: Sequence[Placement]) -> Sequence[Placement]:
+    """Return the placements that the controller's configuration leaves: the stated one, else all."""
+    modes = [mapping(placement.get("mode")) for placement in placements]
+    if len(placements) == 1 or not all(modes):
+        return placements
+    stated = set(_stated(world, text(modes[0].get("kind")), text(modes[0].get("path"))))
+    named = [
+        placement for placement, mode in zip(placements, modes, strict=True) if stated == {text(mode.get("value"))}
+    ]
+    return named or placements
+
+
+def _stated(world: World, kind: str, path: str) -> Iterator[str]:
+    """Yield what configurations of a controller say: objects of a kind in ConfigMaps and in values of charts."""
+    for config in world.of_kind("", "ConfigMap"):
+        for content in mapping(config.body.get("data")).values():
+            if isinstance(content, str) and f"kind: {kind}" in content:
+                for document in read(content.encode(), config.document.file).documents:
+                    if mapping(document.value).get("kind") == kind:
+                        yield text(_at(document.value, path))
+    field = kind[:1].lower() + kind[1:]
+    for release in world.of_kind(*_RELEASE):
+        value = _at(release.spec, f"values.config.{field}.{path}")
+        if value is not None:
+            yield text(value)
+
+
+def _namespaces(world: World, gateway: ResourceKey, placement: Placement) -> list[str]:
+    """Return the namespaces in which the proxies may run, the likeliest first."""
+    if placement.get("namespace") == "gateway":
+        return [gateway.namespace]
+    chart = text(placement.get("chart"))
+    found = sorted({*_installed(world, chart)})
+    if found:
+        return found
+    usual = text(placement.get("otherwise"))
+    return [usual, f"{UNKNOWN_NAMESPACE}{chart}"] if world.partial else [usual]
+
+
+def _installed(world: World, chart: str) -> Iterator[str]:
+    """Yield the namespaces in which something installs a chart."""
+    for release in world.of_kind(*_RELEASE):
+        if chart in _charts_of(world, release):
+            yield text(release.spec.get("targetNamespace")) or release.key.namespace
+    for application in world.of_kind(*_APPLICATION):
+        sources = [application.spec.get("source"), *sequence(application.spec.get("sources"))]
+        names = (text(mapping(source).get("chart")).rpartition("/")[2] for source in sources)
+        namespace = text(mapping(application.spec.get("destination")).get("namespace"))
+        if chart in names and namespace:
+            yield namespace
+    for deployment in world.of_kind("apps", "Deployment"):
+        labels = deployment.labels
+        if text(labels.get("helm.sh/chart")).rpartition("-v")[0] == chart:
+            yield deployment.key.namespace
+
+
+def _charts_of(world: World, release: Resource) -> Iterator[str]:
+    yield text(_at(release.spec, "chart.spec.chart")).rpartition("/")[2]
+    reference = mapping(release.spec.get("chartRef"))
+    if reference.get("name"):
+        namespace = text(reference.get("namespace")) or release.key.namespace
+        source = world.get(ResourceKey(_OCI[0], text(reference.get("kind")), namespace, text(reference["name"])))
+        yield text(source.spec.get("url") if source is not None else "").rpartition("/")[2]
+        yield text(reference["name"])
+
+
+def _labels(world: World, state: GatewayState, placement: Placement) -> tuple[dict[str, str], bool]:
+    """Return the labels of the proxies' pods, and whether they may have others."""
+    key = state.gateway.key
+    class_name = text(state.gateway.spec.get("gatewayClassName"))
+    names = {"{gateway}": key.name, "{namespace}": key.namespace, "{class}": class_name}
+    labels = {
+        label: reduce(lambda value, name: value.replace(*name), names.items(), template)
+        for label, template in mapping(placement.get("labels")).items()
+    }
+    if placement.get("named"):
+        labels |= {_GATEWAY_NAME: key.name, _CLASS_NAME: class_name}
+    labels |= _texts(_at(state.gateway.spec, "infrastructure.labels"))
+    references = [reference for reference in state.references if reference.role == "parameters"]
+    parameters = [reference.resolution.resource for reference in references]
+    gateway_class = state.class_resolution.resource
+    if gateway_class is not None and gateway_class.spec.get("parametersRef") is not None:
+        wanted = mapping(gateway_class.spec["parametersRef"])
+        named = (text(wanted.get(field)) for field in ("group", "kind", "namespace", "name"))
+        parameters.append(world.get(ResourceKey(*named)))
+    is_open = gateway_class is None
+    for parameter in parameters:
+        if parameter is None:
+            is_open = True
+            continue
+        for path in sequence(placement.get("podLabels")):
+            labels |= _texts(_at(parameter.body, text(path)))
+        if placement.get("shared") and _at(parameter.body, text(placement["shared"])):
+            # Gateways of one class share the proxies, which carry the class's name instead of the Gateway's.
+            labels = {label: value for label, value in labels.items() if value not in (key.name, key.namespace)}
+            is_open = True
+    return labels, is_open
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {label: content for label, content in mapping(value).items() if isinstance(content, str)}
+
+
+def _at(value: object, path: str) -> Any:
+    """Return what stands at a dotted path, None where nothing does."""
+    for step in path.split("."):
+        value = mapping(value).get(step)
+    return value

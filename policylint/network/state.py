@@ -1,0 +1,231 @@
+"""The network policies of one world, ready for questions: what bears on a subject, what one packet meets, all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from policylint.model import Resource, World
+from policylint.namedtuple import NamedTuple
+from policylint.network import cilium
+from policylint.network.endpoints import Endpoint
+from policylint.network.kinds import CILIUM, KINDS, NETWORK_POLICY
+from policylint.network.rules import (
+    DIRECTIONS,
+    Direction,
+    Pods,
+    PolicySpec,
+    cluster_policy,
+    network_policy,
+    read_policy,
+)
+from policylint.network.selecting import Chosen, bits_of, numbers_of
+from policylint.network.universe import Universe
+from policylint.network.walk import Entry, Meaning, Row, TierStep, row, steps
+
+if TYPE_CHECKING:
+    from policylint.network.status import NetworkStatuses
+
+
+class Answer(NamedTuple):
+    """Whether one packet gets from one end to another.
+
+    Args:
+        verdict: allowed, denied or unknown.
+        egress, ingress: what the tiers at either end do with it.
+    """
+
+    verdict: str
+    egress: tuple[TierStep, ...]
+    ingress: tuple[TierStep, ...]
+
+
+class Class(NamedTuple):
+    """Subjects with the same row.
+
+    Args:
+        members: the set of them.
+        first: one of them.
+    """
+
+    members: int
+    first: int
+    row: Row
+
+
+def read_policies(world: World) -> tuple[PolicySpec, ...]:
+    """Return the network policies of a world, by kind, namespace and name; those that are refused are marked."""
+    found: list[PolicySpec] = []
+    for group, kind in KINDS:
+        for resource in world.of_kind(group, kind):
+            found += _read(resource)
+    return tuple(found)
+
+
+def _read(resource: Resource) -> Iterator[PolicySpec]:
+    kind = (resource.key.group, resource.key.kind)
+    if kind in CILIUM:
+        yield from cilium.policies(resource)
+    else:
+        yield read_policy(resource, network_policy if kind == NETWORK_POLICY else cluster_policy)
+
+
+class Network:
+    """The network policies of one world and the ends of connections there.
+
+    Args:
+        ends: the ends, in an order of their own; by default those that the world shows.
+        others: policies of the other side of a diff, which cut ports and addresses too.
+
+    Attributes:
+        policies: all of them, those that are refused among them.
+        universe: the ends by number.
+        numbers: the number of each end, by role and key.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        policies: Sequence[PolicySpec],
+        ends: Sequence[Endpoint],
+        others: Iterable[PolicySpec] = (),
+    ) -> None:
+        self.world = world
+        self.policies = tuple(policies)
+        self.universe = Universe(world, ends, policies, others)
+        self.numbers = {str(endpoint): number for number, endpoint in enumerate(self.universe.endpoints)}
+        self.meaning = Meaning(self.universe)
+        self._rows: dict[tuple[object, ...], Row] = {}
+        self._entries: dict[tuple[object, ...], tuple[Entry, ...]] = {}
+
+    @cached_property
+    def subjects(self) -> tuple[Chosen, ...]:
+        """What each policy selects, by number."""
+        selectable = self.universe.everything & ~self.universe.addresses.all
+        return tuple(
+            Chosen() if policy.subject is None else self.universe.select(policy.subject).within(selectable)
+            for policy in self.policies
+        )
+
+    @cached_property
+    def _bearing(self) -> list[dict[Direction, list[tuple[int, bool]]]]:
+        """By end and direction, the policies that say anything of it: number, and whether that is certain."""
+        bearing: list[dict[Direction, list[tuple[int, bool]]]] = [
+            {direction: [] for direction in DIRECTIONS} for _ in self.universe.endpoints
+        ]
+        for number, (policy, selected) in enumerate(zip(self.policies, self.subjects, strict=True)):
+            directions = [
+                direction
+                for direction in DIRECTIONS
+                if direction in policy.isolates or any(rule.direction == direction for rule in policy.rules)
+            ]
+            for direction in directions:
+                for subject in numbers_of(selected.sure):
+                    bearing[subject][direction].append((number, True))
+                for subject in numbers_of(selected.maybe & ~selected.sure):
+                    bearing[subject][direction].append((number, False))
+        return bearing
+
+    @cached_property
+    def statuses(self) -> NetworkStatuses:
+        """What becomes of every policy."""
+        from policylint.network.status import statuses
+
+        return statuses(self)
+
+    def is_whole(self, policy: PolicySpec) -> bool:
+        """Return whether all pods that a policy may select are in sight: no chart or operator makes others there."""
+        if isinstance(policy.subject, Pods) and policy.subject.home is not None:
+            return not self.universe.members(policy.subject.home) & self.universe.open and not self._is_elsewhere(
+                policy.subject.home
+            )
+        return not self.world.partial and not self.universe.pods & self.universe.open
+
+    def _is_elsewhere(self, namespace: str) -> bool:
+        """Return whether a namespace of a tree is filled by something that is not in it."""
+        return self.world.partial and not self.universe.members(namespace)
+
+    def entries(self, subject: int, direction: Direction) -> tuple[Entry, ...]:
+        """Return the policies that bear on an end in one direction."""
+        key = self._class_of(subject, direction)
+        entries = self._entries.get(key)
+        if entries is None:
+            entries = self._entries[key] = tuple(
+                Entry(
+                    number,
+                    policy := self.policies[number],
+                    certain,
+                    direction in policy.isolates,
+                    tuple(
+                        (rule, self.meaning.parts(rule, subject))
+                        for rule in policy.rules
+                        if rule.direction == direction
+                    ),
+                )
+                for number, certain in self._bearing[subject][direction]
+            )
+        return entries
+
+    def row(self, subject: int, direction: Direction) -> Row:
+        """Return what an end is open to in one direction."""
+        key = self._class_of(subject, direction)
+        found = self._rows.get(key)
+        if found is None:
+            entries = self.entries(subject, direction)
+            found = self._rows[key] = row(entries, self.universe.everything, self.universe.ports.all)
+        return found
+
+    def classes(self, direction: Direction) -> list[Class]:
+        """Return the ends that selectors can tell apart in one direction, by what bears on them."""
+        members: dict[tuple[object, ...], list[int]] = {}
+        for subject in range(len(self.universe.endpoints) - 2):
+            members.setdefault(self._class_of(subject, direction), []).append(subject)
+        return [
+            Class(bits_of(subjects), subjects[0], self.row(subjects[0], direction)) for subjects in members.values()
+        ]
+
+    def _class_of(self, subject: int, direction: Direction) -> tuple[object, ...]:
+        """Return what decides on an end's row."""
+        bearing = tuple(self._bearing[subject][direction])
+        if not bearing or direction == "egress" or not self.universe.names:
+            return (direction, bearing)
+        endpoint = self.universe.endpoints[subject]
+        return (
+            direction,
+            bearing,
+            endpoint.open,
+            *(port for port in endpoint.named if port.name in self.universe.names),
+        )
+
+    def check(self, subject: int, direction: Direction, peers: int, ports: int) -> str:
+        """Return whether an end may talk to all of some peers on all of some ports: allowed, denied or unknown."""
+        if subject >= len(self.universe.endpoints) - 2:  # nobody restricts what is no pod
+            return "allowed"
+        return verdict(self.row(subject, direction), peers, ports)
+
+    def ask(self, source: int, target: int, ports: int) -> Answer:
+        """Return whether an end gets to another one on some ports, both by number; an address range is an end, too."""
+        verdicts, walks = [], []
+        for subject, peer, direction in ((source, target, DIRECTIONS[1]), (target, source, DIRECTIONS[0])):
+            verdicts.append(self.check(subject, direction, 1 << peer, ports))
+            walks.append(self.steps(subject, direction, 1 << peer, ports))
+        return Answer(both(*verdicts), *walks)
+
+    def steps(self, subject: int, direction: Direction, peers: int, ports: int) -> tuple[TierStep, ...]:
+        """Return what the tiers at one end do with traffic, down to the one that decides."""
+        if subject >= len(self.universe.endpoints) - 2:
+            return (TierStep("default", "Allow"),)
+        return steps(self.entries(subject, direction), peers, ports)
+
+
+def verdict(its_row: Row, peers: int, ports: int) -> str:
+    """Return whether all of some peers get through on all of some ports: allowed, denied or unknown."""
+    columns = [column for column in its_row if column.ports & ports]
+    allowed, denied = (any(getattr(column, way) & peers for column in columns) for way in ("allowed", "denied"))
+    return "unknown" if allowed and denied else "allowed" if allowed else "denied"
+
+
+def both(*verdicts: str) -> str:
+    """Return the verdict on something that needs all of several: one that is denied is enough."""
+    return next((verdict for verdict in ("denied", "unknown") if verdict in verdicts), "allowed")

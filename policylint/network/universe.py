@@ -1,0 +1,207 @@
+"""All ends of connections of one world, numbered, and what peers and ports of rules mean among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from policylint.model import UNKNOWN_NAMESPACE, World, is_symbolic
+from policylint.network.addresses import Addresses, is_everything, may_hold_pods
+from policylint.network.cilium import ACCOUNT
+from policylint.network.endpoints import API_SERVER, NODES, Endpoint
+from policylint.network.ports import PortSpace, PortSpec
+from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec
+from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of
+from policylint.topology.namespaces import NAME_LABEL
+
+
+class Universe:
+    """The ends of connections by number: endpoints, nodes, the API server, then address ranges.
+
+    Attributes:
+        endpoints: those with a number; NODES and API_SERVER are the last two.
+        pods: the set of endpoints that selectors of pods can select.
+        shown: the set of what reports list: endpoints and address ranges.
+        everything: all of them.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        endpoints: Sequence[Endpoint],
+        policies: Iterable[PolicySpec],
+        cuts: Iterable[PolicySpec] = (),
+    ) -> None:
+        """Number the ends.
+
+        Args:
+            policies: whose rules cut addresses and ports.
+            cuts: further policies that cut them: those of the other side of a diff.
+        """
+        self.endpoints = (*endpoints, NODES, API_SERVER)
+        count = len(endpoints)
+        self._nodes, self._api_server = 1 << count, 1 << count + 1
+        stated = [rule for policy in (*policies, *cuts) for rule in policy.rules]
+        blocks = {peer for rule in stated for peers, _ in rule.peers for peer in peers if isinstance(peer, Block)}
+        cidrs = {text for block in blocks for text in (block.cidr, *block.excepted)}
+        self.addresses = Addresses(cidrs, len(self.endpoints))
+        specs = {port for rule in stated for port in rule.ports or ()}
+        names = {port.name for port in specs if port.name}
+        named = {
+            PortSpec(port.protocol, port.number, port.number)
+            for endpoint in endpoints
+            for port in endpoint.named
+            if port.name in names
+        }
+        self.ports = PortSpace(named | {port for port in specs if not port.name})
+        self.names = frozenset(names)
+        self.pods = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.is_pod)
+        self._host = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.host)
+        self._identities = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.role == "identity")
+        self.open = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.open)
+        hidden = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.alternative)
+        self.shown = ((1 << count) - 1) & ~hidden | self.addresses.all
+        self.everything = self.shown | hidden | self._nodes | self._api_server
+        self._by_label = Labels((_labels(endpoint), endpoint.open) for endpoint in endpoints)
+        self._namespaces = sorted({endpoint.namespace for endpoint in endpoints if endpoint.is_pod})
+        members: dict[str, list[int]] = {}
+        for number, endpoint in enumerate(endpoints):
+            if endpoint.is_pod:
+                members.setdefault(endpoint.namespace, []).append(number)
+        self._members = {namespace: bits_of(numbers) for namespace, numbers in members.items()}
+        inhabited = {endpoint.namespace for endpoint in endpoints if endpoint.role != "proxies"}
+        self._by_namespace = Labels(
+            namespace_labels(world, namespace, known=namespace in inhabited) for namespace in self._namespaces
+        )
+        self._unplaced = bits_of(
+            number for number, endpoint in enumerate(endpoints) if endpoint.is_pod and _is_unplaced(endpoint.namespace)
+        )
+        self._answers: dict[tuple[str | None, str, str], Chosen] = {}
+        self._spread: dict[str, Chosen] = {}
+        self._by_port: dict[tuple[str, str], list[tuple[int, int]]] = {}
+
+    def select(self, peer: Peer) -> Chosen:
+        """Return the ends that a peer means."""
+        if isinstance(peer, Pods):
+            return self._select_pods(peer)
+        if isinstance(peer, Block):
+            return self._select_block(peer)
+        return self._select_entity(peer)
+
+    def named(self, name: str, protocol: str) -> list[tuple[int, int]]:
+        """Return what a port name means on the pods: pairs of pods and ports, the pods that lack it left out."""
+        found = self._by_port.get((name, protocol))
+        if found is None:
+            by_ports: dict[int, list[int]] = {}
+            for number, endpoint in enumerate(self.endpoints):
+                ports = self.named_at(endpoint, name, protocol)
+                if ports:
+                    by_ports.setdefault(ports, []).append(number)
+            found = self._by_port[name, protocol] = [(bits_of(pods), ports) for ports, pods in by_ports.items()]
+        return found
+
+    def named_at(self, endpoint: Endpoint, name: str, protocol: str) -> int:
+        """Return the ports that a name means on one endpoint."""
+        ports = 0
+        for port in endpoint.named:
+            if port.name == name and protocol in ("", port.protocol):
+                ports |= self.ports.of(PortSpec(port.protocol, port.number, port.number))
+        return ports
+
+    def members(self, namespace: str) -> int:
+        """Return the pods of a namespace."""
+        return self._members.get(namespace, 0)
+
+    def namespaces(self, selector: Mapping[str, Any]) -> Chosen:
+        """Return the pods of the namespaces that a selector selects."""
+        key = repr(selector)
+        spread = self._spread.get(key)
+        if spread is None:
+            chosen = self._by_namespace.select(selector)
+            sure = self._pods_of(chosen.sure)
+            spread = self._spread[key] = Chosen(sure, sure | self._pods_of(chosen.maybe & ~chosen.sure))
+        return spread
+
+    def _pods_of(self, namespaces: int) -> int:
+        if namespaces == self._by_namespace.all:
+            return self.pods
+        pods = 0
+        for number in numbers_of(namespaces):
+            pods |= self._members[self._namespaces[number]]
+        return pods
+
+    def _select_pods(self, peer: Pods) -> Chosen:
+        key = (peer.home, repr(peer.namespaces), repr(peer.pods))
+        selected = self._answers.get(key)
+        if selected is None:
+            selected = self._by_label.select(peer.pods).within(self.pods)
+            if peer.home is None:
+                selected &= self.namespaces(peer.namespaces)
+            else:
+                inside = self.members(peer.home)
+                perhaps = self.pods if _is_unplaced(peer.home) else inside | self._unplaced
+                selected &= Chosen(inside, perhaps)
+            self._answers[key] = selected
+        if peer.family == "core":  # the API leaves open what holds for pods on their node's network
+            return Chosen(selected.sure & ~self._host, selected.maybe)
+        return selected.within(~self._host)
+
+    def _select_block(self, block: Block) -> Chosen:
+        if is_symbolic(block.cidr) or any(map(is_symbolic, block.excepted)):
+            return Chosen(0, self.addresses.all | self.pods | self._nodes | self._api_server)
+        outside = self.addresses.of(block.cidr, block.excepted)
+        if block.family == "cilium":
+            return Chosen(outside, outside)
+        if block.family == "cluster" and is_everything(block.cidr):
+            inside = self.pods & ~self._host
+            return Chosen(outside | inside, self.everything)
+        if not may_hold_pods(block.cidr, block.excepted):
+            return Chosen(outside, outside | self._nodes | self._api_server)
+        return Chosen(outside, outside | self.pods | self._nodes | self._api_server)
+
+    def _select_entity(self, entity: Entity) -> Chosen:
+        hosts = self._nodes | self._host
+        match entity.name:
+            case "everything" | "all":
+                selected = self.everything
+            case "cluster":
+                selected = self.everything & ~self.addresses.all
+            case "world" | "world-ipv4" | "world-ipv6":
+                selected = self.addresses.all
+            case "host" | "remote-node":
+                selected = hosts
+            case "kube-apiserver":
+                selected = self._api_server
+            case "ingress":
+                selected = self._identities
+            case "some nodes":
+                return Chosen(0, hosts | self._api_server)
+            case "names":
+                return Chosen(0, self.addresses.all)
+            case "services":
+                return Chosen(0, self.pods)
+            case _:
+                return Chosen()
+        return Chosen(selected, selected)
+
+
+def namespace_labels(world: World, namespace: str, *, known: bool = True) -> tuple[Mapping[str, Any], bool]:
+    """Return the labels of a namespace, and whether it may have others.
+
+    The API server sets the name's. In a tree a namespace without a Namespace object may have any others; among the
+    objects of one cluster, or of one file, it has none (`known` is false for one that nothing there is in).
+    """
+    if _is_unplaced(namespace):
+        return {}, True
+    labels = world.namespace_labels(namespace)
+    if labels is not None:
+        return {**labels, NAME_LABEL: namespace}, False
+    return {NAME_LABEL: namespace}, world.partial or not known
+
+
+def _is_unplaced(namespace: str) -> bool:
+    return namespace[:1] == UNKNOWN_NAMESPACE or is_symbolic(namespace)
+
+
+def _labels(endpoint: Endpoint) -> Mapping[str, Any]:
+    return {**endpoint.labels, ACCOUNT: endpoint.account} if endpoint.account else endpoint.labels

@@ -1,0 +1,66 @@
+"""Whether a traced request gets through the network: the hops from client to proxy and from there to the pods."""
+
+from __future__ import annotations
+
+from policylint.model.spelling import find
+from policylint.network.kinds import has_policies
+from policylint.simulation import Simulation
+from policylint.trace.result import Share, Trace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
+    from policylint.network.hops import Hop, Hops, Way
+
+
+def along(simulation: Simulation, trace: Trace) -> Trace:
+    """Return a trace with its way through the network, where there are network policies and something is forwarded."""
+    shares = [share for share in trace.outcome.shares if share.share and not share.problem]
+    if not shares or not has_policies(simulation.world):
+        return trace
+    ways = [_way(simulation, trace, share) for share in shares]
+    return trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))
+
+
+def _united(ways: list[Way]) -> Way:
+    """Return the ways to several backends as one: side by side, as the pods of one backend are."""
+    from policylint.network.hops import Way
+
+    verdicts = {way.verdict for way in ways}
+    verdict = verdicts.pop() if len(verdicts) == 1 else "unknown" if "unknown" in verdicts else "partly"
+    hops: list[Hop] = []
+    for hop in (hop for way in ways for hop in way.hops):
+        if hop not in hops:
+            hops.append(hop)
+    return Way(verdict, tuple(hops))
+
+
+def _way(simulation: Simulation, trace: Trace, share: Share) -> Way:
+    from policylint.network.hops import joined
+
+    hops = simulation.hops
+    request = trace.request
+    if request.client or trace.gateway is None:
+        source = _client(hops, request.client)
+        if source is None:
+            return joined([])
+        if request.pod and share.key.kind != "Service":
+            return joined(_to_pod(hops, source, share, request.scheme.upper()))
+        return joined(hops.to_backend(source, share.key, share.port))
+    listener = None if trace.listener is None else trace.listener.port
+    return hops.from_gateway(trace.gateway, listener, share.key, share.port)
+
+
+def _to_pod(hops: Hops, source: Endpoint, share: Share, protocol: str) -> list[Hop]:
+    ends = hops.network.universe.endpoints
+    target = next((number for number, end in enumerate(ends) if end.key == share.key), None)
+    if target is None or share.port is None:
+        return []
+    return [hops.to_pod(hops.number(source), target, protocol, share.port)]
+
+
+def _client(hops: Hops, name: str) -> Endpoint | None:
+    """Return the end that a client's name means: a workload that was seen."""
+    by_key = {end.key: end for end in hops.network.universe.endpoints if end.role == "workload"}
+    matching = find(name, by_key) if name else []
+    return by_key[matching[0]] if len(matching) == 1 else None

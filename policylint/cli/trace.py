@@ -25,6 +25,7 @@ QUERY = "What is asked"
   policylint trace GET https://shop.example.com/checkout -H 'x-canary: 1'
   policylint trace GET http://cart.shop/ --from Deployment/shop/web --to Service/shop/cart
   policylint trace grpc https://api.example.com/pkg.Service/Method
+  policylint trace --from Deployment/shop/web --to StatefulSet/db/postgres --port 5432
   policylint trace --requests requests.yaml --check clusters/prod
   policylint trace GET https://shop.example.com/checkout --at main..
 """,
@@ -56,7 +57,14 @@ QUERY = "What is asked"
     metavar="SERVICE",
     default="",
     shell_complete=of_kind("Service"),
-    help="The Service that mesh traffic is for.",
+    help="The Service that mesh traffic is for; with --port, a workload too.",
+)
+@option(
+    QUERY,
+    "--port",
+    metavar="PORT",
+    default="",
+    help="Without METHOD and URL: may --from connect to --to on this port? 5432, udp/53.",
 )
 @option(
     QUERY,
@@ -77,6 +85,7 @@ def trace(
     gateway: str,
     client: str,
     service: str,
+    port: str,
     file: str | None,
     check: bool,
     revision: str,
@@ -84,7 +93,7 @@ def trace(
 ) -> int:
     """Show what a request meets: listener, route, rule, policies, filters, backend.
 
-    With --requests, all words are PATHs; else what follows METHOD and URL is. PATH is a directory, a file, or `-` for
+    With --requests or --port, all words are PATHs; else what follows METHOD and URL is. PATH is a directory, a file, or `-` for
     rendered YAML on stdin. Default: the git root.
     """
     from policylint.cli.output import page_width, put, wants_color
@@ -95,6 +104,8 @@ def trace(
     words, places = run.paths, run.paths
     if file is not None:
         requests = _from_file(file)
+    elif port:
+        requests = [(_connection(client, service, port), {})]
     elif len(words) >= 2:
         request = from_url(words[0], words[1], headers, gateway=gateway, client=client, service=service)
         requests = [(request, {})]
@@ -120,6 +131,22 @@ def trace(
     if traced.failed:
         return FOUND
     return INCOMPLETE if workspace.coverage.cut_off else OK
+
+
+def _connection(client: str, target: str, port: str) -> Request:
+    """Return the question whether one workload may connect to another, or to a Service.
+
+    Raises:
+        click.UsageError: an end is missing, or the port is none.
+    """
+    from policylint.model.spelling import same_kind, spelling
+    from policylint.trace import request
+
+    protocol, _, number = port.rpartition("/")
+    if not client or not target or not number.isdecimal():
+        raise click.UsageError("--port asks about a connection: --from WORKLOAD --to WORKLOAD --port 5432 (or udp/53)")
+    role = "service" if same_kind(spelling(target).kind or "Service", "Service") else "pod"
+    return request({"scheme": protocol or "tcp", "client": client, role: target, "port": int(number)})
 
 
 def _from_file(file: str) -> list[tuple[Request, dict[str, Any]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.explain.contexts import ContextAnswers, Path, answers, leads_down, nodes_of
+from policylint.explain.network import NetworkFact
+from policylint.explain.network import facts as network_facts
 from policylint.explain.reach import PolicyReach, reach
 from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
@@ -40,6 +42,7 @@ class Explanation(NamedTuple):
         extensions: what filters and annotations on its ways name and no evaluator judges, each with what keeps it from
             running, if anything does.
         findings: lint's findings about it.
+        network: what network policies make of it.
     """
 
     subject: Subject
@@ -51,6 +54,7 @@ class Explanation(NamedTuple):
     reach: PolicyReach | None
     extensions: tuple[tuple[ObjectBinding, ObjectBinding | None], ...]
     findings: tuple[Finding, ...]
+    network: tuple[NetworkFact, ...] = ()
 
     @property
     def environment(self) -> str:
@@ -73,6 +77,7 @@ def explain(subject: Subject, findings: Iterable[Finding] = ()) -> Explanation:
         None if state is None else reach(simulation, state),
         _extensions(simulation, node, in_force.paths),
         tuple(finding for finding in findings if key in finding.resources),
+        tuple(network_facts(subject)),
     )
 
 

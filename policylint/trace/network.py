@@ -5,6 +5,7 @@ from __future__ import annotations
 from policylint.model.spelling import find
 from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
+from policylint.trace.request import RequestError
 from policylint.trace.result import Share, Trace
 
 TYPE_CHECKING = False
@@ -42,6 +43,8 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way:
     request = trace.request
     if request.client or trace.gateway is None:
         source = _client(hops, request.client)
+        if source is None and request.pod:
+            raise RequestError(f"there is no workload {request.client!r} among the manifests")
         if source is None:
             return joined([])
         if request.pod and share.key.kind != "Service":

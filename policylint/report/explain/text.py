@@ -51,9 +51,10 @@ class ExplanationText:
     def write(self, explanation: Explanation, radius: Radius | None) -> Iterator[str]:
         """Yield the lines of an explanation, each with its newline."""
         yield self._title(explanation)
-        label = max((len(fact.name) for fact in explanation.facts), default=0)
+        facts = (*explanation.facts, *explanation.network)
+        label = max((len(fact.name) for fact in facts), default=0)
         previous = ""
-        for fact in explanation.facts:
+        for fact in facts:
             name = "" if fact.name == previous else fact.name
             previous = fact.name
             words = one_line(fact.words)
@@ -115,7 +116,7 @@ class ExplanationText:
                 heading = f"Effective policy: {context}"
             yield "\n" + self.paint("strong", one_line(heading)) + "\n"
             yield from self._table(rows) if rows else ["  no policy acts here\n"]
-        if not shown:
+        if not shown and (self.field or not explanation.network):
             nothing = (
                 f"no policy sets {self.field}"
                 if self.field

@@ -9,6 +9,7 @@ from typing import Any
 from policylint.explain.reach import affected_nodes, reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import has_policies
 from policylint.report.kit.display import Paint, aligned, one_line, place
 from policylint.report.kit.identity import Names, json_text
 from policylint.simulation import Simulation
@@ -88,7 +89,7 @@ def write(form: str, table: str, rows: Sequence[Entry], paint: Paint) -> Iterato
     if not rows:
         yield f"no {table} here\n"
         return
-    columns = [name for name in rows[0] if form == "wide" or name not in _WIDE]
+    columns = [name for name in rows[0] if form == "wide" or name not in _WIDE or table == "connections"]
     cells = [[one_line(_cell(row.get(name), form)) for name in columns] for row in rows]
     head, *lines = ("  ".join(line).rstrip() for line in aligned([[name.upper() for name in columns], *cells]))
     yield from (f"{line}\n" for line in (paint("faint", head), *lines))
@@ -246,6 +247,18 @@ def _backends(context: _Context) -> Iterable[Entry]:
         }
 
 
+def _connections(context: _Context) -> Iterable[Entry]:
+    """Yield who may connect to whom where there are network policies; without any, everybody may to everybody."""
+    if not has_policies(context.simulation.world):
+        return
+    from policylint.report.simulate.network_v1 import connections
+
+    inside = f" {context.request.namespace}/"
+    for row in connections(context.simulation, context.names):
+        if not context.request.namespace or any(inside in end for end in (*row["from"], *row["to"])):
+            yield row
+
+
 _TELLING = ("Accepted", "ResolvedRefs")
 _TABLES: dict[str, Callable[[_Context], Iterable[Entry]]] = {
     "policies": _policies,
@@ -253,5 +266,6 @@ _TABLES: dict[str, Callable[[_Context], Iterable[Entry]]] = {
     "gateways": _gateways,
     "listeners": _listeners,
     "backends": _backends,
+    "connections": _connections,
 }
 TABLES = tuple(_TABLES)

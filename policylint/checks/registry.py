@@ -186,6 +186,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP522": RuleEntry("access_log_without_provider", of_kind("Telemetry")),
     "GWP523": RuleEntry("deny_reaches_tcp", some_policy(lambda policy: policy.policy.spec.get("action") == "DENY")),
     "GWP604": RuleEntry("gateway_cut_off", routes_and_network_policies),
+    "GWP620": RuleEntry("isolation_removed", runs="on changes", where="policylint.compare.connections"),
     "GWP901": RuleEntry("unused_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP902": RuleEntry("unknown_rule_in_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP903": RuleEntry("suppression_without_reason", runs="in triage", where="policylint.triage.reports"),

@@ -93,8 +93,8 @@ def trace(
 ) -> int:
     """Show what a request meets: listener, route, rule, policies, filters, backend.
 
-    With --requests or --port, all words are PATHs; else what follows METHOD and URL is. PATH is a directory, a file, or `-` for
-    rendered YAML on stdin. Default: the git root.
+    With --requests or --port, all words are PATHs; else what follows METHOD and URL is. PATH is a directory, a file, or
+    `-` for rendered YAML on stdin. Default: the git root.
     """
     from policylint.cli.output import page_width, put, wants_color
     from policylint.report.kit.display import Paint

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from policylint.checks import OF_CHANGES, guarded
 from policylint.compare.change import Comparison, EnvironmentChange, FindingChange, PolicyChange
+from policylint.compare.connections import connection_changes
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
@@ -63,6 +64,7 @@ def _environment(sides: Sides) -> EnvironmentChange:
         tuple(object_changes(sides, contexts.changes, subjects)),
         contexts.truncated,
         pairing.renamed,
+        connection_changes(sides),
     )
 
 
@@ -94,7 +96,7 @@ def _come_or_gone(sides: Sides) -> Literal["", "added", "removed"]:
 def removed_protections(
     sides: Sequence[Sides], environments: Sequence[EnvironmentChange], chosen: Collection[str] | None = None
 ) -> list[Finding]:
-    """Return the findings of GWP302 and GWP304, or of the chosen one, each once for all environments that have it."""
+    """Return the findings of the rules of changes, or of those chosen, each once for all environments that have it."""
     rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
     findings: list[Finding] = []
     for pair, environment in zip(sides, environments, strict=True):
@@ -110,6 +112,11 @@ def removed_protections(
 
             with guarded("GWP304", pair.after):
                 findings += protection_weakened(pair, environment.contexts)
+        if "GWP620" in rules:
+            from policylint.compare.connections import isolation_removed
+
+            with guarded("GWP620", pair.after):
+                findings += isolation_removed(pair)
     return _folded(findings)
 
 

@@ -9,6 +9,7 @@ from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
+    from policylint.compare.connections import ConnectionChange
     from policylint.policy.results import Effective
 
 SettingChangeKind = Literal["added", "removed", "changed", "moved", "unchanged"]
@@ -163,6 +164,7 @@ class EnvironmentChange(NamedTuple):
         change: whether the whole environment is new or gone, "" normally.
         routes: how many routes there are after.
         truncated: there are more contexts than can be compared one by one; routes stand for theirs.
+        connections: what network policies let through on one side alone.
     """
 
     name: str
@@ -174,6 +176,7 @@ class EnvironmentChange(NamedTuple):
     objects: tuple[ObjectChange, ...] = ()
     truncated: bool = False
     renamed: Mapping[ResourceKey, ResourceKey] = {}
+    connections: tuple[ConnectionChange, ...] = ()
 
     @property
     def known(self) -> tuple[SubjectChange, ...]:
@@ -188,7 +191,7 @@ class EnvironmentChange(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether nothing changes."""
-        return not (self.contexts or self.subjects or self.policies or self.objects)
+        return not (self.contexts or self.subjects or self.policies or self.objects or self.connections)
 
 
 class Comparison(NamedTuple):
@@ -209,4 +212,6 @@ class Comparison(NamedTuple):
     @property
     def changes_policy(self) -> bool:
         """Whether anything changes in effect; `--exit-code` asks this."""
-        return any(environment.known or environment.policies for environment in self.environments)
+        return any(
+            environment.known or environment.policies or environment.connections for environment in self.environments
+        )

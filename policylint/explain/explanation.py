@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policylint.explain.contexts import ContextAnswers, Path, answers, leads_down, nodes_of
-from policylint.explain.network import NetworkFact
+from policylint.explain.fact import Fact
 from policylint.explain.network import facts as network_facts
 from policylint.explain.reach import PolicyReach, reach
 from policylint.explain.subject import Subject
@@ -20,14 +20,6 @@ from policylint.topology.backends import ports
 from policylint.topology.routes import rules
 from policylint.topology.state import rejection
 from policylint.topology.workloads import is_workload, services_selecting
-
-
-class Fact(NamedTuple):
-    """Something to know about an object before its policies: `hosts  shop.example.com`."""
-
-    name: str
-    words: str
-    bad: bool = False
 
 
 class Explanation(NamedTuple):
@@ -54,7 +46,7 @@ class Explanation(NamedTuple):
     reach: PolicyReach | None
     extensions: tuple[tuple[ObjectBinding, ObjectBinding | None], ...]
     findings: tuple[Finding, ...]
-    network: tuple[NetworkFact, ...] = ()
+    network: tuple[Fact, ...] = ()
 
     @property
     def environment(self) -> str:

@@ -1,12 +1,12 @@
-"""What network policies mean for one object: a policy's subjects and rules; who reaches a workload, and whom it reaches."""
+"""What network policies mean for one object: a policy's subjects and rules, who reaches a workload, whom it reaches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from policylint.explain.fact import Fact
 from policylint.explain.subject import Subject
 from policylint.model.words import leading
-from policylint.namedtuple import NamedTuple
 from policylint.network.connections import groups
 from policylint.network.kinds import KINDS, has_policies
 from policylint.network.rules import DIRECTIONS, TIERS, Direction
@@ -18,15 +18,7 @@ _MOST = 6
 _BAD = frozenset({"Conflicted", "Invalid", "Overridden", "TargetNotFound"})
 
 
-class NetworkFact(NamedTuple):
-    """Something that network policies make of an object: `isolated  ingress by NetworkPolicy shop/web`."""
-
-    name: str
-    words: str
-    bad: bool = False
-
-
-def facts(subject: Subject) -> Iterator[NetworkFact]:
+def facts(subject: Subject) -> Iterator[Fact]:
     """Yield what network policies make of an object; nothing for one that they are not about."""
     simulation, key, _ = subject
     if not has_policies(simulation.world):
@@ -40,23 +32,23 @@ def facts(subject: Subject) -> Iterator[NetworkFact]:
         yield from _of_workload(network, network.numbers[str(key)])
 
 
-def _of_policy(network: Network, status: NetworkStatus) -> Iterator[NetworkFact]:
+def _of_policy(network: Network, status: NetworkStatus) -> Iterator[Fact]:
     policy = network.policies[status.numbers[0]]
     by = f" by {leading(status.by, _MOST)}" if status.by else ""
     why = f": {policy.refused}" if policy.refused else ""
-    yield NetworkFact("status", f"{status.verdict}{by}{why}", status.verdict in _BAD)
+    yield Fact("status", f"{status.verdict}{by}{why}", status.verdict in _BAD)
     if policy.refused:
         return
-    yield NetworkFact("tier", policy.tier if policy.tier == TIERS[1] else f"{policy.tier}, priority {policy.priority}")
-    yield NetworkFact("selects", _ends(network, status.subjects) or "no pod that was seen")
+    yield Fact("tier", policy.tier if policy.tier == TIERS[1] else f"{policy.tier}, priority {policy.priority}")
+    yield Fact("selects", _ends(network, status.subjects) or "no pod that was seen")
     unsure = _ends(network, status.perhaps & ~status.subjects)
     if unsure:
-        yield NetworkFact("perhaps", unsure)
+        yield Fact("perhaps", unsure)
     isolates = [name for name in DIRECTIONS if any(name in network.policies[n].isolates for n in status.numbers)]
     if isolates:
-        yield NetworkFact("isolates", f"for {' and '.join(isolates)}")
+        yield Fact("isolates", f"for {' and '.join(isolates)}")
     for state in status.rules:
-        yield NetworkFact(f"{state.rule.direction}[{state.rule.position}]", _rule(network, status, state), False)
+        yield Fact(f"{state.rule.direction}[{state.rule.position}]", _rule(network, status, state), False)
 
 
 def _rule(network: Network, status: NetworkStatus, state: RuleState) -> str:
@@ -83,26 +75,25 @@ def _rule(network: Network, status: NetworkStatus, state: RuleState) -> str:
     return words
 
 
-def _of_workload(network: Network, subject: int) -> Iterator[NetworkFact]:
+def _of_workload(network: Network, subject: int) -> Iterator[Fact]:
     for direction in DIRECTIONS:
         isolating = [entry for entry in network.entries(subject, direction) if entry.isolates]
-        names = dict.fromkeys(
-            f"{'' if entry.certain else 'perhaps '}{entry.policy.key}" for entry in isolating
-        )
+        names = dict.fromkeys(f"{'' if entry.certain else 'perhaps '}{entry.policy.key}" for entry in isolating)
         others = dict.fromkeys(
             str(entry.policy.key) for entry in network.entries(subject, direction) if not entry.isolates
         )
         words = f"isolated by {leading(names, _MOST)}" if names else "not isolated"
-        yield NetworkFact(direction, words + (f"; ruled by {leading(others, _MOST)}" if others else ""))
+        yield Fact(direction, words + (f"; ruled by {leading(others, _MOST)}" if others else ""))
     for direction, name in (("ingress", "reached by"), ("egress", "reaches")):
         for certain, ports, peers in sorted(_peers(network, subject, direction), key=_exposure(network)):
             listed = _ends(network, peers)
             if listed:
                 doubt = "" if certain else "perhaps "
-                yield NetworkFact(name, f"{doubt}{listed} on {network.universe.ports.words(ports)}")
+                yield Fact(name, f"{doubt}{listed} on {network.universe.ports.words(ports)}")
 
 
-def _exposure(network: Network) -> object:
+def _exposure(network: Network) -> Callable[[tuple[bool, int, int]], tuple[bool, bool, int]]:
+    """Return the order of rows: what is open to the outside first, then what is certain, then the most ends."""
     outside = network.universe.addresses.all
     return lambda row: (not row[2] & outside, not row[0], -row[2].bit_count())
 

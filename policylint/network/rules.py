@@ -118,6 +118,11 @@ class PolicySpec(NamedTuple):
     def key(self) -> ResourceKey:
         return self.resource.key
 
+    @property
+    def subject_text(self) -> str:
+        """Its subject as text, which tells the policies of one object apart."""
+        return repr(self.subject)
+
 
 def read_policy(resource: Resource, read: Callable[[Resource], PolicySpec]) -> PolicySpec:
     """Return a policy as its reader has it, or as refused."""

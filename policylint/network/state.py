@@ -76,7 +76,7 @@ class Network:
 
     Args:
         ends: the ends, in an order of their own; by default those that the world shows.
-        others: policies of the other side of a diff, which cut ports and addresses too.
+        others, other_ends: those of the other side of a diff, which cut ports and addresses too.
 
     Attributes:
         policies: all of them, those that are refused among them.
@@ -90,10 +90,11 @@ class Network:
         policies: Sequence[PolicySpec],
         ends: Sequence[Endpoint],
         others: Iterable[PolicySpec] = (),
+        other_ends: Iterable[Endpoint] = (),
     ) -> None:
         self.world = world
         self.policies = tuple(policies)
-        self.universe = Universe(world, ends, policies, others)
+        self.universe = Universe(world, ends, policies, others, other_ends)
         self.numbers = {str(endpoint): number for number, endpoint in enumerate(self.universe.endpoints)}
         self.meaning = Meaning(self.universe)
         self._rows: dict[tuple[object, ...], Row] = {}

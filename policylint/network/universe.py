@@ -30,18 +30,19 @@ class Universe:
         world: World,
         endpoints: Sequence[Endpoint],
         policies: Iterable[PolicySpec],
-        cuts: Iterable[PolicySpec] = (),
+        others: Iterable[PolicySpec] = (),
+        other_ends: Iterable[Endpoint] = (),
     ) -> None:
         """Number the ends.
 
         Args:
             policies: whose rules cut addresses and ports.
-            cuts: further policies that cut them: those of the other side of a diff.
+            others, other_ends: what cuts them as well: the other side of a diff.
         """
         self.endpoints = (*endpoints, NODES, API_SERVER)
         count = len(endpoints)
         self._nodes, self._api_server = 1 << count, 1 << count + 1
-        stated = [rule for policy in (*policies, *cuts) for rule in policy.rules]
+        stated = [rule for policy in (*policies, *others) for rule in policy.rules]
         blocks = {peer for rule in stated for peers, _ in rule.peers for peer in peers if isinstance(peer, Block)}
         cidrs = {text for block in blocks for text in (block.cidr, *block.excepted)}
         self.addresses = Addresses(cidrs, len(self.endpoints))
@@ -49,7 +50,7 @@ class Universe:
         names = {port.name for port in specs if port.name}
         named = {
             PortSpec(port.protocol, port.number, port.number)
-            for endpoint in endpoints
+            for endpoint in (*endpoints, *other_ends)
             for port in endpoint.named
             if port.name in names
         }

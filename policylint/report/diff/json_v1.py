@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SettingChange,
         SubjectChange,
     )
+    from policylint.compare.connections import ConnectionChange
     from policylint.policy.results import Effective
     from policylint.session.judge import ConfigurationChange
 
@@ -63,6 +64,9 @@ def write(report: DiffReport) -> str:
         ],
         "summary": _summary(report),
     }
+    connections = [change for env in environments for change in env.connections]
+    if connections:
+        content["connections"] = [_connection(change, names) for change in connections]
     if report.configuration is not None:
         content["configuration"] = _configuration(report, report.configuration)
     if report.silenced:
@@ -239,6 +243,19 @@ def _policy(report: DiffReport, change: PolicyChange, names: Names) -> Entry:
         "after": change.after or None,
         "by": names.keys(change.by),
         "location": report.place(change.location),
+    }
+
+
+def _connection(change: ConnectionChange, names: Names) -> Entry:
+    return {
+        "environment": change.environment,
+        "from": list(change.sources),
+        "to": list(change.targets),
+        "before": change.before,
+        "after": change.after,
+        "change": change.change,
+        "by": names.keys(change.by),
+        "because": change.because,
     }
 
 

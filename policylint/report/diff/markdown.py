@@ -19,6 +19,7 @@ from policylint.report.diff.mermaid import diagram
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
     alike,
+    connection_in_words,
     cut,
     difference,
     finding_parts,
@@ -39,6 +40,7 @@ from policylint.report.kit.escape import code, escape, html, spoken
 
 if TYPE_CHECKING:
     from policylint.compare.change import Responsible, SettingChange, SubjectChange
+    from policylint.compare.connections import ConnectionChange
     from policylint.triage import Suppressed
 
 SUMMARY_BUDGET = 900 * 1024
@@ -69,6 +71,9 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     rows = [row for groups in ways for row in _rows(report, groups)]
     again = code(reproduced(report), table=False).replace("{", "{{").replace("}", "}}")
     _add_table(page, _TABLE, rows, ("row", f"{{}} more rows: {again} lists them."), 0.5)
+    connections = [change for env in report.comparison.environments for change in env.connections]
+    lines = [f"- {_connection(change)}" for change in connections]
+    page.add_list("**Connections** that network policies open and close\n", lines, "", "{} more.", 0.3)
     unknown = [subject for env in report.comparison.environments for subject in env.unknown]
     lines = [f"- {code(str(each.key), table=False)}: {spoken(each.reason, table=False)}" for each in unknown]
     page.add_list("**Unknown**: what these bring was not seen\n", lines, "", "{} more.", 0.2)
@@ -112,6 +117,12 @@ def _add_table(
         table = head[head.index("| ") :]
         title = f"<details><summary>{count(len(rest), f'more {name}')}</summary>\n\n{table}"
         page.add_list(title, rest, "\n\n</details>", more, share)
+
+
+def _connection(change: ConnectionChange) -> str:
+    """Return `opened: Deployment shop/web to StatefulSet db/postgres: none -> TCP 5432 (NetworkPolicy db/web)`."""
+    by = f" ({escape(leading(change.by, 3))})" if change.by else ""
+    return f"{change.change}: {spoken(connection_in_words(change), table=False)}{by}"
 
 
 def _key(key: str) -> str:

@@ -18,6 +18,7 @@ from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
     MARKS,
     alike,
+    connection_in_words,
     cut,
     finding_parts,
     gateways_in_words,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         SettingChange,
         SubjectChange,
     )
+    from policylint.compare.connections import ConnectionChange
 
 MOST_NAMES = 6
 MOST_BLOCKS = 40
@@ -59,6 +61,10 @@ def write(report: DiffReport) -> str:
     return "\n".join(_DiffText(report).lines()).rstrip("\n") + "\n"
 
 
+def _is_shown(environment: EnvironmentChange) -> bool:
+    return bool(environment.subjects or environment.policies or environment.connections)
+
+
 class _DiffText:
     """The text of one diff, by its parts."""
 
@@ -71,7 +77,7 @@ class _DiffText:
         """Yield all lines."""
         report = self.report
         environments = report.comparison.environments
-        changed = [environment for environment in environments if environment.subjects or environment.policies]
+        changed = [environment for environment in environments if _is_shown(environment)]
         parts = finding_parts(report)
         if report.configuration is not None:
             first, *rest = hanging(one_line(report.configuration.message), self.page, "  ")
@@ -116,6 +122,7 @@ class _DiffText:
             yield f"and {number} more that change otherwise (--format concise lists all)"
             yield ""
         yield from _paragraph(self._policies(environment.policies))
+        yield from _paragraph(self._connections(environment.connections))
         yield from _paragraph(self._unknown(environment.unknown))
         if environment.truncated:
             yield "too many contexts to list one by one: each route stands for its own"
@@ -227,6 +234,19 @@ class _DiffText:
             yield self.paint(_STYLES[mark], cut(f"{mark} {change.policy}: {verdicts}{by}", self.page))
         if len(shown) > MOST_BLOCKS:
             yield f"  and {count(len(shown) - MOST_BLOCKS, 'more policy', 'more policies')}"
+
+    def _connections(self, connections: Sequence[ConnectionChange]) -> Iterator[str]:
+        """Yield what network policies open and close, by the policies that do it."""
+        by = None
+        for change in connections[:MOST_BLOCKS]:
+            if change.by != by:
+                by = change.by
+                yield f"Connections by {leading((key for key in by), 3)}:" if by else "Connections:"
+            mark = {"opened": "+", "widened": "+", "closed": "-", "narrowed": "-"}[change.change]
+            first, *rest = hanging(f"  {mark} {connection_in_words(change)}", self.page, "      ")
+            yield from (self.paint(_STYLES["~"], first), *rest)
+        if len(connections) > MOST_BLOCKS:
+            yield f"  and {count(len(connections) - MOST_BLOCKS, 'more')}"
 
     def _findings(self) -> Iterator[str]:
         states: list[tuple[str, str, Severity]] = [("New", "new", "note"), ("Fixed", "fixed", "warning")]

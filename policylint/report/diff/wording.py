@@ -15,6 +15,7 @@ from policylint.report.kit.display import one_line, place
 
 if TYPE_CHECKING:
     from policylint.compare.change import AttachmentChange, EnvironmentChange, Responsible, SettingChange, SubjectChange
+    from policylint.compare.connections import ConnectionChange
     from policylint.report.diff.report import DiffReport
     from policylint.session.judge import ConfigurationChange
     from policylint.triage import Suppressed
@@ -116,9 +117,24 @@ def verdict_parts(environment: EnvironmentChange) -> list[str]:
         one_kind = len(set(others)) == 1
         objects = count(len(others), others[0]) if one_kind else f"{len(others)} objects beside routes"
         parts.append(f"{objects} {verb(len(others), 'changes')}")
+    if environment.connections:
+        ways_changed = Counter(change.change for change in environment.connections if change.targets)
+        opened = ways_changed["opened"] + ways_changed["widened"]
+        closed = ways_changed["closed"] + ways_changed["narrowed"]
+        ways = [f"{opened} open" if opened else "", f"{closed} close" if closed else ""]
+        if any(ways):
+            parts.append(f"connections: {', '.join(filter(None, ways))}")
     if environment.unknown:
         parts.append(f"{len(environment.unknown)} unknown")
     return parts
+
+
+def connection_in_words(change: ConnectionChange) -> str:
+    """Return `Deployment shop/web to StatefulSet db/postgres: none -> TCP 5432`."""
+    if not change.targets:
+        return f"{leading(change.sources, 3)}: {change.because}"
+    ends = f"{leading(change.sources, 3)} to {leading(change.targets, 3)}"
+    return f"{ends}: {change.before} -> {change.after}"
 
 
 def finding_parts(report: DiffReport) -> list[str]:

@@ -1,0 +1,271 @@
+"""GWP620 and the connections that a change opens and closes: both sides over one set of ends, ports and addresses.
+
+Only what is certain on both sides is compared. A workload that is new or gone is said once, not once per pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Literal
+
+from policylint.model import Finding, ResourceKey
+from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import has_policies
+
+if TYPE_CHECKING:
+    from policylint.compare.pairing import Sides
+    from policylint.network.endpoints import Endpoint
+    from policylint.network.rules import Direction
+    from policylint.network.state import Network
+    from policylint.network.walk import Row
+
+RULE = "GWP620"
+Change = Literal["opened", "closed", "widened", "narrowed"]
+
+
+class ConnectionChange(NamedTuple):
+    """Every source with every target: what could connect before and after.
+
+    Args:
+        sources, targets: names of ends; no target for a workload that is new or gone.
+        before, after: ports, `none`; for a workload `absent` or `present`.
+        by: the policies that were changed and bear on one of the ends.
+        because: policy, labels, workload added, workload removed.
+        exposed: whether one end is outside the cluster.
+    """
+
+    environment: str
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    before: str
+    after: str
+    change: Change
+    by: tuple[ResourceKey, ...]
+    because: str
+    exposed: bool
+
+
+class _Both(NamedTuple):
+    """The networks of both sides, with the same numbers for ends, ports and addresses."""
+
+    before: Network
+    after: Network
+    changed: frozenset[ResourceKey]
+
+    @property
+    def common(self) -> int:
+        """The ends that both sides have."""
+        return self.before.universe.shown & self.after.universe.shown
+
+
+def connection_changes(sides: Sides) -> tuple[ConnectionChange, ...]:
+    """Return what a change opens and closes, what is exposed first; nothing where no network policy is in sight."""
+    both = _both(sides)
+    if both is None:
+        return ()
+    name = sides.after.world.name
+    found = [*_workloads(both, name), *_pairs(both, name)]
+    return tuple(sorted(found, key=lambda change: (not change.exposed, change.by, change.targets, change.sources)))
+
+
+def _both(sides: Sides) -> _Both | None:
+    """Return both networks, None where nothing that they rest on differs."""
+    worlds = sides.before.world, sides.after.world
+    if not any(map(has_policies, worlds)):
+        return None
+    from policylint.network.state import Network
+
+    former, latter = sides.before.network, sides.after.network
+    rosters = [{str(end): end for end in network.universe.endpoints[:-2]} for network in (former, latter)]
+    specs = [{(policy.key, policy.subject_text): policy for policy in network.policies} for network in (former, latter)]
+    changed = frozenset(
+        key
+        for key, text in specs[0].keys() | specs[1].keys()
+        if _rules(specs[0].get((key, text))) != _rules(specs[1].get((key, text)))
+    )
+    spaces = [
+        {end.namespace: world.namespace_labels(end.namespace) for end in roster.values() if end.is_pod}
+        for world, roster in zip(worlds, rosters, strict=True)
+    ]
+    if not changed and _bare(rosters[0]) == _bare(rosters[1]) and spaces[0] == spaces[1]:
+        return None
+    names = [*rosters[0], *(name for name in rosters[1] if name not in rosters[0])]
+    networks = []
+    for world, roster, network, other in zip(worlds, rosters, (former, latter), (latter, former), strict=True):
+        ends = [roster.get(name) or _absent(rosters[0].get(name) or rosters[1][name]) for name in names]
+        others = (end for end in other.universe.endpoints)
+        networks.append(Network(world, network.policies, ends, other.policies, others))
+    return _Both(networks[0], networks[1], changed)
+
+
+def _rules(policy: object) -> object:
+    return None if policy is None else policy[1:]  # type: ignore[index]
+
+
+def _bare(roster: dict[str, Endpoint]) -> dict[str, Endpoint]:
+    return {name: end._replace(resource=None) for name, end in roster.items()}
+
+
+def _absent(end: Endpoint) -> Endpoint:
+    """Return an end that keeps the place of one that only the other side has."""
+    return type(end)("absent", end.key, "", alternative=True)
+
+
+def _workloads(both: _Both, environment: str) -> Iterator[ConnectionChange]:
+    for before, after in zip(both.before.universe.endpoints, both.after.universe.endpoints, strict=True):
+        if "absent" in (before.role, after.role) and "workload" in (before.role, after.role):
+            added = before.role == "absent"
+            yield ConnectionChange(
+                environment,
+                (str(after if added else before),),
+                (),
+                "absent" if added else "present",
+                "present" if added else "absent",
+                "opened" if added else "closed",
+                (),
+                f"workload {'added' if added else 'removed'}",
+                False,
+            )
+
+
+def _groups(both: _Both, direction: Direction) -> list[tuple[int, Row, Row]]:
+    """Return the ends that both sides have, by their rows on both."""
+    from policylint.network.connections import groups
+
+    pairs = []
+    for members, row in groups(both.before, direction):
+        for others, after in groups(both.after, direction):
+            if members & others & both.common:
+                pairs.append((members & others & both.common, row, after))
+    return pairs
+
+
+def _pairs(both: _Both, environment: str) -> Iterator[ConnectionChange]:
+    outside = both.after.universe.addresses.all
+    sources = _groups(both, "egress")
+    joined: dict[tuple[int, int, int], list[int]] = {}
+    for targets, *ingress in _groups(both, "ingress"):
+        for senders, *egress in sources:
+            if ingress[0] == ingress[1] and egress[0] == egress[1]:
+                continue
+            masks_in = [mask for row in ingress for column in row for mask in (column.allowed, column.denied)]
+            masks_out = [mask for row in egress for column in row for mask in (column.allowed, column.denied)]
+            for source in _atoms(senders, [*masks_in, outside]):
+                for target in _atoms(targets, [*masks_out, outside]):
+                    if (source | target) & ~outside == 0:
+                        continue
+                    was, was_perhaps = _ports(source, target, ingress[0], egress[0])
+                    now, now_perhaps = _ports(source, target, ingress[1], egress[1])
+                    if (was ^ now) & ~((was ^ was_perhaps) | (now ^ now_perhaps)):
+                        joined.setdefault((source, was, now), []).append(target)
+    universe = both.after.universe
+    from policylint.network.connections import apart
+
+    for (source, was, now), listed in joined.items():
+        target = 0
+        for part in listed:
+            target |= part
+        gained, lost = now & ~was, was & ~now
+        change: Change = "opened" if not was else "closed" if not now else "widened" if gained else "narrowed"
+        assert gained or lost
+        by = tuple(sorted(_by(both, source, target)))
+        for senders, receivers in apart(source, target):
+            yield ConnectionChange(
+                environment,
+                tuple(_names(both, senders)),
+                tuple(_names(both, receivers)),
+                universe.ports.words(was),
+                universe.ports.words(now),
+                change,
+                by,
+                "policy" if by else "labels",
+                bool((senders | receivers) & outside),
+            )
+
+
+def _atoms(bits: int, masks: Iterable[int]) -> list[int]:
+    """Return the coarsest parts of a set that no mask divides."""
+    parts = [bits]
+    for mask in set(masks):
+        parts = [inner for part in parts for inner in (part & mask, part & ~mask) if inner]
+    return parts
+
+
+def _ports(source: int, target: int, ingress: Row, egress: Row) -> tuple[int, int]:
+    """Return the ports on which sources certainly get to targets, and those on which they perhaps do."""
+    sure = perhaps = 0
+    for column in ingress:
+        for way in egress:
+            ports = column.ports & way.ports
+            if ports and source & column.allowed and target & way.allowed:
+                perhaps |= ports
+                if not source & column.denied and not target & way.denied:
+                    sure |= ports
+    return sure, perhaps
+
+
+def _by(both: _Both, sources: int, targets: int) -> Iterator[ResourceKey]:
+    """Yield the changed policies that bear on one of the ends."""
+    for network in (both.before, both.after):
+        for policy, selected in zip(network.policies, network.subjects, strict=True):
+            if policy.key in both.changed:
+                ways = {rule.direction for rule in policy.rules} | policy.isolates
+                if ("egress" in ways and selected.maybe & sources) or ("ingress" in ways and selected.maybe & targets):
+                    yield policy.key
+
+
+def _names(both: _Both, bits: int) -> Iterator[str]:
+    from policylint.network.selecting import numbers_of
+
+    universe = both.after.universe
+    count = len(universe.endpoints)
+    numbers = list(numbers_of(bits))
+    yield from sorted(str(universe.endpoints[number]) for number in numbers if number < count)
+    yield from universe.addresses.words(number for number in numbers if number >= count)
+
+
+def isolation_removed(sides: Sides) -> Iterator[Finding]:
+    """Yield GWP620: workloads that were isolated for ingress, and that anybody outside may reach now."""
+    both = _both(sides)
+    if both is None:
+        return
+    outside = both.after.universe.addresses.all
+    opened: dict[tuple[ResourceKey, ...], list[int]] = {}
+    for number, end in enumerate(both.after.universe.endpoints[:-2]):
+        before = both.before.universe.endpoints[number]
+        if end.role != "workload" or before.role != "workload":
+            continue
+        if any(_is_open(column.allowed & ~column.denied, outside) for column in both.before.row(number, "ingress")):
+            continue
+        row = both.after.row(number, "ingress")
+        isolated = any(entry.isolates for entry in both.after.entries(number, "ingress"))
+        if any(_is_open(column.allowed & ~column.denied, outside) for column in row):
+            keys = tuple(sorted(set(_by(both, 0, 1 << number)))) if isolated or both.changed else ()
+            opened.setdefault(keys, []).append(number)
+    for keys, numbers in sorted(opened.items()):
+        yield _finding(sides, both, keys, numbers)
+
+
+def _is_open(allowed: int, outside: int) -> bool:
+    return allowed & outside == outside
+
+
+def _finding(sides: Sides, both: _Both, keys: tuple[ResourceKey, ...], numbers: list[int]) -> Finding:
+    from policylint.model.words import leading
+
+    ends = [both.after.universe.endpoints[number] for number in numbers]
+    seen = (sides.after.world.get(key) for key in keys)
+    resource = next(filter(None, seen), None) or ends[0].resource
+    assert resource is not None
+    gone = [key for key in keys if sides.after.world.get(key) is None]
+    why = f"{leading(gone, 3)} is gone" if gone else f"{leading(keys, 3)} changed" if keys else "labels changed"
+    names = leading((str(end.key) for end in ends), 3)
+    return Finding(
+        RULE,
+        "error",
+        f"{names} {'is' if len(ends) == 1 else 'are'} no longer isolated: anybody outside may connect, since {why}",
+        resource.name_location,
+        resources=(ends[0].key, *keys, *(end.key for end in ends[1:20])),
+        label="no network policy keeps connections from outside from all of its ports any more",
+        environments=(sides.after.world.name,),
+    )

@@ -14,6 +14,7 @@ from policylint.implementations.envoy_gateway import (
     feature_flags,
     merging,
     patches,
+    references,
     routes,
     selectors,
 )
@@ -86,6 +87,9 @@ class EnvoyGateway(Implementation):
             return content.refused_on_streams(state.policy)
         if state.kind.kind == "EnvoyPatchPolicy":
             return patches.refused_placement(self._fleet, state)
+        reading = references.broken(state.policy, topology) if state.kind.group == GROUP else Reading()
+        if reading.code:
+            return reading
         return super().validate_placement(state, topology)
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:

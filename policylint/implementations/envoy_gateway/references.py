@@ -1,0 +1,107 @@
+"""The objects that Envoy Gateway's policies of routes name besides their targets; a missing one makes them Invalid.
+
+Source: internal/gatewayapi/{securitypolicy,envoyextensionpolicy,ext_service,validate}.go. What names them may fail open
+(`failOpen`), and then the routes do not answer 500 for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.implementations.envoy_gateway.content import CODE, EARLY
+from policylint.implementations.envoy_gateway.managed import GROUP
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, text, value_at
+from policylint.policy.declared import Reading
+from policylint.topology import Topology
+from policylint.topology.backends import ports
+from policylint.topology.grants import Grants
+from policylint.topology.references import target
+
+_BACKENDS = frozenset(
+    {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend"), (GATEWAY_GROUP, "Backend")}
+)
+_SECRET, _CONFIG_MAP, _BACKEND = "Secret", "ConfigMap", "Service"
+_NAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "SecurityPolicy": (
+        ("extAuth.http.backendRef", _BACKEND),
+        ("extAuth.http.backendRefs.*", _BACKEND),
+        ("extAuth.grpc.backendRef", _BACKEND),
+        ("extAuth.grpc.backendRefs.*", _BACKEND),
+        ("jwt.providers.*.remoteJWKS.backendRefs.*", _BACKEND),
+        ("jwt.providers.*.localJWKS.valueRef", _CONFIG_MAP),
+        ("oidc.provider.backendRefs.*", _BACKEND),
+        ("oidc.clientSecret", _SECRET),
+        ("oidc.clientIDRef", _SECRET),
+        ("apiKeyAuth.credentialRefs.*", _SECRET),
+        ("basicAuth.users", _SECRET),
+    ),
+    "EnvoyExtensionPolicy": (
+        ("extProc.*.backendRefs.*", _BACKEND),
+        ("wasm.*.code.image.pullSecretRef", _SECRET),
+        ("lua.*.valueRef", _CONFIG_MAP),
+    ),
+    "BackendTrafficPolicy": (("responseOverride.*.response.body.valueRef", _CONFIG_MAP),),
+}
+"""Paths below spec, and the kind that a reference without one means."""
+
+
+def broken(policy: Resource, topology: Topology) -> Reading:
+    """Return the first reference that is certainly of no use; a Reading without code for none.
+
+    One that answers the routes with 500 comes before those that fail open.
+    """
+    faults = list(_faults(policy, topology))
+    closed = [fault for fault in faults if not _fails_open(policy, fault[0])]
+    pointer, reason = next(iter((*closed, *faults)), ((), ""))
+    return Reading(code=CODE if closed else EARLY, reason=reason, pointer=pointer) if reason else Reading()
+
+
+def _faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]]:
+    for path, kind in _NAMED.get(policy.key.kind, ()):
+        for pointer, value in _places(policy.spec, path.split("."), ("spec",)):
+            reference = mapping(value)
+            if not text(reference.get("name")) or is_symbolic(reference.get("name")):
+                continue
+            key, _, port = target(reference, policy.key.namespace, "", kind)
+            fault = _fault(policy, key, port, kind == _BACKEND, topology)
+            if fault:
+                yield pointer, fault
+
+
+def _fault(policy: Resource, key: ResourceKey, port: int | None, is_backend: bool, topology: Topology) -> str:
+    """Return why a reference is of no use, "" where it is or where that is not known."""
+    if is_backend and key[:2] not in _BACKENDS:
+        return f"{key} is no kind of backend"
+    if Grants(topology.world).allows(policy.key, key) is False:
+        return f"no ReferenceGrant in namespace {key.namespace} lets {policy.key} name {key}"
+    resolution = topology.world.resolve_inner(key)
+    if resolution.missing and not topology.world.elsewhere(key):
+        return f"{key} is not there"
+    if not is_backend or key[:2] != ("", "Service"):
+        return ""
+    if port is None:
+        return f"{key} is named without a port"
+    numbers = [] if resolution.resource is None else [each.number for each in ports(resolution.resource)]
+    return f"{key} has no port {port}" if numbers and port not in numbers and None not in numbers else ""
+
+
+def _fails_open(policy: Resource, pointer: Pointer) -> bool:
+    """Return whether what holds a reference says that requests pass without it."""
+    depth = 3 if len(pointer) > 2 and isinstance(pointer[2], int) else 2
+    return mapping(value_at(policy.body, pointer[:depth])).get("failOpen") is True
+
+
+def _places(value: Any, steps: list[str], pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
+    """Yield what stands at a path, `*` being every entry of a list."""
+    if not steps:
+        if isinstance(value, dict):
+            yield pointer, value
+        return
+    step, *rest = steps
+    if step == "*":
+        for number, entry in enumerate(value if isinstance(value, list) else ()):
+            yield from _places(entry, rest, (*pointer, number))
+    else:
+        yield from _places(mapping(value).get(step), rest, (*pointer, step))

@@ -1,0 +1,88 @@
+"""What policies of Envoy Gateway name besides their targets: there, missing, not granted, and what requests then get.
+
+Predicted from internal/gatewayapi/{securitypolicy,envoyextensionpolicy,ext_service,validate}.go.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.trace import Tracer, request
+from tests import worlds
+
+WORLD = (
+    worlds.gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller"),
+    worlds.gateway(of_class="envoy"),
+    worlds.route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+    worlds.service(),
+    worlds.service("auth", ports="[{name: grpc, port: 9000}]"),
+    worlds.service("auth", "infra", ports="[{name: grpc, port: 9000}]"),
+    worlds.manifest("v1", "Secret", "keys", "shop"),
+    worlds.manifest("v1", "ConfigMap", "lua", "shop"),
+)
+GRANT = worlds.grant(
+    "infra",
+    "{group: gateway.envoyproxy.io, kind: SecurityPolicy, namespace: shop}",
+    "{group: '', kind: Service, name: auth}",
+)
+
+
+def ext_auth(reference: str, more: str = "") -> tuple[str, str]:
+    return "SecurityPolicy", f"extAuth: {{grpc: {{backendRefs: [{{{reference}}}]}}{more}}}"
+
+
+def ext_proc(*references: str, more: str = "") -> tuple[str, str]:
+    processors = ", ".join(f"{{backendRefs: [{{{reference}}}]{more}}}" for reference in references)
+    return "EnvoyExtensionPolicy", f"extProc: [{processors}]"
+
+
+JWKS = "remoteJWKS: {uri: https://id/jwks, backendRefs: [{name: gone, port: 443}]}"
+FINE, REFUSED, OPEN = ("Enforced", None), ("Invalid", 500), ("Invalid", None)
+WORLDS = {
+    "a backend": (ext_auth("name: auth, port: 9000"), FINE),
+    "a backend that is missing": (ext_auth("name: gone, port: 9000"), REFUSED),
+    "a port that is missing": (ext_auth("name: auth, port: 9001"), REFUSED),
+    "no port": (ext_auth("name: auth"), REFUSED),
+    "no kind of backend": (ext_auth("kind: ConfigMap, name: lua, port: 9000"), REFUSED),
+    "a backend elsewhere": (ext_auth("name: auth, namespace: infra, port: 9000"), REFUSED),
+    "a backend that fails open": (ext_auth("name: gone, port: 9000", ", failOpen: true"), OPEN),
+    "a variable": (ext_auth("name: '${AUTH}', port: 9000"), FINE),
+    "a namespace of which nothing is seen": (ext_auth("kind: Backend, group: gateway.envoyproxy.io, name: x"), FINE),
+    "keys of a provider": (("SecurityPolicy", f"jwt: {{providers: [{{name: id, {JWKS}}}]}}"), REFUSED),
+    "a Secret of keys": (("SecurityPolicy", "apiKeyAuth: {credentialRefs: [{name: keys}], extractFrom: []}"), FINE),
+    "a Secret that is missing": (("SecurityPolicy", "basicAuth: {users: {name: gone}}"), REFUSED),
+    "a processor": (ext_proc("name: auth, port: 9000"), FINE),
+    "the second processor": (ext_proc("name: auth, port: 9000", "name: gone, port: 9000"), REFUSED),
+    "a processor that fails open": (ext_proc("name: gone, port: 9000", more=", failOpen: true"), OPEN),
+    "a script": (("EnvoyExtensionPolicy", "lua: [{type: ValueRef, valueRef: {kind: ConfigMap, name: lua}}]"), FINE),
+    "no script": (
+        ("EnvoyExtensionPolicy", "lua: [{type: ValueRef, valueRef: {kind: ConfigMap, name: gone}}]"),
+        REFUSED,
+    ),
+}
+
+
+@pytest.mark.parametrize(("policy", "expected"), WORLDS.values(), ids=list(WORLDS))
+def test_what_a_policy_names(policy: tuple[str, str], expected: tuple[str, int | None]) -> None:
+    kind, spec = policy
+    own = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "own", "HTTPRoute/checkout", spec, "shop")
+    simulation = worlds.simulated(*WORLD, own)
+    outcome = Tracer(simulation).trace(request({"host": "shop.example"})).outcome
+    assert (worlds.state(simulation, "own").verdict, outcome.status) == expected
+
+
+def test_a_grant_lets_a_policy_name_a_backend_elsewhere() -> None:
+    kind, spec = ext_auth("name: auth, namespace: infra, port: 9000")
+    own = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "own", "HTTPRoute/checkout", spec, "shop")
+    assert worlds.verdicts(worlds.simulated(*WORLD, own, GRANT)) == {"own": "Enforced"}
+
+
+def test_a_policy_that_is_refused_keeps_the_one_of_the_gateway_out() -> None:
+    kind, spec = ext_auth("name: gone, port: 9000")
+    own = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "own", "HTTPRoute/checkout", spec, "shop")
+    above = worlds.policy(
+        "gateway.envoyproxy.io/v1alpha1", kind, "above", "Gateway/edge", "basicAuth: {users: {name: x}}", "infra"
+    )
+    simulation = worlds.simulated(*WORLD, own, above)
+    assert worlds.state(simulation, "own").verdict == "Invalid"
+    assert all("basicAuth" not in group.effective.spec for group in simulation.groups if group.routes())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import order, overlap, strategies, target_conditions, targets, verdict
+from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
@@ -165,6 +166,10 @@ class Implementation:
     ) -> Sequence[Phase]:
         """Return the order in which settings act at a Gateway."""
         return catalog.order(self.name)
+
+    def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
+        """Return what an effective spec answers one request; by default nothing is decided."""
+        return ()
 
     def is_foreign(self, key: ResourceKey) -> bool:
         """Tell whether an object stands below Gateways, and all of them are served by other implementations."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, Resolution, ResourceKey
+from policylint.model import Node, PolicyKind, Resolution, ResourceKey
 from policylint.policy.asking import asked
+from policylint.policy.authorizing import RequestFacts
 from policylint.policy.bindings import ObjectBinding, superseded
 from policylint.policy.level import level
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
-from policylint.trace.result import Met, Share
+from policylint.trace.request import Request, split_host
+from policylint.trace.result import Judged, Met, Share
 
 _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "port", "workload")
 
@@ -83,15 +85,33 @@ class Policies:
                 met += [Met(group, key, asks, self._places(group, path)) for key in backend_keys]
         return tuple(sorted(met, key=_order))
 
+    def judged(self, policies: Iterable[Met], request: Request) -> Iterator[Judged]:
+        """Yield what policies that authorize answer a request, in their order."""
+        headers = {name.lower(): request.header(name) or "" for name, _ in request.headers}
+        message = RequestFacts(request.method, split_host(request.host)[0], request.path, headers)
+        for met in policies:
+            kind, effective = met.group.kind, met.group.effective
+            for decision in self._implementation(kind).decisions(kind, effective.spec, message):
+                place = decision.pointer
+                leaf = next(
+                    (at for at in effective.owners if at[: len(place)] == place or place[: len(at)] == at), None
+                )
+                if leaf is not None:
+                    yield Judged(decision, effective.owners[leaf], effective.location_of(leaf))
+
+    def _implementation(self, kind: PolicyKind) -> Implementation:
+        name = kind.implementation
+        if name not in self._implementations:
+            self._implementations[name] = implementation(name, self._simulation.catalog.settings(name))
+        return self._implementations[name]
+
     def _places(self, group: Group, path: Sequence[Node]) -> Mapping[str, int]:
         """Return the places of a policy's fields, lost ones included, in the order of its implementation."""
-        name, catalog = group.kind.implementation, self._simulation.catalog
-        if name not in self._implementations:
-            self._implementations[name] = implementation(name, catalog.settings(name))
+        catalog = self._simulation.catalog
         gateway = next((node.key for node in path if node.key.kind == "Gateway"), None)
         lost = {str(loss.pointer[0]): None for loss in group.effective.lost if loss.pointer}
         spec = {**lost, **group.effective.spec}
-        return self._implementations[name].phases(group.kind, spec, gateway, self._simulation.topology, catalog)
+        return self._implementation(group.kind).phases(group.kind, spec, gateway, self._simulation.topology, catalog)
 
     def _on(self, nodes: tuple[Node, ...], *, leads: bool) -> list[int]:
         """Return the groups with a context that the request passes as a whole; `leads` if routes lead it there."""

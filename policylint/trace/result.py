@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
-from policylint.model import Node, Resource, ResourceKey
+from policylint.model import Location, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask
+from policylint.policy.authorizing import Decision
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
@@ -117,6 +118,14 @@ class Met(NamedTuple):
     places: Mapping[str, int] = {}
 
 
+class Judged(NamedTuple):
+    """What one policy answers a request: whose setting decides, and where it is written."""
+
+    decision: Decision
+    policy: ResourceKey
+    location: Location | None
+
+
 class Trace(NamedTuple):
     """One request through one environment.
 
@@ -127,6 +136,7 @@ class Trace(NamedTuple):
         forwarded: as the backends receive it; `per_backend` where their own filters make that differ.
         response: the headers that the filters and the backend leave in the response.
         extensions: what filters and annotations on its way name and no evaluator judges.
+        judged: what policies that authorize answer it.
         considered: the rules that matched but came second.
         nearest: near misses; only where nothing matched.
         notes: the assumptions behind the result.
@@ -152,6 +162,7 @@ class Trace(NamedTuple):
     backend_tls: bool = False
     policies: tuple[Met, ...] = ()
     extensions: tuple[ObjectBinding, ...] = ()
+    judged: tuple[Judged, ...] = ()
     considered: tuple[Considered, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()
@@ -164,3 +175,9 @@ class Trace(NamedTuple):
         for binding in self.extensions:
             ways += binding.authenticates.items()
         return sorted({name for name, demanded in ways if demanded == must})
+
+    @property
+    def depends(self) -> list[Judged]:
+        """The policies that may keep the request out; none where one certainly does."""
+        answers = {judged.decision.answer for judged in self.judged}
+        return [judged for judged in self.judged if judged.decision.answer == "depends" and "denied" not in answers]

@@ -286,7 +286,13 @@ class Tracer:
             None if gateway is None else self.simulation.catalog.implementation_of_controller(gateway.controller)
         )
         extensions = self.policies.extensions(nodes, reached, controller)
+        judged = tuple(self.policies.judged(policies, start.request)) if refused is None else ()
+        denial = next((each for each in judged if each.decision.answer == "denied"), None)
+        if denial is not None:
+            denied = Outcome(status=denial.decision.status, reason=f"denied by {denial.policy}")
+            trace = trace._replace(outcome=denied, forwarded=None, per_backend={}, mirrors=())
         return trace._replace(
+            judged=judged,
             route=final.route,
             rule=final.rule.node,
             rule_pointer=final.pointer,

@@ -5,12 +5,17 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §4.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from policylint.implementations.agentgateway import authorization
 from policylint.implementations.agentgateway.merging import merged
 from policylint.implementations.agentgateway.places import Gateways, with_section
 from policylint.implementations.agentgateway.references import GRANTS, faults
 from policylint.implementations.generic import Implementation, controller_above
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy import verdict
+from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.folding import Stack
 from policylint.policy.results import Ancestor, Effective, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
@@ -38,6 +43,11 @@ class Agentgateway(Implementation):
     def merge(self, stack: Stack) -> Effective:
         """Merge field by field, the most specific first, but for locks."""
         return merged(stack)
+
+    def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
+        """Return what `traffic.authorization` answers."""
+        decision = authorization.decide(spec, message)
+        return () if decision is None else (decision,)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """Set the generic verdicts: the controller has no Overridden condition for what is replaced further down."""

@@ -5,10 +5,12 @@ Source: docs/design/implementations/envoy-gateway.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from policylint.catalog.kinds import Catalog, Phase
 from policylint.implementations.envoy_gateway import (
+    authorization,
     backend_tls,
     content,
     feature_flags,
@@ -27,6 +29,7 @@ from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World
+from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import order_stated
@@ -185,6 +188,11 @@ class EnvoyGateway(Implementation):
             for field in policy.spec
         }
         return moved(phases, proxy, {phase.filter for phase in phases if not set_somewhere.isdisjoint(phase.settings)})
+
+    def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
+        """Return what the authorization of a SecurityPolicy answers."""
+        rules = spec.get("authorization") if kind.kind == "SecurityPolicy" else None
+        return [authorization.decide(rules, message)] if isinstance(rules, dict) else []
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
         """Explain a policy of a listener whose routes have no hostname that is its own (§2), and a voided one (§7)."""

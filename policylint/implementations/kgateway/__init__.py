@@ -6,8 +6,11 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §2.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation, controller_above, resolved_to
+from policylint.implementations.kgateway import authorization
 from policylint.implementations.kgateway.attachment_points import (
     TLS_PROTOCOLS,
     AttachmentPoints,
@@ -20,6 +23,7 @@ from policylint.implementations.kgateway.references import PERMISSIVE, broken_re
 from policylint.implementations.kgateway.validation import broken_template, refused_value
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, mapping, sequence, text
 from policylint.policy import verdict
+from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
@@ -75,6 +79,10 @@ class Kgateway(Implementation):
                 _without_tls(folded, stack.attachments, rival)
         result = folded.effective(stack.attachments)
         return with_ports(result) if stack.kind.kind == "ListenerPolicy" else result
+
+    def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
+        """Return what `rbac` and `acl` of a TrafficPolicy answer."""
+        return authorization.decisions(spec, message) if kind.kind == "TrafficPolicy" else ()
 
     @property
     def _joined(self) -> frozenset[str]:

@@ -155,7 +155,7 @@ def result(trace: Trace, names: Names) -> str:
             for key, share in backends.items()
         ]
         failing = f"; {outcome.failing:.0%} of the requests get an error" if outcome.failing else ""
-        return f"reaches {', '.join(parts)}{_protection(trace)}{failing}."
+        return f"reaches {', '.join(parts)}{_protection(trace)}{failing}{_condition(trace)}."
     nearest = ""
     if trace.nearest:
         nearest = f"; nearest is {_near(trace.nearest[0].node, names)} (needs {', '.join(trace.nearest[0].needs)})"
@@ -274,6 +274,13 @@ def _protection(trace: Trace) -> str:
     )
     unclear = any(binding.kind is None or not binding.resolution.found for binding in trace.extensions)
     return ", unauthenticated" if lost and not unclear else ""
+
+
+def _condition(trace: Trace) -> str:
+    """Return `, if SecurityPolicy shop/own allows it (jwt)` where that depends on who sends the request."""
+    words = (f"{judged.policy} allows it ({judged.decision.why})" for judged in trace.depends)
+    listed = " and ".join(dict.fromkeys(words))
+    return f", if {listed}" if listed else ""
 
 
 def _in_words(value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.trace import Forwarded, Met, Outcome, Trace
+from policylint.trace.result import Judged
 
 if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
@@ -39,6 +40,8 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
         content["authentication"] = {"required": required, "optional": optional}
     if trace.extensions:
         content["extensions"] = [extensions.entry(binding, names) for binding in trace.extensions]
+    if trace.judged:
+        content["authorization"] = [_judged(judged, names) for judged in trace.judged]
     if trace.match:
         content["match"] = trace.match
     if trace.per_backend:
@@ -92,6 +95,14 @@ def _step(step: TierStep, names: Names) -> Entry:
     if not step.certain:
         content["certain"] = False
     return content
+
+
+def _judged(judged: Judged, names: Names) -> Entry:
+    """Return what a policy answers, and where that is written."""
+    decision = judged.decision
+    content: Entry = {"answer": decision.answer, "policy": names.key(judged.policy)}
+    content |= {"on": decision.why} if decision.answer == "depends" else {}
+    return content | ({} if judged.location is None else {"location": json_place(judged.location)})
 
 
 def outcome(value: Outcome, names: Names) -> Entry:

@@ -15,7 +15,9 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
+from policylint.implementations.kuadrant import authorization
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.results import Declared, Group, Idle, PolicyState
 from policylint.policy.target_conditions import TargetCondition
@@ -70,6 +72,16 @@ class Kuadrant(Implementation):
         last = 2 * len(catalog.order(self.name))
         late = kind.kind in _LIMITS and _reads_auth(spec.get("limits"))
         return {field: last - place if late else place for field, place in places.items()}
+
+    def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
+        """Return what the authorization of an AuthPolicy answers; under `when` it depends."""
+        rules = spec.get("rules") if kind.kind == "AuthPolicy" else None
+        decision = authorization.decide(rules, message) if isinstance(rules, dict) else None
+        if decision is None:
+            return []
+        if decision.answer == "denied" and spec.get("when"):
+            return [decision._replace(answer="depends", why="when")]
+        return [decision]
 
     def _by_listener(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> Attachments:
         """Return the policies on every listener; a TLSPolicy acts on listeners with TLS only.

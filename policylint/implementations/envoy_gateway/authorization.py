@@ -1,0 +1,42 @@
+"""The rules of SecurityPolicy.authorization for one request (api/v1alpha1/authorization_types.go).
+
+The first rule that matches counts, else the default action, which is Deny. Of a principal all fields must match, of a
+field with several values one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.model import mapping, sequence, text
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, every, first_match, has_header
+
+
+def decide(authorization: Mapping[str, Any], message: RequestFacts) -> Decision:
+    """Return what the rules answer a request."""
+    rules = enumerate(map(mapping, sequence(authorization.get("rules"))))
+    default = ("authorization", "defaultAction") if "defaultAction" in authorization else ("authorization",)
+    allows = authorization.get("defaultAction") == "Allow"
+    return first_match((_rule(rule, number, message) for number, rule in rules), allows, default)
+
+
+def _rule(rule: Mapping[str, Any], number: int, message: RequestFacts) -> AuthorizationRule:
+    conditions = list(_conditions(rule, message))
+    on = ", ".join(name for name, answer in conditions if answer is None)
+    matches = every(answer for _, answer in conditions)
+    return AuthorizationRule(matches, rule.get("action") == "Allow", ("authorization", "rules", number), on)
+
+
+def _conditions(rule: Mapping[str, Any], message: RequestFacts) -> Iterator[tuple[str, bool | None]]:
+    operation = mapping(rule.get("operation"))
+    for name in operation:
+        yield name, message.method in sequence(operation["methods"]) if name == "methods" else None
+    for name, value in mapping(rule.get("principal")).items():
+        if name == "headers":
+            headers = map(mapping, sequence(value))
+            yield name, all(has_header(message, header.get("name"), header.get("values")) for header in headers)
+        elif value:
+            yield name, None
+    if text(rule.get("cel")) or isinstance(rule.get("cel"), dict):
+        yield "cel", None

@@ -45,6 +45,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             authorization=list(kind.settings.authorization),
             protection=list(kind.settings.protection),
             optional=list(kind.settings.optional),
+            inside=dict(kind.settings.inside),
         ),
         weaker=[weakness_entry(weak) for weak in kind.weaker],
         status=kind.status,

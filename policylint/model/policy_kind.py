@@ -95,13 +95,15 @@ class Answer(NamedTuple):
 class SettingPurposes(NamedTuple):
     """The top-level fields of the spec proper that serve a security purpose, by what is lost with them.
 
-    `optional` are those that let requests pass which come without anything to check.
+    `optional` are those that let requests pass which come without anything to check; `inside` names, by purpose, the
+    part of a field that serves it, where one field serves several.
     """
 
     authentication: tuple[str, ...] = ()
     authorization: tuple[str, ...] = ()
     protection: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    inside: Mapping[str, str] = {}
 
     @property
     def security(self) -> frozenset[str]:
@@ -238,6 +240,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             _texts(settings.get("authorization")),
             _texts(settings.get("protection")),
             _texts(settings.get("optional")),
+            mapping(settings.get("inside")),
         ),
         weaker=tuple(weakness(weak) for weak in sequence(entry.get("weaker"))),
         status=entry.get("status", "ancestors"),

@@ -46,7 +46,7 @@ def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
     conditions = [weak.path for weak in kind.weaker if weak.list == "conditions" and "." not in weak.path]
     condition = next((path for path in conditions if spec.get(path)), "")
     for purpose, path in _settings(kind):
-        if _is_asked(_at(spec, path)):
+        if _is_asked(_at(spec, path)) and _is_asked(_at(spec, kind.settings.inside.get(purpose, path))):
             weak = next((weak.path for weak in kind.weaker if _lets_pass(weak, purpose, path, spec)), "")
             unless = path if path in kind.settings.optional else weak or condition
             yield Ask(purpose, path, not unless, unless)

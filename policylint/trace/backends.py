@@ -14,7 +14,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
-from policylint.topology.backends import is_delegation
+from policylint.topology.backends import SERVICE, is_delegation
 from policylint.topology.extensions import extensions_of
 from policylint.trace.result import Share
 
@@ -75,6 +75,8 @@ def problem(backend: BackendState) -> str:
         return f"no ReferenceGrant lets the route name {backend.wanted}"
     if backend.resolution.missing:
         return backend.resolution.reason
+    if backend.port is None and backend.wanted[:2] == SERVICE:
+        return f"{backend.wanted} is named without a port"
     return backend.message if backend.port_found is False else ""
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from policylint.compare import compare, removed_protections
 from tests.checks.linting import GATEWAY, SERVICE, route
-from tests.compare.test_weakening import WORLD, assert_is, of, said, weakened
+from tests.compare.test_weakening import WORLD, assert_is, of, said, sides, weakened
 
 ON_ROUTE = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]\n  "
 
@@ -61,11 +62,7 @@ KUADRANT = [
         "rules: {authentication: {keys: {apiKey: {selector: {matchLabels: {app: shop}}}}}}",
         ("warning", "rules.authentication.keys.apiKey.selector.matchLabels of AuthPolicy shop/login loses tier"),
     ),
-    (
-        f"rules: {{{KEYS}, {ADMINS}}}",
-        f"rules: {{{KEYS}}}",
-        ("warning", "rules.authorization of AuthPolicy shop/login loses admins, what it asked for is no longer asked"),
-    ),
+    (f"rules: {{{KEYS}, {ADMINS}}}", f"rules: {{{KEYS}}}", None),  # GWP302: no authorization is left
     (
         f"rules: {{{KEYS}, {ADMINS}}}",
         f"rules: {{{KEYS}, {ADMINS[:-2]}, when: [{{predicate: x}}]}}}}}}",
@@ -253,3 +250,13 @@ def test_a_backend_that_is_verified_no_longer(tmp_path: Path) -> None:
         "who answers for the backend"
     )
     assert weakened(tmp_path, WORLD, (*WORLD, tls)) == []
+
+
+def test_authorization_that_goes_while_the_login_stays_is_a_loss(tmp_path: Path) -> None:
+    world = (GATEWAY.replace("envoy", "istio"), *WORLD[1:])
+    pair = sides(tmp_path, (*world, auth(f"rules: {{{KEYS}, {ADMINS}}}")), (*world, auth(f"rules: {{{KEYS}}}")))
+    (finding,) = removed_protections([pair], compare([pair]), {"GWP302"})
+    assert (finding.severity, finding.message) == (
+        "error",
+        "HTTPRoute shop/checkout loses its authorization: rules of AuthPolicy shop/login",
+    )

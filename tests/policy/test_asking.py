@@ -48,6 +48,7 @@ ASKED = [
     ("gke", "iap: {enabled: false, oauth2ClientSecret: {name: x}}", ""),
     ("istio", "jwtRules: [{issuer: x}]", "may jwtRules (jwtRules)"),
     ("kuadrant", "rules: {authentication: {keys: {apiKey: {}}}}", "must rules"),
+    ("kuadrant", "rules: {authorization: {none: {opa: {rego: allow = false}}}}", "must rules"),
     (
         "kuadrant",
         "rules: {authentication: {all: {anonymous: {}}}}",

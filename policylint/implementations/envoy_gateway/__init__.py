@@ -37,6 +37,7 @@ from policylint.policy.results import Ancestor, Declared, Effective, Group, Idle
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
+from policylint.topology.routes import rules
 
 
 class EnvoyGateway(Implementation):
@@ -130,7 +131,10 @@ class EnvoyGateway(Implementation):
             faults = ClientTraffic(self._fleet, claims).faults
             for node, attachments in kept.items():
                 kept[node] = [attachment for attachment in attachments if (attachment.key, node) not in faults]
-        return self.effects(kind, kept, topology, self._isolation(topology).idle).groups()
+        idle = self._isolation(topology).idle
+        if kind.kind == "SecurityPolicy":
+            idle |= _open_streams(kept, topology)
+        return self.effects(kind, kept, topology, idle).groups()
 
     def merge(self, stack: Stack) -> Effective:
         """Merge by replacement, mergeType, or on layer 4 field by field (§4, §5)."""
@@ -234,6 +238,30 @@ def _voided(state: PolicyState, world: World) -> Target | None:
     """Return the first target of a BackendTLSPolicy that verifies nothing (§7), None without one."""
     targets = (target for target in state.targets if any(backend_tls.is_voided(world, node) for node in target.nodes))
     return next(targets, None)
+
+
+def _open_streams(kept: Attachments, topology: Topology) -> frozenset[tuple[Node, Node]]:
+    """Return the edges to TCP routes on which no policy authorizes: nothing else of one acts on a connection.
+
+    Source: internal/gatewayapi/securitypolicy.go, translateSecurityPolicyForListeners.
+    """
+    authorizing = {
+        node
+        for node, attachments in kept.items()
+        for attachment in attachments
+        if any("authorization" in declared.proper for declared in attachment.declared)
+    }
+    edges = set()
+    for route in topology.routes:
+        if route.route.key.kind not in merging.L4_ROUTES:
+            continue
+        below = {whole(route.route.key), *(rule.node for rule in rules(route.route))}
+        for parent in route.parents:
+            for listener in parent.attached:
+                above = {listener, whole(listener.key)} | ({whole(parent.gateway)} if parent.gateway else set())
+                if authorizing.isdisjoint(above | below):
+                    edges.add((listener, whole(route.route.key)))
+    return frozenset(edges)
 
 
 def _is_stream(target: Target) -> bool:

@@ -50,9 +50,9 @@ class Kuadrant(Implementation):
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Group DNS and TLS policies by listener, token limits on HTTPRoutes alone (docs/design/semantics.md §5)."""
         if kind.kind == "TokenRateLimitPolicy":
-            return self.effects(kind, kept, topology, _to_grpc(topology)).groups()
+            return self.effects(kind, kept, topology, _to_grpc(topology) | _to_listener_sets(topology)).groups()
         if kind.kind not in _BY_LISTENER:
-            return super().groups(kind, kept, topology)
+            return self.effects(kind, kept, topology, _to_listener_sets(topology)).groups()
         groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)
         return [_with_gateways(group) for group in groups]
 
@@ -311,6 +311,14 @@ def _enforced(state: PolicyState) -> Condition:
 def _paths(keys: Iterable[ResourceKey]) -> str:
     """Return a list of namespaced names as Go prints it."""
     return f"[{' '.join(key.path for key in keys)}]"
+
+
+def _to_listener_sets(topology: Topology) -> frozenset[tuple[Node, Node]]:
+    """Return the edges from Gateways to their ListenerSets, which Kuadrant's topology does not have.
+
+    Source: internal/controller/state_of_the_world.go links Gateways, their listeners, and routes.
+    """
+    return frozenset((whole(state.parent), whole(state.listener_set.key)) for state in topology.listener_sets)
 
 
 def _reads_auth(limits: object) -> bool:

@@ -9,6 +9,7 @@ from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import order, overlap, strategies, target_conditions, targets, verdict
+from policylint.policy.admission import Admission, Call, Checkpoint
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
@@ -170,6 +171,18 @@ class Implementation:
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Return what an effective spec answers one request; by default nothing is decided."""
         return ()
+
+    def fronts(self, service: Resource, world: World) -> Node | None:  # noqa: ARG002
+        """Return the proxy that requests to a Service pass before they come to its pods; by default none."""
+        return None
+
+    def admit(self, call: Call, hop: Checkpoint, groups: Sequence[Group], world: World) -> Admission | None:  # noqa: ARG002
+        """Return whether a request is let in at a place; by default None: nothing is known to ask there.
+
+        Args:
+            groups: the effective policies of this implementation.
+        """
+        return None
 
     def is_foreign(self, key: ResourceKey) -> bool:
         """Tell whether an object stands below Gateways, and all of them are served by other implementations."""

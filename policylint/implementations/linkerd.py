@@ -8,16 +8,19 @@ the policy's own namespace.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation, resolved_to
 from policylint.model import PolicyKind, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.policy.admission import Admission, Call, Checkpoint
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
-from policylint.policy.results import Declared, Effective, Losses, PolicyState, Target
+from policylint.policy.results import Declared, Effective, Group, Losses, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import same_namespace
+from policylint.topology.workloads import is_workload
 
 _AUTHORIZATION = "AuthorizationPolicy"
 _SERVER = ("policy.linkerd.io", "Server")
@@ -64,6 +67,15 @@ class Linkerd(Implementation):
             (_REFERENCES, index): attachment.key for index, attachment in enumerate(stack.attachments)
         }
         return Effective({_REFERENCES: alternatives}, owners, Losses(), stack.attachments)
+
+    def admit(self, call: Call, hop: Checkpoint, groups: Sequence[Group], world: World) -> Admission | None:
+        """Ask the Server of a port of a workload's pods, or the default policy where there is none."""
+        from policylint.implementations.linkerd_admission import admit
+
+        policies = [
+            attachment for group in groups if group.kind.kind == _AUTHORIZATION for attachment in group.effective.stack
+        ]
+        return admit(call, hop, policies, world) if is_workload(*hop.resource.key[:2]) else None
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return the condition that is written on a rate limit (policy-controller/k8s/status/src/index.rs)."""

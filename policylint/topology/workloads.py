@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from policylint.model import Resource, World, mapping, sequence, text
-from policylint.model.selectors import Labelled
+from policylint.model import GATEWAY_GROUP, Resource, World, mapping, sequence, text
+from policylint.model.selectors import Labelled, matches
 
 WORKLOADS = (
     ("apps", "Deployment"),
@@ -35,6 +35,34 @@ def pod_template(workload: Resource) -> Mapping[str, Any]:
     if workload.key.kind == "CronJob":
         spec = mapping(mapping(spec.get("jobTemplate")).get("spec"))
     return mapping(spec.get("template"))
+
+
+def pod_spec(workload: Resource) -> Mapping[str, Any]:
+    """Return the spec of a workload's Pods."""
+    return mapping(pod_template(workload).get("spec"))
+
+
+def servers_selecting(world: World, workload: Resource) -> list[Resource]:
+    """Return the Servers (Linkerd's ports of pods) that select a workload's Pods, sorted."""
+    labels = pod_labels(workload)
+    servers = world.in_namespace("policy.linkerd.io", "Server", workload.key.namespace)
+    return [server for server in servers if matches(mapping(server.spec.get("podSelector")), labels)]
+
+
+def server_routes(world: World, server: Resource) -> list[Resource]:
+    """Return the HTTPRoutes whose parent is a Server, sorted."""
+    kinds = (("policy.linkerd.io", "HTTPRoute"), (GATEWAY_GROUP, "HTTPRoute"))
+    routes = (route for kind in kinds for route in world.in_namespace(*kind, server.key.namespace))
+    wanted = ("Server", server.key.name)
+    return [
+        route
+        for route in routes
+        if any((each.get("kind"), each.get("name")) == wanted for each in map(mapping, _parents(route)))
+    ]
+
+
+def _parents(route: Resource) -> Sequence[Any]:
+    return sequence(route.spec.get("parentRefs"))
 
 
 def pod_labels(workload: Resource) -> Mapping[str, Any]:

@@ -71,7 +71,7 @@ def along_route(
     http = request.scheme == "https" and start.listener is not None
     method, host, path = (request.method, request.host, request.path) if http else ("", "", "")
     forwarded = Forwarded(method, host, path, dict(request.headers), sni)
-    return start._replace(
+    trace = start._replace(
         outcome=outcome,
         route=state.route,
         rule=rule.node,
@@ -80,8 +80,10 @@ def along_route(
         forwarded=forwarded if working else None,
         response=dict(request.backend_headers),
         backend_tls=bool(working) and (passed_on or session is not None),
-        policies=tracer.policies.met(nodes, working),
+        policies=tracer.policies.met(nodes, working, tracer.admissions.beyond),
+        beyond=tuple(dict.fromkeys(node for share in working for node in tracer.admissions.beyond(share.key))),
     )
+    return tracer.admissions.applied(trace, *tracer.client(start), stream=True)
 
 
 def _beaten(loser: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:

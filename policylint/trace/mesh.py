@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policylint.model import ResourceKey, World, text
+from policylint.model import Resource, ResourceKey, World, text
 from policylint.model.spelling import find, same_kind, spelling
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import port_node, ports
@@ -70,9 +70,17 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
         return Trace(request, Outcome((Share(workload, request.port, 1, 1.0),)), path=(whole(workload),))
     resource = world.get(workload)
     services = services_selecting(world, resource) if resource is not None else []
+    trace = _direct(tracer, Trace(request, Outcome()), workload)
+    if trace.outcome.refused or trace.outcome.status is not None:
+        return trace
     if not services:
         return Trace(request, Outcome(refused=True, reason=f"no Service selects {workload}"))
-    return _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
+    straight = _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
+    shares = tuple(share._replace(problem="") for share in straight.outcome.shares)
+    policies = trace.policies if trace.beyond else straight.policies
+    return straight._replace(
+        outcome=Outcome(shares), policies=policies, beyond=trace.beyond, admissions=trace.admissions
+    )
 
 
 def _routes(tracer: Tracer, service: ResourceKey, request: Request) -> list[RouteState]:
@@ -100,15 +108,17 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
     share = Share(service, port, 1, 1.0, (), section)
     path = tuple(filter(None, (whole(service), section)))
     tls = tracer.tls.of(share)
-    return start._replace(
+    trace = start._replace(
         outcome=Outcome((share,)),
         path=path,
         forwarded=Forwarded(request.method, request.host, request.path, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
         backend_tls=tls is not None,
-        policies=tracer.policies.met((), [share]),
+        policies=tracer.policies.met((), [share], tracer.admissions.beyond),
+        beyond=tracer.admissions.beyond(service),
         extensions=tracer.policies.extensions((), [share]),
     )
+    return tracer.admissions.applied(trace, *tracer.client(start))
 
 
 def _object(world: World, name: str, kinds: tuple[str, ...]) -> ResourceKey:
@@ -119,6 +129,15 @@ def _object(world: World, name: str, kinds: tuple[str, ...]) -> ResourceKey:
     from policylint.trace.tracing import ambiguous
 
     raise RequestError(ambiguous(name, spelling(name).kind or kinds[0], matching, known))
+
+
+def client(world: World, name: str) -> tuple[Resource | None, str | None]:
+    """Return the workload that a client is, None where it is not in the tree, and its namespace, None where unknown."""
+    if not name:
+        return None, None
+    matching = [key for key in find(name, world.resources) if key.kind in _WORKLOADS]
+    resource = world.get(matching[0]) if len(matching) == 1 else None
+    return resource, _namespace(world, name) or None
 
 
 def _namespace(world: World, client: str) -> str:

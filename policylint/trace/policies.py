@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, Resolution, ResourceKey
@@ -62,19 +62,25 @@ class Policies:
             return None
         return binding._replace(resolution=Resolution("unknown", f"{controller} does not read {binding.kind}"))
 
-    def met(self, path: Sequence[Node], shares: Sequence[Share]) -> tuple[Met, ...]:
+    def met(
+        self, path: Sequence[Node], shares: Sequence[Share], beyond: Callable[[ResourceKey], tuple[Node, ...]]
+    ) -> tuple[Met, ...]:
         """Return the policies on a path, down to its rule and on to its backends.
 
         Those of which the order is known come first, in this order.
 
         An empty path is traffic that goes straight to a backend.
+
+        Args:
+            beyond: the nodes that requests to a backend pass beside it.
         """
         backends: dict[ResourceKey | None, tuple[Node, ...]] = {} if shares else {None: ()}
         for share in shares:
             backends.setdefault(share.key, (whole(share.key), *((share.section,) if share.section else ())))
+        passed = {share.key: beyond(share.key) for share in shares}
         on_path: dict[int, set[ResourceKey | None]] = defaultdict(set)
         for key, nodes in backends.items():
-            for number in self._on((*path, *nodes), leads=bool(path)):
+            for number in self._on((*path, *nodes), passed.get(key, ()) if key else (), leads=bool(path)):
                 on_path[number].add(key)
         met = []
         for number, keys in on_path.items():
@@ -113,18 +119,24 @@ class Policies:
         spec = {**lost, **group.effective.spec}
         return self._implementation(group.kind).phases(group.kind, spec, gateway, self._simulation.topology, catalog)
 
-    def _on(self, nodes: tuple[Node, ...], *, leads: bool) -> list[int]:
+    def _on(self, nodes: tuple[Node, ...], beyond: tuple[Node, ...], *, leads: bool) -> list[int]:
         """Return the groups with a context that the request passes as a whole; `leads` if routes lead it there."""
         namespaces = {node.key.namespace for node in nodes if node.key.namespace}
-        allowed = {*nodes, *(whole(ResourceKey("", "Namespace", "", namespace)) for namespace in namespaces)}
-        touched = sorted({number for node in allowed for number in self._by_node.get(node, ())})
+        around = {whole(ResourceKey("", "Namespace", "", namespace)) for namespace in namespaces}
+        allowed = {*nodes, *around}
+        everywhere = {*allowed, *beyond}
+        touched = sorted({number for node in everywhere for number in self._by_node.get(node, ())})
         groups = {number: self._groups[number] for number in touched}
-        passed = [number for number, group in groups.items() if any(map(allowed.issuperset, group.contexts()))]
-        if leads or passed:
+        passed = [number for number, group in groups.items() if any(map(everywhere.issuperset, group.contexts()))]
+        if leads or any(any(map(allowed.issuperset, groups[number].contexts())) for number in passed):
             return passed
         # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
-        stacks = {number: group.effective.stack for number, group in groups.items()}
-        return [number for number in touched if all(attachment.node in allowed for attachment in stacks[number])]
+        for number, group in groups.items():
+            at_pods = bool(beyond) and group.kind.effective_at == "workload"
+            stack = group.effective.stack
+            if number not in passed and not at_pods and all(attachment.node in allowed for attachment in stack):
+                passed.append(number)
+        return passed
 
 
 def _is_reached(binding: ObjectBinding, shares: Sequence[Share]) -> bool:

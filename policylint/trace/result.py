@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.admission import Admission
 from policylint.policy.asking import Ask
 from policylint.policy.authorizing import Decision
 from policylint.policy.bindings import ObjectBinding
@@ -135,6 +136,8 @@ class Trace(NamedTuple):
         path: the nodes it passes, down to the rule.
         forwarded: as the backends receive it; `per_backend` where their own filters make that differ.
         response: the headers that the filters and the backend leave in the response.
+        beyond: the waypoint and the workloads that it passes beside the path, where proxies of a mesh are asked.
+        admissions: what the proxies on its way answer, in this order.
         extensions: what filters and annotations on its way name and no evaluator judges.
         judged: what policies that authorize answer it.
         considered: the rules that matched but came second.
@@ -163,6 +166,8 @@ class Trace(NamedTuple):
     policies: tuple[Met, ...] = ()
     extensions: tuple[ObjectBinding, ...] = ()
     judged: tuple[Judged, ...] = ()
+    beyond: tuple[Node, ...] = ()
+    admissions: tuple[Admission, ...] = ()
     considered: tuple[Considered, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()

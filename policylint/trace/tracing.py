@@ -16,6 +16,7 @@ from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.state import rejection
 from policylint.topology.status import client_validation
 from policylint.trace import layer4, mesh, network
+from policylint.trace.admissions import Admissions
 from policylint.trace.answering import Responder
 from policylint.trace.backends import BackendTls
 from policylint.trace.hosts import may_be, serves
@@ -49,6 +50,7 @@ class Tracer:
         self.tls = BackendTls(simulation)
         self.responder = Responder(simulation, self.tls)
         self.policies = Policies(simulation)
+        self.admissions = Admissions(simulation)
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         for state in simulation.topology.routes:
             for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
@@ -275,7 +277,7 @@ class Tracer:
         final, trace = self.responder.respond(winner, start, port)
         nodes = (*above, whole(winner.route.key), winner.rule.node, *trace.path)
         reached = [share for share in trace.outcome.shares if share.share and not share.problem]
-        policies = self.policies.met(nodes, reached)
+        policies = self.policies.met(nodes, reached, self.admissions.beyond)
         refused = next((met.group.effective.refused for met in policies if met.group.effective.refused), None)
         if refused is not None:
             state = self.simulation.policies[refused]
@@ -291,8 +293,9 @@ class Tracer:
         if denial is not None:
             denied = Outcome(status=denial.decision.status, reason=f"denied by {denial.policy}")
             trace = trace._replace(outcome=denied, forwarded=None, per_backend={}, mirrors=())
-        return trace._replace(
+        trace = trace._replace(
             judged=judged,
+            beyond=tuple(dict.fromkeys(node for share in reached for node in self.admissions.beyond(share.key))),
             route=final.route,
             rule=final.rule.node,
             rule_pointer=final.pointer,
@@ -303,6 +306,13 @@ class Tracer:
             extensions=extensions,
             considered=_considered(winner, fitting),
         )
+        return trace if refused or denial is not None else self.admissions.applied(trace, *self.client(start))
+
+    def client(self, start: Trace) -> tuple[Resource | None, str | None]:
+        """Return the workload that sends a request through the mesh, and its namespace: ("" for what is outside)."""
+        if start.gateway is not None:
+            return None, ""
+        return mesh.client(self.simulation.world, start.request.client)
 
     def _implementation(self, key: ResourceKey | None) -> str | None:
         """Return the implementation that serves a Gateway, None where that is not known."""

@@ -8,24 +8,26 @@ once per Service behind them. What each module knows:
 * `labels`: labels, classes, controllers; `mesh` and `waypoints`: proxies, their own settings, the Services behind them;
 * `targets`, `validation`: the references of a policy, and refusals of the API server; `contexts`: policies by proxy;
 * `additive`, `inheriting`, `telemetry`: their merges, by way of `provenance`;
+* `admission`: what AuthorizationPolicies make of one request;
 * `conditions`, `ztunnel`, `backends`, `routes`: the statuses that istiod writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
-from policylint.implementations.istio import additive, backends, conditions, inheriting, labels, routes
+from policylint.implementations.istio import additive, admission, backends, conditions, inheriting, labels, routes
 from policylint.implementations.istio import targets as naming
 from policylint.implementations.istio.contexts import ProxyContexts
 from policylint.implementations.istio.mesh import Mesh
 from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
-from policylint.model import PolicyKind, Resource, World, mapping, text
+from policylint.model import Node, PolicyKind, Resource, World, mapping, text
+from policylint.policy.admission import Admission, Call, Checkpoint
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
@@ -126,6 +128,20 @@ class Istio(Implementation):
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
         return routes.conditions(route, parent, topology)
+
+    def fronts(self, service: Resource, world: World) -> Node | None:
+        """Return the waypoint that a Service is bound to."""
+        proxy = admission.fronts(service, self._mesh(world))
+        return None if proxy is None else proxy.node
+
+    def admit(self, call: Call, hop: Checkpoint, groups: Sequence[Group], world: World) -> Admission | None:
+        """Ask the AuthorizationPolicies of a Gateway, a waypoint or a workload."""
+        here = {group.kind.kind: group for group in groups if any(path == hop.path for path in group.contexts())}
+        asked = here.get(labels.AUTHORIZATION)
+        if asked is None:
+            return None
+        checked = labels.REQUEST_AUTHENTICATION in here
+        return admission.admit(call, hop, asked, self._mesh(world), checked=checked)
 
     def _mesh(self, world: World) -> Mesh:
         self._known = self._known or Mesh(world)

@@ -12,7 +12,7 @@ from policylint.implementations.istio.labels import is_dry_run
 from policylint.model import Resource, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 
-_HTTP = frozenset(
+HTTP = frozenset(
     {
         *("requestPrincipals", "notRequestPrincipals", "remoteIpBlocks", "notRemoteIpBlocks"),
         *("trustDomains", "notTrustDomains"),
@@ -20,7 +20,7 @@ _HTTP = frozenset(
     }
 )
 """Attributes of sources and operations that ztunnel does not know."""
-_L4_CONDITIONS = ("source.ip", "source.namespace", "source.principal", "destination.ip", "destination.port")
+L4_CONDITIONS = ("source.ip", "source.namespace", "source.principal", "destination.ip", "destination.port")
 
 _Entry = tuple[list[str], bool]
 """One of the alternatives in a clause: its HTTP attributes, and whether it says anything beside them."""
@@ -66,10 +66,10 @@ def _clauses(rule: Mapping[str, Any]) -> Iterator[list[_Entry]]:
             yield entries
     for condition in sequence(rule.get("when")):
         key = text(mapping(condition).get("key"))
-        yield [([], True) if key in _L4_CONDITIONS else ([key], False)]
+        yield [([], True) if key in L4_CONDITIONS else ([key], False)]
 
 
 def _attributes(entry: Mapping[str, Any]) -> _Entry:
     """Return the HTTP attributes set in a source or an operation, and whether any other is set."""
     names = [name for name, values in entry.items() if values]
-    return [name for name in names if name in _HTTP], any(name not in _HTTP for name in names)
+    return [name for name in names if name in HTTP], any(name not in HTTP for name in names)

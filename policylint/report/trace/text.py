@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.explain.settings import settings, summary
 from policylint.model import Node
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.admission import Admission
 from policylint.report.kit import extensions
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
 from policylint.report.kit.identity import Names
@@ -107,6 +109,7 @@ def page(trace: Trace, names: Names, paint: Paint, room: int) -> Iterator[str]:
         steps.add(steps.begin(head))
         for row in rows:
             steps.add(row)
+    steps.add_all("Authorization", [_admission(admission, names) for admission in trace.admissions])
     if trace.extensions:
         steps.add(steps.begin(extensions.HEADING))
         named = [tuple(map(one_line, extensions.row(binding, names))) for binding in trace.extensions]
@@ -155,7 +158,7 @@ def result(trace: Trace, names: Names) -> str:
             for key, share in backends.items()
         ]
         failing = f"; {outcome.failing:.0%} of the requests get an error" if outcome.failing else ""
-        return f"reaches {', '.join(parts)}{_protection(trace)}{failing}{_condition(trace)}."
+        return f"reaches {', '.join(parts)}{_protection(trace)}{_condition(trace)}{failing}."
     nearest = ""
     if trace.nearest:
         nearest = f"; nearest is {_near(trace.nearest[0].node, names)} (needs {', '.join(trace.nearest[0].needs)})"
@@ -261,6 +264,15 @@ def _lines(rows: Sequence[tuple[str, str, str, str]], room: int) -> list[str]:
     return lines
 
 
+def _admission(admission: Admission, names: Names) -> tuple[str, str]:
+    """Return `allowed at Deployment shop/web by AuthorizationPolicy shop/a`, and where that is written."""
+    by = "" if admission.by is None else f" by {names.key(admission.by.key)}"
+    why = f": {admission.why}" if admission.why else ""
+    verb = "depends" if admission.answer == "depends" else admission.answer
+    where = "" if admission.by is None else short_place(admission.by.location(*admission.pointer))
+    return f"{verb} at {names.key(admission.hop.path[0].key)}{by}{why}", where
+
+
 def _protection(trace: Trace) -> str:
     """Return `, jwt required`, `, jwt not required` or `, unauthenticated` where policies say anything about it."""
     if must := trace.asking(must=True):
@@ -277,8 +289,13 @@ def _protection(trace: Trace) -> str:
 
 
 def _condition(trace: Trace) -> str:
-    """Return `, if SecurityPolicy shop/own allows it (jwt)` where that depends on who sends the request."""
-    words = (f"{judged.policy} allows it ({judged.decision.why})" for judged in trace.depends)
+    """Return `, if SecurityPolicy shop/own allows it (jwt)` where that depends on what no manifest says."""
+    words = [f"{judged.policy} allows it ({judged.decision.why})" for judged in trace.depends]
+    doubts = [admission for admission in trace.admissions if admission.answer == "depends"]
+    named = dict.fromkeys(
+        f"{admission.why} ({'its default' if admission.by is None else admission.by.key.path})" for admission in doubts
+    )
+    words += [f"let in: that depends on {listing(list(named))}"] if named else []
     listed = " and ".join(dict.fromkeys(words))
     return f", if {listed}" if listed else ""
 

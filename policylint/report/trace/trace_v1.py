@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from policylint.policy.admission import Admission
 from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.trace import Forwarded, Met, Outcome, Trace
@@ -38,6 +39,8 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
     required, optional = trace.asking(must=True), trace.asking(must=False)
     if required or optional:
         content["authentication"] = {"required": required, "optional": optional}
+    if trace.admissions:
+        content["authorization"] = [_admission(admission, names) for admission in trace.admissions]
     if trace.extensions:
         content["extensions"] = [extensions.entry(binding, names) for binding in trace.extensions]
     if trace.judged:
@@ -130,6 +133,15 @@ def forwarded(value: Forwarded) -> Entry:
     content = {"method": value.method, "host": value.host, "path": value.path}
     filled: Entry = {name: text for name, text in content.items() if text} | {"headers": dict(value.headers)}
     return {**filled, "sni": value.sni} if value.sni else filled
+
+
+def _admission(admission: Admission, names: Names) -> Entry:
+    """Return what one proxy answers, and by which policy."""
+    content: Entry = {"at": names.path(list(admission.hop.path)), "answer": admission.answer}
+    if admission.by is not None:
+        content["by"] = names.key(admission.by.key)
+        content["location"] = json_place(admission.by.location(*admission.pointer))
+    return content | ({"why": admission.why} if admission.why else {})
 
 
 def _met(met: Met, names: Names) -> Entry:

@@ -1,0 +1,254 @@
+"""Whether a proxy of Istio lets a request in: CUSTOM before DENY before ALLOW, and nothing without a match.
+
+Source: istio.io/docs/concepts/security, «Authorization policies»; pilot/pkg/security/authz/builder and matcher;
+for ztunnel docs/design/implementations/istio.md §1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.implementations.istio import labels
+from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
+from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS
+from policylint.model import Resource, mapping, sequence, text, texts
+from policylint.policy.admission import Admission, Call, Checkpoint, every, negated, some
+from policylint.policy.results import Group
+
+_EVERYWHERE = ("0.0.0.0/0", "::/0")
+
+
+class Source:
+    """The client as the proxy at a hop knows it.
+
+    Attributes:
+        namespace, account: of its identity; "" where it has none, None where it is not known.
+        token: whether the request brings a checked token: None where that is not known.
+    """
+
+    __slots__ = ("account", "namespace", "token")
+
+    def __init__(self, call: Call, mesh: Mesh, *, checked: bool) -> None:
+        self.namespace: str | None = call.namespace
+        self.account: str | None = None
+        self.token: bool | None = None if checked and "authorization" in call.headers else False
+        client = call.client
+        if call.namespace == "":
+            self.account = ""
+        elif client is None:
+            return
+        elif client.key.kind == "Gateway":
+            self.account = _gateway_account(client)
+        elif any(proxy.node.key == client.key for proxy in mesh.by_namespace.get(client.key.namespace, ())):
+            self.account = _account(client)
+        else:
+            self.namespace = self.account = ""
+
+    @property
+    def principal(self) -> str | None:
+        """Return the SPIFFE identity without its scheme, "" for none, None where it is not known."""
+        if self.account == "" or self.namespace == "":
+            return ""
+        if self.account is None or self.namespace is None:
+            return None
+        return f"cluster.local/ns/{self.namespace}/sa/{self.account}"
+
+
+def admit(call: Call, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: bool) -> Admission:
+    """Return what the AuthorizationPolicies of a context make of a request.
+
+    Args:
+        checked: whether a RequestAuthentication checks tokens there.
+    """
+    proxy = next((proxy for proxy in mesh.proxies if proxy.node == hop.path[0]), None)
+    ambient = proxy is not None and proxy.ambient
+    judge = _Judge(call, Source(call, mesh, checked=checked), ambient=ambient)
+    by_action: dict[str, list[Resource]] = {}
+    for attachment in group.effective.stack:
+        by_action.setdefault(text(attachment.policy.spec.get("action")) or "ALLOW", []).append(attachment.policy)
+    resets = ambient or call.stream
+    doubt: Admission | None = None
+    for policy in by_action.get("DENY", ()):
+        for pointer, matches in judge.rules(policy, deny=True):
+            if matches:
+                return Admission(hop, "denied", policy, pointer, "it denies such requests", resets)
+            if matches is None and doubt is None:
+                doubt = Admission(hop, "depends", policy, pointer, judge.unknown)
+    allowing = by_action.get("ALLOW", [])
+    answers = [
+        (policy, pointer, matches) for policy in allowing for pointer, matches in judge.rules(policy, deny=False)
+    ]
+    if allowing and not any(matches or matches is None for _, _, matches in answers):
+        words = "no ALLOW policy lets it in" if len(allowing) > 1 else "it lets in other requests only"
+        words = words if any(sequence(policy.spec.get("rules")) for policy in allowing) else "it lets nothing in"
+        return Admission(hop, "denied", allowing[-1], ("spec",), words, resets)
+    if doubt is not None:
+        return doubt
+    for policy in by_action.get("CUSTOM", ()):
+        provider = text(mapping(policy.spec.get("provider")).get("name"))
+        for pointer, matches in judge.rules(policy, deny=False):
+            if matches is not False:
+                return Admission(hop, "depends", policy, pointer, f"the answer of {provider or 'its provider'}")
+    certain = next(((policy, pointer) for policy, pointer, matches in answers if matches), None)
+    if certain is None and answers:
+        policy, pointer, _ = next(answer for answer in answers if answer[2] is None)
+        return Admission(hop, "depends", policy, pointer, judge.unknown)
+    by, place = certain if certain is not None else (None, ())
+    return Admission(hop, "allowed", by, place)
+
+
+class _Judge:
+    """Matches rules against one request; what it could not know last is in `unknown`."""
+
+    __slots__ = ("_ambient", "_call", "_home", "_source", "unknown")
+
+    def __init__(self, call: Call, source: Source, *, ambient: bool) -> None:
+        self._call, self._source, self._ambient = call, source, ambient
+        self.unknown = ""
+        self._home = ""
+
+    def rules(self, policy: Resource, *, deny: bool) -> Iterator[tuple[Pointer, bool | None]]:
+        """Yield each rule of a policy, and whether it matches."""
+        self._home = policy.key.namespace
+        for index, rule in enumerate(sequence(policy.spec.get("rules"))):
+            yield ("spec", "rules", index), every(self._clauses(mapping(rule), deny=deny))
+
+    def _clauses(self, rule: Mapping[str, Any], *, deny: bool) -> Iterator[bool | None]:
+        """Yield whether each of `from`, `to` and the conditions holds; a rule without any matches everything."""
+        for field, inner in (("from", "source"), ("to", "operation")):
+            entries = [mapping(mapping(entry).get(inner)) for entry in sequence(rule.get(field))]
+            if entries:
+                yield some(self._entry(entry, deny=deny) for entry in entries)
+        for condition in map(mapping, sequence(rule.get("when"))):
+            key = text(condition.get("key"))
+            if self._ambient and key not in L4_CONDITIONS:
+                yield False  # in ALLOW the rule is left out; in DENY a clause of which nothing is left never matches
+                continue
+            values, excluded = texts(condition.get("values")), texts(condition.get("notValues"))
+            if values:
+                yield self._attribute(key, values)
+            if excluded:
+                yield negated(self._attribute(key, excluded))
+
+    def _entry(self, entry: Mapping[str, Any], *, deny: bool) -> bool | None:
+        """Return whether a source or an operation fits: all of its attributes must."""
+        names = [name for name, values in entry.items() if texts(values)]
+        if self._ambient:
+            known = [name for name in names if name not in HTTP]
+            if len(known) < len(names) and not (deny and known):
+                return False
+            names = known
+        return every(
+            negated(self._attribute(name[3].lower() + name[4:], texts(entry[name])))
+            if name.startswith("not")
+            else self._attribute(name, texts(entry[name]))
+            for name in names
+        )
+
+    def _attribute(self, name: str, wanted: list[str]) -> bool | None:
+        """Return whether one attribute of the request has any of the values."""
+        call, source = self._call, self._source
+        match name:
+            case "principals" | "source.principal":
+                return self._known(source.principal, wanted, "who the client is")
+            case "serviceAccounts" | "source.serviceAccount":
+                wanted = [each if "/" in each else f"{self._home}/{each}" for each in wanted]
+                return self._known(_place(source), wanted, "who the client is")
+            case "namespaces" | "source.namespace":
+                identity = source.namespace if source.account != "" else ""
+                answer = self._known(identity, wanted, "the namespace of the client")
+                if answer and source.account is None and call.client is None:
+                    return self._unknown("whether the client is in the mesh")
+                return answer
+            case "requestPrincipals" | "request.auth.principal" | "request.auth.audiences" | "request.auth.presenter":
+                return False if source.token is False else self._unknown("the token that it brings")
+            case "hosts":
+                host = call.host.partition(":")[0] if not call.host.startswith("[") else call.host
+                return not call.stream and any(_matches(each.lower(), host.lower()) for each in wanted)
+            case "methods":
+                return not call.stream and any(_matches(each, call.method) for each in wanted)
+            case "paths":
+                path = call.path.partition("?")[0]
+                return not call.stream and any(_path_matches(each, path) for each in wanted)
+            case "ports" | "destination.port":
+                return self._known(None if call.port is None else str(call.port), wanted, "the port")
+            case "ipBlocks" | "remoteIpBlocks" | "source.ip" | "remote.ip":
+                return True if any(each in _EVERYWHERE for each in wanted) else self._unknown("the client's address")
+        if name.startswith("request.headers["):
+            value = call.headers.get(name[len("request.headers[") :].rstrip("]").lower())
+            return value is not None and any(_matches(each, value) for each in wanted)
+        if name.startswith("request.auth.claims["):
+            return False if source.token is False else self._unknown("the token that it brings")
+        return self._unknown(name)
+
+    def _known(self, value: str | None, wanted: list[str], what: str) -> bool | None:
+        """Return whether a value is among those wanted; one that is "" is not there, and None is not known."""
+        if value is None:
+            return self._unknown(what)
+        return bool(value) and any(_matches(each, value) for each in wanted)
+
+    def _unknown(self, what: str) -> bool | None:
+        """Keep what it is that decides and is not known."""
+        self.unknown = self.unknown or what
+        return None
+
+
+def _matches(wanted: str, value: str) -> bool:
+    """Compare as Istio does: `*` is any value, `x*` a prefix, `*x` a suffix."""
+    if wanted == "*":
+        return value != ""
+    if wanted.endswith("*"):
+        return value.startswith(wanted[:-1])
+    if wanted.startswith("*"):
+        return value.endswith(wanted[1:])
+    return value == wanted
+
+
+def _path_matches(wanted: str, path: str) -> bool:
+    """Compare a path, with `{*}` for one segment and `{**}` for any number of them (MatchOneTemplate)."""
+    if "{*}" not in wanted and "{**}" not in wanted:
+        return _matches(wanted, path)
+    return _segments_match(wanted.split("/"), path.split("/"))
+
+
+def _segments_match(wanted: list[str], given: list[str]) -> bool:
+    """Match without backtracking: the specification allows one `{**}`, as the last operator."""
+    if "{**}" in wanted:
+        at = wanted.index("{**}")
+        tail = wanted[at + 1 :]
+        if len(given) < at + len(tail):
+            return False
+        after = given[len(given) - len(tail) :] if tail else []
+        return _segments_match(wanted[:at], given[:at]) and _segments_match(tail, after)
+    fits = all((want == "{*}" and have) or want == have for want, have in zip(wanted, given, strict=False))
+    return len(wanted) == len(given) and fits
+
+
+def _place(source: Source) -> str | None:
+    """Return `namespace/account`, "" without an identity, None where it is not known."""
+    if source.principal in ("", None):
+        return source.principal
+    return f"{source.namespace}/{source.account}"
+
+
+def _account(workload: Resource) -> str:
+    """Return the ServiceAccount of the pods of a workload."""
+    body: Any = workload.body
+    for step in pod_place(workload):
+        body = mapping(body).get(str(step))
+    spec = mapping(mapping(body).get("spec"))
+    return text(spec.get("serviceAccountName")) or text(spec.get("serviceAccount")) or "default"
+
+
+def _gateway_account(gateway: Resource) -> str:
+    """Return the ServiceAccount of the proxy that istiod deploys for a Gateway (deploymentcontroller.go)."""
+    of_class = text(gateway.spec.get("gatewayClassName"))
+    return gateway.key.name if of_class == labels.WAYPOINT_CLASS else f"{gateway.key.name}-{of_class}"
+
+
+def fronts(service: Resource, mesh: Mesh) -> Proxy | None:
+    """Return the waypoint in front of a Service."""
+    bound = mesh.waypoints.binding(service).waypoint
+    return next((proxy for proxy in mesh.proxies if bound is not None and proxy.node.key == bound), None)

@@ -1,0 +1,201 @@
+"""Whether Linkerd's inbound proxy lets a request in: a Server denies whatever no authorization lets in.
+
+Source: linkerd.io/2.19/reference/authorization-policy: Server, `accessPolicy`, default policies, HTTPRoute,
+AuthorizationPolicy (all authentications of one, any one policy), MeshTLSAuthentication, NetworkAuthentication,
+ServerAuthorization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model.selectors import matches
+from policylint.policy.admission import Admission, Call, Checkpoint, every, some
+from policylint.policy.results import Attachment
+from policylint.topology.workloads import pod_spec, pod_template, server_routes, servers_selecting
+
+_DEFAULT = "config.linkerd.io/default-inbound-policy"
+_INJECT = "linkerd.io/inject"
+_EVERYWHERE = ("0.0.0.0/0", "::/0")
+_POLICY = "policy.linkerd.io"
+_CLIENT = "who the client is"
+
+
+def admit(call: Call, hop: Checkpoint, policies: Sequence[Attachment], world: World) -> Admission | None:
+    """Return the answer of the proxy beside a workload; None where it has none, or no policy is stated.
+
+    Args:
+        policies: all AuthorizationPolicies, by what they target.
+    """
+    workload = hop.resource
+    if _injected(workload, world) is False:
+        return None
+    servers = [
+        server for server in servers_selecting(world, workload) if _has_port(server, workload, call) is not False
+    ]
+    if not servers:
+        return _default(call, hop, world)
+    if call.port is None:
+        return Admission(hop, "depends", servers[0], ("spec", "port"), "the port")
+    server = servers[0]
+    targets = {server.key, ResourceKey("", "Namespace", "", server.key.namespace)}
+    routes = server_routes(world, server)
+    if routes and not call.stream:
+        route, certain = call.taker(routes)
+        if not certain:
+            return Admission(hop, "depends", server, ("spec",), f"which HTTPRoute of {server.key} takes it")
+        if route is None:
+            return Admission(hop, "denied", server, ("spec",), "no HTTPRoute of it takes the request", status=404)
+        targets.add(route.key)
+    opaque = call.stream or text(server.spec.get("proxyProtocol")) in ("opaque", "TLS")
+    asked = {policy.key: policy.policy for policy in policies if policy.node.key in targets}
+    answers = [(policy, _lets_in(policy, call, world)) for policy in asked.values()]
+    answers += [(policy, _lets_in_old(policy, call, world)) for policy in _server_authorizations(server, world)]
+    for policy, answer in answers:
+        if answer:
+            return Admission(hop, "allowed", policy, ("spec",))
+    doubtful = next((policy for policy, answer in answers if answer is None), None)
+    if doubtful is not None:
+        return Admission(hop, "depends", doubtful, ("spec",), "who the client is, or its address")
+    access = text(server.spec.get("accessPolicy")) or "deny"
+    others = f"none of its {len(answers)} authorizations lets it in" if len(answers) > 1 else ""
+    why = others or ("its authorization does not let it in" if answers else "no authorization is for it")
+    return _by_default(access, call, Admission(hop, "denied", server, ("spec",), why, opaque), world)
+
+
+def _default(call: Call, hop: Checkpoint, world: World) -> Admission | None:
+    """Return the answer without a Server: that of the default policy, where an annotation states one."""
+    annotations = mapping(mapping(pod_template(hop.resource).get("metadata")).get("annotations"))
+    namespace = world.get(ResourceKey("", "Namespace", "", hop.resource.key.namespace))
+    for owner, found in ((hop.resource, annotations), (namespace, namespace.annotations if namespace else {})):
+        policy = text(found.get(_DEFAULT))
+        if policy:
+            why = f"the default policy of {owner.key if owner else 'it'} is {policy}"
+            return _by_default(policy, call, Admission(hop, "denied", owner, ("metadata", "annotations"), why), world)
+    return None
+
+
+def _by_default(policy: str, call: Call, denied: Admission, world: World) -> Admission:
+    """Return what a default policy, or `accessPolicy`, makes of a request that nothing else decides."""
+    if policy == "deny":
+        return denied
+    if policy in ("all-unauthenticated", "audit"):
+        return denied._replace(answer="allowed", why="")
+    if policy in ("all-authenticated", "cluster-authenticated"):
+        meshed = _meshed(call, world)
+        if meshed is not None:
+            return denied if not meshed else denied._replace(answer="allowed", why="")
+    return denied._replace(answer="depends", why=_CLIENT)
+
+
+def _lets_in(policy: Resource, call: Call, world: World) -> bool | None:
+    """Return whether a request meets all authentications of an AuthorizationPolicy; without any everybody does."""
+    references = map(mapping, sequence(policy.spec.get("requiredAuthenticationRefs")))
+    return every(_authenticates(reference, policy.key.namespace, call, world) for reference in references)
+
+
+def _authenticates(reference: Mapping[str, Any], home: str, call: Call, world: World) -> bool | None:
+    kind, name = text(reference.get("kind")), text(reference.get("name"))
+    namespace = text(reference.get("namespace")) or home
+    if kind == "ServiceAccount":
+        return _is_client(f"{name}.{namespace}.serviceaccount.identity.*", call, world)
+    resolution = world.resolve_inner(ResourceKey(_POLICY, kind, namespace, name))
+    if resolution.resource is None:
+        return None if resolution.unknown else False
+    spec = resolution.resource.spec
+    if kind == "NetworkAuthentication":
+        return some(_from_network(mapping(network)) for network in sequence(spec.get("networks")))
+    return some(_identified(spec, namespace, call, world))
+
+
+def _identified(spec: Mapping[str, Any], home: str, call: Call, world: World) -> Iterator[bool | None]:
+    """Yield whether the client has each of the identities of a MeshTLSAuthentication."""
+    for identity in texts(spec.get("identities")):
+        yield _is_client(identity, call, world)
+    for reference in map(mapping, sequence(spec.get("identityRefs"))):
+        name, namespace = text(reference.get("name")), text(reference.get("namespace")) or home
+        if text(reference.get("kind")) == "Namespace":
+            namespace, name = name or home, "*"
+        yield _is_client(f"{name}.{namespace}.serviceaccount.identity.*", call, world)
+
+
+def _lets_in_old(policy: Resource, call: Call, world: World) -> bool | None:
+    """Return whether a ServerAuthorization lets a client in."""
+    client = mapping(policy.spec.get("client"))
+    network = some(_from_network(mapping(each)) for each in sequence(client.get("networks")))
+    tls = mapping(client.get("meshTLS"))
+    if client.get("unauthenticated") is True:
+        identified: bool | None = True
+    elif tls.get("unauthenticatedTLS") is True:
+        identified = _meshed(call, world)
+    else:
+        accounts = map(mapping, sequence(tls.get("serviceAccounts")))
+        names = [
+            f"{text(each.get('name'))}.{text(each.get('namespace')) or policy.key.namespace}.serviceaccount.identity.*"
+            for each in accounts
+        ]
+        identified = some(_is_client(name, call, world) for name in (*texts(tls.get("identities")), *names))
+    return every((identified, network)) if client.get("networks") else identified
+
+
+def _server_authorizations(server: Resource, world: World) -> Iterator[Resource]:
+    for policy in world.in_namespace(_POLICY, "ServerAuthorization", server.key.namespace):
+        named = mapping(policy.spec.get("server"))
+        selector = named.get("selector")
+        by_name = text(named.get("name")) == server.key.name
+        if by_name or (isinstance(selector, dict) and matches(selector, server.labels)):
+            yield policy
+
+
+def _from_network(network: Mapping[str, Any]) -> bool | None:
+    """Return whether a client is of a network: certain only where that is everywhere."""
+    return True if text(network.get("cidr")) in _EVERYWHERE and not network.get("except") else None
+
+
+def _is_client(identity: str, call: Call, world: World) -> bool | None:
+    """Return whether the client has an identity: `*` is every meshed one, `*.suffix` those of a domain."""
+    meshed = _meshed(call, world)
+    if identity == "*" or meshed is False:
+        return meshed
+    if call.client is None or call.client.key.kind == "Gateway":
+        return None
+    account = text(pod_spec(call.client).get("serviceAccountName")) or "default"
+    own = f"{account}.{call.client.key.namespace}.serviceaccount.identity.linkerd.cluster.local"
+    if identity.startswith("*."):
+        fits = (
+            own.partition(".")[2].startswith(identity[2:-1]) if identity.endswith("*") else own.endswith(identity[1:])
+        )
+    else:
+        fits = own.startswith(identity[:-1]) if identity.endswith("*") else own == identity
+    return meshed if fits else False
+
+
+def _meshed(call: Call, world: World) -> bool | None:
+    """Return whether the client is in the mesh; None where it is not in the tree."""
+    if call.client is None or call.client.key.kind == "Gateway":
+        return False if call.namespace == "" else None
+    return _injected(call.client, world) is not False
+
+
+def _injected(workload: Resource, world: World) -> bool | None:
+    """Return whether the pods of a workload get a proxy; None without an annotation, which counts as one."""
+    annotations = mapping(mapping(pod_template(workload).get("metadata")).get("annotations"))
+    namespace = world.get(ResourceKey("", "Namespace", "", workload.key.namespace))
+    stated = text(annotations.get(_INJECT)) or (text(namespace.annotations.get(_INJECT)) if namespace else "")
+    return stated != "disabled" if stated else None
+
+
+def _has_port(server: Resource, workload: Resource, call: Call) -> bool | None:
+    """Return whether a Server is for the port of a request; None where that is not known."""
+    if call.port is None:
+        return None
+    port = server.spec.get("port")
+    if isinstance(port, int) or text(port).isdecimal():
+        return int(str(port)) == call.port
+    containers = map(mapping, sequence(pod_spec(workload).get("containers")))
+    named = [mapping(each) for container in containers for each in sequence(container.get("ports"))]
+    if not any(each.get("name") for each in named):
+        return None
+    return any(each.get("name") == port and each.get("containerPort") == call.port for each in named)

@@ -1,0 +1,191 @@
+"""Ask the proxies that a request passes whether they let it in: its Gateway, a waypoint, and those beside the pods.
+
+What each makes of the request is its implementation's (`Implementation.admit`); here its way is followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from policylint.implementations import Implementation, implementation
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.policy.admission import Admission, Call, Checkpoint
+from policylint.policy.results import Group
+from policylint.simulation import Simulation
+from policylint.topology import whole
+from policylint.topology.references import port_number
+from policylint.topology.workloads import is_workload, pod_spec, server_routes, servers_selecting, workloads_selected
+from policylint.trace.precedence import doubt, ordered, rule_candidates
+from policylint.trace.request import Request
+from policylint.trace.result import Outcome, Share, Trace
+
+_STREAMS = ("tcp", "tls", "udp")
+
+
+class Admissions:
+    """The proxies of an environment that may turn requests away."""
+
+    __slots__ = ("_asked", "_simulation")
+
+    def __init__(self, simulation: Simulation) -> None:
+        catalog, world = simulation.catalog, simulation.world
+        kinds = (catalog.get(group, name) for group, name in world.kinds())
+        names = {kind.implementation for kind in kinds if kind is not None}
+        self._simulation = simulation
+        self._asked: list[tuple[Implementation, list[Group]]] = []
+        for name in sorted(names):
+            behaviour = implementation(name, catalog.settings(name))
+            if type(behaviour).admit is not Implementation.admit:
+                groups = [group for group in simulation.groups if group.kind.implementation == name]
+                self._asked.append((behaviour, groups))
+
+    def beyond(self, key: ResourceKey) -> tuple[Node, ...]:
+        """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them."""
+        if not self._asked:
+            return ()
+        nodes = [front.path[0] for front in self._fronts(key)]
+        for workload in self._workloads(key):
+            nodes.append(whole(workload.key))
+            for server in servers_selecting(self._simulation.world, workload):
+                nodes.append(whole(server.key))
+                nodes += [whole(route.key) for route in server_routes(self._simulation.world, server)]
+        return tuple(dict.fromkeys(nodes))
+
+    def applied(self, trace: Trace, client: Resource | None, namespace: str | None, *, stream: bool = False) -> Trace:
+        """Return a trace with what the proxies on its way answer, and with the end that this means.
+
+        Args:
+            client, namespace: who sends the request, as in `Call`.
+            stream: whether the proxies see no HTTP request in it.
+        """
+        if not self._asked:
+            return trace
+        request = trace.request
+        port = request.port or (trace.listener.port if trace.listener is not None else None)
+        stream = stream or request.scheme in _STREAMS
+        call = _call(request, request.host, request.path, port, client, namespace, stream=stream)
+        found: list[Admission] = []
+        gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
+        if gateway is not None:
+            found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
+            denied = next((admission for admission in found if admission.answer == "denied"), None)
+            if denied is not None:
+                return trace._replace(admissions=tuple(found), outcome=_end(denied), forwarded=None, per_backend={})
+            catalog, controller = self._simulation.catalog, gateway.controller
+            served_by = catalog.implementation_of_controller(controller) or ""
+            meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
+            client, namespace = (gateway.gateway, gateway.gateway.key.namespace) if meshed else (None, None)
+        shares = list(trace.outcome.shares)
+        ends: list[Admission] = []
+        for number, share in enumerate(shares):
+            if share.problem or not share.share:
+                continue
+            asked, denied = self._behind(trace, share, client, namespace, stream=stream)
+            found += asked
+            if denied is not None:
+                shares[number] = share._replace(problem=_words(denied))
+                ends.append(denied)
+        trace = trace._replace(admissions=tuple(found))
+        if not ends:
+            return trace
+        if any(share.share and not share.problem for share in shares):
+            return trace._replace(outcome=trace.outcome._replace(shares=tuple(shares)))
+        end = _end(ends[0])
+        return trace._replace(outcome=end._replace(shares=tuple(shares)), forwarded=None, per_backend={})
+
+    def _behind(
+        self, trace: Trace, share: Share, client: Resource | None, namespace: str | None, *, stream: bool
+    ) -> tuple[list[Admission], Admission | None]:
+        """Return what is answered before a backend and at its pods, and the answer that turns the request away."""
+        request = trace.request
+        message = trace.per_backend.get(share.key) or trace.forwarded
+        host, path = (request.host, request.path) if message is None else (message.host, message.path)
+        found: list[Admission] = []
+        for front in self._fronts(share.key):
+            found += self._ask(_call(request, host, path, share.port, client, namespace, stream=stream), front)
+            client, namespace = front.resource, front.resource.key.namespace
+        denied = next((admission for admission in found if admission.answer == "denied"), None)
+        if denied is not None:
+            return found, denied
+        workloads = self._workloads(share.key)
+        turned_away = []
+        for workload in workloads:
+            port = self._container_port(share, workload)
+            call = _call(request, host, path, port, client, namespace, stream=stream)
+            answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
+            found += answers
+            turned_away += [answer for answer in answers if answer.answer == "denied"][:1]
+        if turned_away and len(turned_away) < len(workloads):
+            others = turned_away[0]._replace(answer="depends", why="which of the pods behind the Service gets it")
+            return [*found, others], None
+        return found, turned_away[0] if turned_away else None
+
+    def _ask(self, call: Call, hop: Checkpoint) -> Iterator[Admission]:
+        for behaviour, groups in self._asked:
+            answer = behaviour.admit(call, hop, groups, self._simulation.world)
+            if answer is not None:
+                yield answer
+
+    def _fronts(self, key: ResourceKey) -> list[Checkpoint]:
+        """Return the waypoints that requests to a Service pass."""
+        service = self._simulation.world.get(key)
+        if service is None or (key.group, key.kind) != ("", "Service"):
+            return []
+        nodes = (behaviour.fronts(service, self._simulation.world) for behaviour, _ in self._asked)
+        resources = ((node, self._simulation.world.get(node.key)) for node in nodes if node is not None)
+        return [Checkpoint((node, whole(key)), resource) for node, resource in resources if resource is not None]
+
+    def _workloads(self, key: ResourceKey) -> list[Resource]:
+        """Return the workloads behind a Service; a workload itself."""
+        resource = self._simulation.world.get(key)
+        if resource is None or is_workload(key.group, key.kind):
+            return [] if resource is None else [resource]
+        return workloads_selected(self._simulation.world, resource) if (key.group, key.kind) == ("", "Service") else []
+
+    def _container_port(self, share: Share, workload: Resource) -> int | None:
+        """Return the port of the pods that a request to a port of a Service comes to, None where it is not known."""
+        service = self._simulation.world.get(share.key)
+        if service is None or service is workload:
+            return share.port
+        ports = [mapping(port) for port in sequence(service.spec.get("ports"))]
+        named = [port for port in ports if share.port is None or port.get("port") == share.port]
+        if len(named) != 1:
+            return None
+        target = named[0].get("targetPort", named[0].get("port"))
+        if (number := port_number(target)) is not None:
+            return number
+        containers = map(mapping, sequence(pod_spec(workload).get("containers")))
+        of_pod = [mapping(port) for container in containers for port in sequence(container.get("ports"))]
+        return next((port_number(port.get("containerPort")) for port in of_pod if port.get("name") == target), None)
+
+
+def _call(
+    request: Request,
+    host: str,
+    path: str,
+    port: int | None,
+    client: Resource | None,
+    namespace: str | None,
+    *,
+    stream: bool,
+) -> Call:
+    def taker(routes: Sequence[Resource]) -> tuple[Resource | None, bool]:
+        candidates = list(rule_candidates([(route, ("",)) for route in routes], request, grpc=False))
+        fitting = ordered(candidates)
+        if doubt(candidates, fitting):
+            return None, False
+        return fitting[0].route if fitting else None, True
+
+    headers = {name.lower(): value for name, value in request.headers}
+    return Call(text(request.method), host, path, port, headers, stream, client, namespace, taker)
+
+
+def _words(admission: Admission) -> str:
+    """Return `AuthorizationPolicy shop/a turns it away at Deployment shop/web: it denies such requests`."""
+    by = "its default" if admission.by is None else str(admission.by.key)
+    return f"{by} turns it away at {admission.hop.path[0].key}: {admission.why}"
+
+
+def _end(admission: Admission) -> Outcome:
+    reason = _words(admission)
+    return Outcome(refused=True, reason=reason) if admission.resets else Outcome(status=admission.status, reason=reason)

@@ -79,6 +79,9 @@ def answers(simulation: Simulation, nodes: Sequence[Node]) -> ContextAnswers:
         ContextAnswer(tuple(simulation.groups[number] for number in numbers), tuple(paths))
         for numbers, paths in paths_by_numbers.items()
     )
+    acted_on = any(answer.groups for answer in listed)
+    if len(subjects) > 1 and acted_on:  # what leads to a stand-in of the object is no way of its own
+        listed = [answer for answer in listed if answer.groups or not all(map(subjects.issuperset, answer.paths))]
     listed.sort(key=lambda answer: (not answer.groups, -len(answer.paths), answer.paths))
     return ContextAnswers(tuple(listed), truncated)
 
@@ -106,14 +109,32 @@ def _signature(group: Group) -> object:
 
 
 def nodes_of(simulation: Simulation, node: Node) -> list[Node]:
-    """Return the nodes that stand for an object: a workload is reached through the Services that select it."""
-    from policylint.topology.workloads import is_workload, services_selecting
+    """Return the nodes that stand for an object.
 
-    if not is_workload(node.key.group, node.key.kind):
+    A workload is reached through the Services that select it, and Linkerd's Servers with their routes say who may do
+    so; requests to a Service come to the workloads behind it.
+    """
+    from policylint.topology.workloads import (
+        is_workload,
+        server_routes,
+        servers_selecting,
+        services_selecting,
+        workloads_selected,
+    )
+
+    world, resource = simulation.world, simulation.world.get(node.key)
+    if resource is None or node.section:
         return [node]
-    resource = simulation.world.get(node.key)
-    services = [] if resource is None else services_selecting(simulation.world, resource)
-    return [node, *(whole(service.key) for service in services)]
+    if is_workload(node.key.group, node.key.kind):
+        workloads, others = [resource], services_selecting(world, resource)
+    elif (node.key.group, node.key.kind) == ("", "Service"):
+        workloads, others = workloads_selected(world, resource), []
+    else:
+        return [node]
+    for workload in workloads:
+        servers = servers_selecting(world, workload)
+        others += [workload, *servers, *(route for server in servers for route in server_routes(world, server))]
+    return list(dict.fromkeys((node, *(whole(each.key) for each in others))))
 
 
 def _paths(topology: Topology, nodes: Sequence[Node]) -> tuple[set[Path], bool]:

@@ -27,6 +27,7 @@ FACTS = (
     "hasNot",
     "backendTLS",
     "authenticated",
+    "authorization",
 )
 
 
@@ -99,6 +100,8 @@ def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
             if set(mapping(want)) != {"policies"} or not _named(want["policies"]):
                 raise RequestError("`hasNot` wants {policies: [Kind namespace/name, …]}")
             return {"policies": owners}, not _named(want["policies"]) & set(owners)
+        case "authorization":
+            return trace.authorization, trace.authorization == want
         case "backendTLS":
             return trace.backend_tls, trace.backend_tls == want
         case "authenticated":

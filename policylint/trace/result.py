@@ -173,6 +173,14 @@ class Trace(NamedTuple):
     notes: tuple[str, ...] = ()
     network: Way | None = None
 
+    @property
+    def authorization(self) -> str:
+        """The answer of the proxies on its way together: `denied`, `depends`, `allowed`, "" where none is asked."""
+        answers = {admission.answer for admission in self.admissions}
+        if self.outcome.refused or (self.outcome.status is not None and "denied" in answers):
+            return "denied" if "denied" in answers else ""
+        return "depends" if answers & {"depends", "denied"} else "allowed" if answers else ""
+
     def asking(self, *, must: bool) -> list[str]:
         """Return the settings of authentication that the request meets, sorted: those it must pass, or the others."""
         asks = (ask for met in self.policies for ask in met.asks)

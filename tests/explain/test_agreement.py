@@ -76,7 +76,7 @@ def test_trace_meets_what_simulate_says(workspace: Workspace) -> None:
             trace = tracer.trace(request)
             if trace.rule is None or not trace.outcome.backends:
                 continue
-            path = names.path([*trace.path, *(whole(key) for key in trace.outcome.backends)])
+            path = names.path([*trace.path, *trace.beyond, *(whole(key) for key in trace.outcome.backends)])
             through = [each for each in effective if {*filter(counts, each["path"])} <= set(path)]
             met = {
                 (names.kind(m.group.kind.group, m.group.kind.kind), repr(dict(m.group.effective.spec)))

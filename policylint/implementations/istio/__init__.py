@@ -110,6 +110,11 @@ class Istio(Implementation):
             resolved = all(target.resolution.found and not target.problem for target in state.targets)
             if state.verdict == "Unknown" and state.targets and resolved:
                 state.verdict = "Accepted"
+            if state.kind.kind == labels.AUTHORIZATION and state.verdict == "Accepted":
+                mesh, world = self._mesh(topology.world), topology.world
+                bound = conditions.waypoint_ancestors(state, mesh, world, self.root_namespace)
+                if bound and all(each.reason == "Invalid" for ancestor in bound for each in ancestor.conditions):
+                    state.verdict = "Invalid"
             if state.kind.implementation == self.name:
                 state.idle = idle(state, self._mesh(topology.world), topology.world, self.root_namespace)
 

@@ -1,0 +1,335 @@
+"""Whether one request is let in, by Istio and by Linkerd: predicted from their documentation before it was run.
+
+istio.io/docs/concepts/security, «Authorization policies»; istio.io/docs/reference/config/security/authorization-policy;
+istio.io/docs/ambient/usage/l4-policy and l7-features; linkerd.io/2.19/reference/authorization-policy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from policylint.explain.contexts import answers, nodes_of
+from policylint.model import ResourceKey
+from policylint.report.kit.identity import Names
+from policylint.report.trace.text import result
+from policylint.simulation import Simulation
+from policylint.topology import whole
+from policylint.trace import Trace, Tracer, request
+from tests import worlds
+
+ISTIO = "istio.io/gateway-controller"
+
+
+def deployment(name: str, namespace: str, account: str = "", labels: str = "", port: str = "") -> str:
+    pod = f"{{app: {name}{labels and ', ' + labels}}}"
+    ports = f"ports: [{{containerPort: 8080{port and ', name: ' + port}}}]"
+    spec = f"{account and f'serviceAccountName: {account}, '}containers: [{{name: c, image: x, {ports}}}]"
+    return worlds.manifest(
+        "apps/v1", "Deployment", name, namespace,
+        f"spec: {{selector: {{matchLabels: {pod}}}, template: {{metadata: {{labels: {pod}}}, spec: {{{spec}}}}}}}",
+    )  # fmt: skip
+
+
+def service(name: str = "web", namespace: str = "shop") -> str:
+    return worlds.manifest(
+        "v1", "Service", name, namespace,
+        f"spec: {{selector: {{app: {name}}}, ports: [{{name: http, port: 80, targetPort: 8080}}]}}",
+    )  # fmt: skip
+
+
+def rule(name: str, spec: str, namespace: str = "shop") -> str:
+    return worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", name, namespace, f"spec: {{{spec}}}")
+
+
+def asked(simulation: Simulation, **more: Any) -> Trace:
+    given = {"client": "Deployment infra/client", "service": "Service shop/web", "host": "web.shop", "path": "/"}
+    return Tracer(simulation).trace(request({**given, "port": 80, **more}))
+
+
+def end(trace: Trace) -> str:
+    """`allowed`, `depends`, the status, or `reset`."""
+    if trace.outcome.refused:
+        return "reset"
+    if trace.outcome.status is not None:
+        return str(trace.outcome.status)
+    return "depends" if any(each.answer == "depends" for each in trace.admissions) else "allowed"
+
+
+INJECTED = "{istio-injection: enabled}"
+AMBIENT = "{istio.io/dataplane-mode: ambient}"
+WAYPOINTED = "{istio.io/dataplane-mode: ambient, istio.io/use-waypoint: way}"
+WAYPOINT = worlds.gateway("way", "shop", "[{name: mesh, port: 15008, protocol: HBONE}]", of_class="istio-waypoint")
+
+
+def mesh(*policies: str, mode: str = INJECTED) -> Simulation:
+    """A client of namespace infra, a server of namespace shop."""
+    return worlds.simulated(
+        worlds.labelled("shop", mode), worlds.labelled("infra", mode), service(), deployment("web", "shop"),
+        deployment("client", "infra", "caller"), *policies,
+    )  # fmt: skip
+
+
+def source(attribute: str, action: str = "ALLOW") -> str:
+    return rule("p", f"action: {action}, rules: [{{from: [{{source: {{{attribute}}}}}]}}]")
+
+
+def operation(attribute: str, action: str = "ALLOW", more: str = "") -> str:
+    return rule("p", f"{more}action: {action}, rules: [{{to: [{{operation: {{{attribute}}}}}]}}]")
+
+
+def when(key: str, values: str) -> str:
+    return rule("p", f"rules: [{{when: [{{key: '{key}', {values}}}]}}]")
+
+
+SIDECAR = {
+    "no policy": ((), {}, "allowed"),
+    "allow-nothing": ((rule("p", ""),), {}, "403"),
+    "allow-all": ((rule("p", "rules: [{}]"),), {}, "allowed"),
+    "allow-nothing of the mesh": ((rule("p", "", "istio-system"),), {}, "403"),
+    "allow-nothing of another namespace": ((rule("p", "", "other"),), {}, "allowed"),
+    "allow-nothing for other labels": ((rule("p", "selector: {matchLabels: {app: other}}"),), {}, "allowed"),
+    "DENY beats ALLOW": ((rule("a", "rules: [{}]"), operation("paths: [/]", "DENY")), {}, "403"),
+    "one ALLOW of two is enough": ((rule("a", ""), rule("b", "rules: [{}]")), {}, "allowed"),
+    "namespace": ((source("namespaces: [infra]"),), {}, "allowed"),
+    "another namespace": ((source("namespaces: [other]"),), {}, "403"),
+    "namespace by prefix": ((source('namespaces: ["in*"]'),), {}, "allowed"),
+    "not the namespace": ((source("notNamespaces: [infra]"),), {}, "403"),
+    "DENY all but a namespace": ((source("notNamespaces: [infra]", "DENY"),), {}, "allowed"),
+    "principal": ((source("principals: [cluster.local/ns/infra/sa/caller]"),), {}, "allowed"),
+    "principal of another account": ((source("principals: [cluster.local/ns/infra/sa/other]"),), {}, "403"),
+    "any principal": ((source('principals: ["*"]'),), {}, "allowed"),
+    "principal by suffix": ((source('principals: ["*/sa/caller"]'),), {}, "allowed"),
+    "service account with namespace": ((source("serviceAccounts: [infra/caller]"),), {}, "allowed"),
+    "service account without: of the policy's namespace": ((source("serviceAccounts: [caller]"),), {}, "403"),
+    "addresses are not in manifests": ((source('ipBlocks: ["10.0.0.0/8"]'),), {}, "depends"),
+    "every address": ((source('ipBlocks: ["0.0.0.0/0"]'),), {}, "allowed"),
+    "methods": ((operation("methods: [GET]"),), {"method": "POST"}, "403"),
+    "path prefix": ((operation('paths: ["/admin*"]', "DENY"),), {"path": "/admin/x"}, "403"),
+    "path without its query": ((operation("paths: [/admin]", "DENY"),), {"path": "/admin?x=1"}, "403"),
+    "path template": ((operation('paths: ["/a/{*}/c"]', "DENY"),), {"path": "/a/b/c"}, "403"),
+    "path template of one segment": ((operation('paths: ["/a/{*}"]', "DENY"),), {"path": "/a/b/c"}, "allowed"),
+    "path template of any": ((operation('paths: ["/a/{**}"]', "DENY"),), {"path": "/a/b/c"}, "403"),
+    "not the path": ((operation("notPaths: [/]", "DENY"),), {"path": "/x"}, "403"),
+    "host, in any case": ((operation("hosts: [WEB.shop]", "DENY"),), {}, "403"),
+    "the port of the container": ((operation('ports: ["8080"]'),), {}, "allowed"),
+    "not the port of the Service": ((operation('ports: ["80"]'),), {}, "403"),
+    "header": ((when("request.headers[x-team]", "values: [a]"),), {"headers": {"X-Team": "a"}}, "allowed"),
+    "header that is not sent": ((when("request.headers[x-team]", "values: [a]"),), {}, "403"),
+    "notValues of a header that is not sent": ((when("request.headers[x-team]", "notValues: [a]"),), {}, "allowed"),
+    "a token that nobody checks": ((source('requestPrincipals: ["*"]'),), {"headers": {"Authorization": "b"}}, "403"),
+    "a condition that is not known": ((when("connection.sni", "values: [a]"),), {}, "depends"),
+    "from, to and when must all hold": (
+        (rule("p", "rules: [{from: [{source: {namespaces: [infra]}}], to: [{operation: {methods: [PUT]}}]}]"),),
+        {}, "403"),
+    "AUDIT decides nothing": ((operation("paths: [/]", "AUDIT"),), {}, "allowed"),
+    "CUSTOM is asked": ((operation("paths: [/]", "CUSTOM", "provider: {name: opa}, "),), {}, "depends"),
+    "CUSTOM for other paths": ((operation("paths: [/x]", "CUSTOM", "provider: {name: opa}, "),), {}, "allowed"),
+    "DENY after CUSTOM": (
+        (rule("c", "action: CUSTOM, provider: {name: opa}, rules: [{}]"), operation("paths: [/]", "DENY")), {}, "403"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SIDECAR)
+def test_a_sidecar(name: str) -> None:
+    policies, more, expected = SIDECAR[name]
+    assert end(asked(mesh(*policies), **more)) == expected
+
+
+AT_ZTUNNEL = {
+    "namespaces are known": ((source("namespaces: [infra]"),), {}, "allowed"),
+    "a refusal resets the connection": ((source("namespaces: [other]"),), {}, "reset"),
+    "ALLOW by path lets nothing in": ((operation("paths: [/]"),), {}, "reset"),
+    "DENY by path alone denies nothing": ((operation("paths: [/]", "DENY"),), {}, "allowed"),
+    "DENY by path and port denies the port": ((operation('paths: [/x], ports: ["8080"]', "DENY"),), {}, "reset"),
+}
+
+
+@pytest.mark.parametrize("name", AT_ZTUNNEL)
+def test_ztunnel(name: str) -> None:
+    policies, more, expected = AT_ZTUNNEL[name]
+    assert end(asked(mesh(*policies, mode=AMBIENT), **more)) == expected
+
+
+ON_SERVICE = "targetRefs: [{group: '', kind: Service, name: web}], "
+ON_WAYPOINT = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: way}], "
+ON_CLASS = "targetRefs: [{group: gateway.networking.k8s.io, kind: GatewayClass, name: istio-waypoint}], "
+DENIES = "action: DENY, rules: [{to: [{operation: {paths: [/admin]}}]}]"
+AT_WAYPOINT = {
+    "a policy on the Service": ((rule("p", ON_SERVICE + DENIES),), "/admin", "403"),
+    "another path": ((rule("p", ON_SERVICE + DENIES),), "/", "allowed"),
+    "a policy on the waypoint": ((rule("p", ON_WAYPOINT + DENIES),), "/admin", "403"),
+    "a policy on all waypoints": ((rule("p", ON_CLASS + DENIES, "istio-system"),), "/admin", "403"),
+    "a policy on all waypoints of the wrong namespace": ((rule("p", ON_CLASS + DENIES),), "/admin", "allowed"),
+    "a policy of the namespace does not reach it": ((rule("p", DENIES),), "/admin", "allowed"),
+    "ztunnel sees the waypoint, not the client": ((source("namespaces: [infra]"),), "/", "reset"),
+    "ztunnel lets the waypoint in": ((source("principals: [cluster.local/ns/shop/sa/way]"),), "/", "allowed"),
+}
+
+
+@pytest.mark.parametrize("name", AT_WAYPOINT)
+def test_a_waypoint(name: str) -> None:
+    policies, path, expected = AT_WAYPOINT[name]
+    assert end(asked(mesh(WAYPOINT, *policies, mode=WAYPOINTED), path=path)) == expected
+
+
+def test_a_pod_is_called_past_the_waypoint() -> None:
+    simulation = mesh(WAYPOINT, rule("p", ON_SERVICE + DENIES), mode=WAYPOINTED)
+    straight = {"client": "Deployment infra/client", "pod": "Deployment shop/web", "path": "/admin", "port": 8080}
+    trace = Tracer(simulation).trace(request(straight))
+    assert (end(trace), trace.policies) == ("allowed", ())
+
+
+ON_GATEWAY = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}], "
+JWT = worlds.manifest(
+    "security.istio.io/v1", "RequestAuthentication", "jwt", "infra",
+    f"spec: {{{ON_GATEWAY}jwtRules: [{{issuer: https://id}}]}}",
+)  # fmt: skip
+TOKEN = {"headers": {"Authorization": "Bearer x"}}
+AT_GATEWAY = {
+    "DENY on the Gateway": ((rule("p", ON_GATEWAY + DENIES, "infra"),), {"path": "/admin"}, "403"),
+    "DENY for other paths": ((rule("p", ON_GATEWAY + DENIES, "infra"),), {}, "allowed"),
+    "nobody outside is of a namespace": (
+        (rule("p", ON_GATEWAY + "rules: [{from: [{source: {namespaces: [infra]}}]}]", "infra"),), {}, "403"),
+    "a token is asked for, and none comes": (
+        (JWT, rule("p", ON_GATEWAY + 'rules: [{from: [{source: {requestPrincipals: ["*"]}}]}]', "infra")), {}, "403"),
+    "a token is asked for, and one comes": (
+        (JWT, rule("p", ON_GATEWAY + 'rules: [{from: [{source: {requestPrincipals: ["*"]}}]}]', "infra")),
+        TOKEN, "depends"),
+    "RequestAuthentication alone asks for nothing": ((JWT,), {}, "allowed"),
+    "the pods see the Gateway": ((source("principals: [cluster.local/ns/infra/sa/edge-istio]"),), {}, "allowed"),
+    "the pods do not see the client": ((source("namespaces: [other]"),), {}, "403"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AT_GATEWAY)
+def test_an_ingress_gateway(name: str) -> None:
+    policies, more, expected = AT_GATEWAY[name]
+    simulation = mesh(
+        worlds.gateway_class("istio", ISTIO), worlds.gateway(of_class="istio"),
+        worlds.route(more="rules: [{backendRefs: [{name: web, port: 80}]}]"), *policies,
+    )  # fmt: skip
+    assert end(Tracer(simulation).trace(request({"host": "a", "path": "/", **more}))) == expected
+
+
+def linkerd(kind: str, name: str, spec: str, version: str = "v1alpha1") -> str:
+    return worlds.manifest(f"policy.linkerd.io/{version}", kind, name, "shop", f"spec: {{{spec}}}")
+
+
+def server(more: str = "", port: str = "8080") -> str:
+    return linkerd("Server", "web", f"podSelector: {{matchLabels: {{app: web}}}}, port: {port}{more}", "v1beta3")
+
+
+def lets(authentication: str, target: str = "group: policy.linkerd.io, kind: Server, name: web") -> str:
+    references = f"requiredAuthenticationRefs: [{authentication}]"
+    return linkerd("AuthorizationPolicy", "lets", f"targetRef: {{{target}}}, {references}")
+
+
+def meshed(*identities: str) -> str:
+    return linkerd("MeshTLSAuthentication", "who", f"identities: [{', '.join(identities)}]")
+
+
+def network(cidr: str) -> str:
+    return linkerd("NetworkAuthentication", "where", f"networks: [{{cidr: {cidr}}}]")
+
+
+WHO = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: who}"
+WHERE = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: where}"
+OWN = '"caller.infra.serviceaccount.identity.linkerd.cluster.local"'
+ADMIN = worlds.manifest(
+    "policy.linkerd.io/v1beta3", "HTTPRoute", "admin", "shop",
+    "spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}],"
+    " rules: [{matches: [{path: {value: /admin}}]}]}",
+)  # fmt: skip
+ON_ADMIN = "group: policy.linkerd.io, kind: HTTPRoute, name: admin"
+OLD = "server: {name: web}, client: {unauthenticated: true}"
+LINKERD = {
+    "no Server": ((), {}, "allowed"),
+    "a Server denies": ((server(),), {}, "403"),
+    "a Server of another port": ((server(port="9090"),), {}, "allowed"),
+    "a Server by the port's name": ((server(port="http"),), {}, "403"),
+    "accessPolicy lets everybody in": ((server(", accessPolicy: all-unauthenticated"),), {}, "allowed"),
+    "accessPolicy audit": ((server(", accessPolicy: audit"),), {}, "allowed"),
+    "accessPolicy lets the mesh in": ((server(", accessPolicy: all-authenticated"),), {}, "allowed"),
+    "everybody of the mesh": ((server(), lets(WHO), meshed('"*"')), {}, "allowed"),
+    "the identity": ((server(), lets(WHO), meshed(OWN)), {}, "allowed"),
+    "another identity": (
+        (server(), lets(WHO), meshed('"x.infra.serviceaccount.identity.linkerd.cluster.local"')), {}, "403"),
+    "a domain of identities": (
+        (server(), lets(WHO), meshed('"*.infra.serviceaccount.identity.linkerd.cluster.local"')), {}, "allowed"),
+    "a ServiceAccount": ((server(), lets("{kind: ServiceAccount, name: caller, namespace: infra}")), {}, "allowed"),
+    "a ServiceAccount of the policy's namespace": ((server(), lets("{kind: ServiceAccount, name: caller}")), {}, "403"),
+    "every network": ((server(), lets(WHERE), network("0.0.0.0/0")), {}, "allowed"),
+    "a network": ((server(), lets(WHERE), network("10.0.0.0/8")), {}, "depends"),
+    "identity and network must both hold": (
+        (server(), lets(f"{WHO}, {WHERE}"), meshed("x"), network("0.0.0.0/0")), {}, "403"),
+    "without an authentication everybody is let in": ((server(), lets("")), {}, "allowed"),
+    "a policy on the namespace": (
+        (server(), lets(WHO, "kind: Namespace, name: shop"), meshed('"*"')), {}, "allowed"),
+    "a policy on a route of the Server": (
+        (server(), ADMIN, lets(WHO, ON_ADMIN), meshed('"*"')), {"path": "/admin"}, "allowed"),
+    "no route of the Server takes it": ((server(), ADMIN, lets(WHO, ON_ADMIN), meshed('"*"')), {}, "404"),
+    "a route without authorization": ((server(), ADMIN), {"path": "/admin"}, "403"),
+    "a ServerAuthorization": (
+        (server(), linkerd("ServerAuthorization", "old", OLD, "v1beta1")), {}, "allowed"),
+}  # fmt: skip
+
+
+def linkerd_world(*policies: str) -> Simulation:
+    return worlds.simulated(
+        service(), deployment("web", "shop", port="http"), deployment("client", "infra", "caller"), *policies
+    )
+
+
+@pytest.mark.parametrize("name", LINKERD)
+def test_linkerd(name: str) -> None:
+    policies, more, expected = LINKERD[name]
+    assert end(asked(linkerd_world(*policies), **more)) == expected
+
+
+def test_the_default_policy_of_a_namespace() -> None:
+    annotation = "annotations: {config.linkerd.io/default-inbound-policy: deny}"
+    stated = worlds.manifest("v1", "Namespace", "shop", more=annotation)
+    other = linkerd("Server", "other", "podSelector: {matchLabels: {app: other}}, port: 1", "v1beta3")
+    assert end(asked(linkerd_world(stated, other))) == "403"
+
+
+EVERY = [
+    *(mesh(*policies) for policies, _, _ in SIDECAR.values()),
+    *(mesh(*policies, mode=AMBIENT) for policies, _, _ in AT_ZTUNNEL.values()),
+    *(mesh(WAYPOINT, *policies, mode=WAYPOINTED) for policies, _, _ in AT_WAYPOINT.values()),
+    *(linkerd_world(*policies) for policies, _, _ in LINKERD.values()),
+]
+
+
+@pytest.mark.parametrize("simulation", EVERY)
+def test_explain_and_trace_agree(simulation: Simulation) -> None:
+    """Whoever turns a request away, or is asked, is among the policies that explain and trace name."""
+    trace = asked(simulation)
+    told = {
+        key
+        for node in ("Service", "Deployment")
+        for answer in answers(simulation, nodes_of(simulation, whole(_key(node)))).listed
+        for group in answer.groups
+        for key in group.effective.sources
+    }
+    met = {key for each in trace.policies for key in each.group.effective.sources}
+    deciding = {each.by.key for each in trace.admissions if each.by is not None and each.by.key in simulation.policies}
+    assert met <= told
+    assert deciding <= told
+
+
+def _key(kind: str) -> ResourceKey:
+    return ResourceKey("apps" if kind == "Deployment" else "", kind, "shop", "web")
+
+
+def test_the_result_says_who_turns_it_away_and_what_it_depends_on() -> None:
+    denied, unknown = mesh(rule("p", "")), mesh(source('ipBlocks: ["10.0.0.0/8"]'))
+    names = Names(denied.world.resources)
+    assert result(asked(denied), names) == (
+        "403: AuthorizationPolicy shop/p turns it away at Deployment shop/web: it lets nothing in."
+    )
+    assert result(asked(unknown), names) == (
+        "reaches shop/web, if let in: that depends on the client's address (shop/p)."
+    )

@@ -3,10 +3,13 @@
 Each case names the template (below charts/library/common/templates of bjw-s-labs/helm-charts) that its expectation was
 read from, the values, an object by kind and name, a path into it, and what stands there. What is printed was held
 against Helm itself: a chart whose only template is `{{ tpl $text $ }}`, rendered by Helm 4.2.3 (helm-python-sdk 0.2.2).
+app_template.yaml holds what Helm made of whole values, and says how.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -416,3 +419,45 @@ PRINTED = {
 def test_printed(written: str, printed: str) -> None:
     values = "{host: a.b, port: 8080, lit: true, million: 1000000, nested: {x: 1}, template: '{{ .Release.Name }}'}"
     assert filled_in(written, release(values)) == printed
+
+
+GOLDEN = read(Path(__file__).with_name("app_template.yaml").read_bytes(), "app_template.yaml").documents[0].value
+DEFAULTS = {"group": ("", "gateway.networking.k8s.io"), "kind": ("Service", "Gateway"), "weight": (1,)}
+"""Values of references that mean the same as none."""
+EVERYTHING = [{"path": {"type": "PathPrefix", "value": "/"}}]
+
+
+def meant(kind: str, namespace: str, content: Any) -> Any:
+    """Return the fields of an object without what the API server takes for granted."""
+    spec = content.get("spec", {})
+    references = [*spec.get("parentRefs", ()), *filter(None, [spec.get("parentRef")])]
+    for rule in spec.get("rules", ()):
+        references += rule.get("backendRefs", ())
+        if kind == "HTTPRoute" and rule.get("matches") == EVERYTHING:
+            del rule["matches"]
+    for reference in references:
+        for field, values in (*DEFAULTS.items(), ("namespace", (namespace,))):
+            if reference.get(field) in values:
+                del reference[field]
+    if "template" in spec:
+        pod = spec["template"]["spec"]
+        spec["template"]["spec"] = {field: pod[field] for field in ("hostNetwork", "containers") if pod.get(field)}
+    return content
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["about"])
+def test_what_helm_makes_of_the_templates(case: Any) -> None:
+    given = Release("plex", "media", case["values"], Provenance(read(b"{}", "values.yaml").documents[0]), Budget())
+    expected = {
+        (golden["kind"], golden["namespace"], golden["name"]): {
+            field: value for field, value in golden.items() if field not in ("kind", "namespace", "name")
+        }
+        for golden in deepcopy(case["objects"])
+    }
+    rendered = {}
+    for made in objects(given):
+        content = {name: value for name, value in made.body.items() if name not in ("apiVersion", "kind", "metadata")}
+        rendered[made.kind, made.namespace, made.name] = deepcopy(content)
+    assert rendered.keys() == expected.keys()
+    for (kind, namespace, name), content in rendered.items():
+        assert meant(kind, namespace, content) == meant(kind, namespace, expected[kind, namespace, name]), name

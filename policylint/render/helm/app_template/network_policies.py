@@ -101,7 +101,7 @@ def _selected(release: Release, reference: Any, values: Any) -> dict[str, Any]:
     shared = {name: value for name, value in (labels[0] if labels else {}).items()
               if all(other.get(name) == value for other in labels)}  # fmt: skip
     shared |= extra_selector_labels(values, release)
-    if len(controllers) <= 1 or _CONTROLLER_LABEL in shared:
+    if len(controllers) == 1 or _CONTROLLER_LABEL in shared:
         return {"matchLabels": shared}
     among = sorted({str(other[_CONTROLLER_LABEL]) for other in labels})
     return {

@@ -79,9 +79,12 @@ def _backend(release: Release, reference: Any, services: _Items) -> dict[str, An
         body["name"] = service.name if service is not None else f"{full_name(release)}-{identifier}"
     if service is not None:
         port = body.get("port")
-        number = primary_port(service) if not port else port_named(service, port) if isinstance(port, str) else None
-        if number is not None:
-            body["port"] = number
+        if not port:
+            port = primary_port(release, service)
+        elif isinstance(port, str):
+            port = port_named(release, service, port) or port
+        if port:
+            body["port"] = port
     for field in ("port", "weight"):
         if field in body:
             body[field] = as_number(body[field])
@@ -90,12 +93,17 @@ def _backend(release: Release, reference: Any, services: _Items) -> dict[str, An
 
 def reference_grant(release: Release, item: Item, made_route: Manifest) -> Iterator[Manifest]:
     """Yield the ReferenceGrant of a route in another namespace, which names the Services of the release that it leads
-    to (templates/classes/_referenceGrant.tpl)."""
+    to, and others that it names there (templates/classes/_referenceGrant.tpl)."""
     namespace = made_route.namespace
     if namespace == release.namespace or mapping(item.values.get("referenceGrant")).get("enabled") is False:
         return
-    backends = [backend for rule in made_route.spec["rules"] for backend in rule.get("backendRefs", ())]
-    names = {text(backend.get("name")): None for backend in backends if backend["namespace"] == release.namespace}
+    rules = sequence(item.values.get("rules")) or [{}]
+    names: dict[str, None] = {}
+    for rule, made_rule in zip(rules, made_route.spec["rules"], strict=True):
+        references = sequence(mapping(rule).get("backendRefs")) or [{}]
+        for reference, backend in zip(references, made_rule.get("backendRefs", ()), strict=False):
+            if not mapping(reference).get("name") or backend["namespace"] == release.namespace:
+                names[text(backend.get("name"))] = None
     granted = [{"group": "", "kind": "Service", "name": name} for name in names if name]
     if granted:
         spec = {"from": [{"group": GATEWAY_GROUP, "kind": made_route.kind, "namespace": namespace}], "to": granted}

@@ -67,16 +67,16 @@ def _ports(release: Release, key: str, values: Any) -> Iterator[dict[str, Any]]:
             yield {"name": f"{key}-{inside}", "port": inside, "targetPort": inside, **settings}
 
 
-def primary_port(item: Item) -> Any:
+def primary_port(release: Release, item: Item) -> Any:
     """Return the number of a Service's primary port: of the last that says so, else of the first by name; None if no
     port has a number (templates/lib/service/_primary_port.tpl)."""
     ports = mapping(item.values.get("ports"))
     numbered = [key for key in enabled_keys(ports) if "port" in ports[key]]
     primary = [key for key in numbered if ports[key].get("primary") is True]
     chosen = primary[-1:] or numbered[:1]
-    return as_number(ports[chosen[0]]["port"]) if chosen else None
+    return port_named(release, item, chosen[0]) if chosen else None
 
 
-def port_named(item: Item, name: str) -> Any:
+def port_named(release: Release, item: Item, name: str) -> Any:
     """Return the number of a port by its name, enabled or not; None if there is none."""
-    return as_number(mapping(mapping(item.values.get("ports")).get(name)).get("port"))
+    return as_number(filled_in(mapping(mapping(item.values.get("ports")).get(name)).get("port"), release))

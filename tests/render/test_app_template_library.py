@@ -391,7 +391,8 @@ VERSIONS = {"5.1.0": 5, "^4.4.0": 4, ">=3.0.0 <4": 3, "v2.6.0": 2, "1.x": 1, "":
 
 @pytest.mark.parametrize(("version", "major"), VERSIONS.items())
 def test_major_versions(version: str, major: int) -> None:
-    assert major_of(version) == major
+    assert major_of("app-template", version) == major
+    assert major_of("memini", version) == LATEST
 
 
 def test_another_chart_of_the_library_is_named_in_names_and_may_have_other_values() -> None:

@@ -227,7 +227,8 @@ class Argo:
         if text(source.get("chart")) == app_template.CHART or (source.get("chart") and app_template.looks_like(values)):
             self._in_this_tree = True
             name = text(helm.get("releaseName")) or owner.name
-            chart, major = text(source["chart"]), major_of(text(source.get("targetRevision")))
+            chart = text(source["chart"])
+            major = major_of(chart, text(source.get("targetRevision")))
             if chart != app_template.CHART:
                 cluster.journal.gap(f"{owner} may create it; the chart's own values are not seen", namespace)
             return app_template.objects(

@@ -29,6 +29,8 @@ _OF_ROUTES = re.compile(
     r"|^(?:extra|additional|raw)_?(?:objects?|deploy|manifests?|resources?|templates?)$|^manifests$",
     re.IGNORECASE,
 )
+_CONSTANTS = {"true": True, "false": False, "null": None}
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _Known = dict[tuple[str, str], list[Manifest]]
 """Objects that releases refer to, by kind and name."""
 
@@ -108,7 +110,7 @@ def _released(
     namespace = target or manifest.namespace or "default"
     own_name = chart.name or text(mapping(manifest.spec.get("chartRef")).get("name"))
     merged, origin = values.merged(tree.budget)
-    release = Release(name, namespace, merged, origin, tree.budget, own_name, major_of(chart.version))
+    release = Release(name, namespace, merged, origin, tree.budget, own_name, major_of(own_name, chart.version))
     objects: list[Manifest] | None = None
     if charts is not None:
         objects = _installed(manifest, release, values, by_name, own, charts, tree, journal)
@@ -250,6 +252,18 @@ def _chart(release: Manifest, by_name: _Known) -> _Chart:
     return _Chart(chart.rstrip("/").rpartition("/")[2], version)
 
 
+def _typed(content: str) -> Any:
+    """Return a text as the value that `helm --set` makes of it: a number, a truth value, null, else the text itself.
+
+    Source: Helm's strvals (typedVal), and Flux, which takes a text in quotes for a text.
+    """
+    if content[:1] in ("'", '"') and content[1:].endswith(content[0]):
+        return content[1:-1]
+    if content in _CONSTANTS:
+        return _CONSTANTS[content]
+    return int(content) if _INTEGER.fullmatch(content) else content
+
+
 def _values(release: Manifest, by_name: _Known, tree: Tree) -> _Values:
     """Return the values of a release: those of ConfigMaps and Secrets in their order, over them its own."""
     layers: list[tuple[Any, Provenance]] = []
@@ -270,7 +284,7 @@ def _values(release: Manifest, by_name: _Known, tree: Tree) -> _Values:
             continue
         place = source.origin.at(field, key)
         if target:
-            value: Any = content
+            value: Any = _typed(content)
             origin = place
             for step in reversed(target.split(".")):
                 value, origin = {step: value}, place.with_children({step: origin})

@@ -59,9 +59,12 @@ class Item(NamedTuple):
     name: str
 
 
-def major_of(version: str) -> int:
-    """Return the first number in a version or a range of them, such as `^4.4.0`; the latest where there is none."""
-    match = _MAJOR.match(version)
+def major_of(chart: str, version: str) -> int:
+    """Return the major version of the chart: the first number in a version or a range of them, such as `^4.4.0`.
+
+    It is the latest where there is none, and for other charts of the library, which count by themselves.
+    """
+    match = _MAJOR.match(version) if chart == CHART else None
     return int(match[1]) if match else LATEST
 
 

@@ -50,7 +50,7 @@ class Checkpoint(NamedTuple):
     resource: Resource
 
 
-class Admission(NamedTuple):
+class Answered(NamedTuple):
     """The answer at one place.
 
     Args:

@@ -6,8 +6,8 @@ by those before them, and one request of each region is traced. Source: docs/des
 
 from __future__ import annotations
 
-from policylint.reach.entries import Entry
+from policylint.reach.entries import EntryPoint
 from policylint.reach.purposes import PURPOSES, Asked, Asker, asked
 from policylint.reach.ways import WayIn, all_ways, ways_in
 
-__all__ = ["PURPOSES", "Asked", "Asker", "Entry", "WayIn", "all_ways", "asked", "ways_in"]
+__all__ = ["PURPOSES", "Asked", "Asker", "EntryPoint", "WayIn", "all_ways", "asked", "ways_in"]

@@ -16,7 +16,7 @@ _OTHER = "other"
 _ELSEWHERE = "other.invalid"
 
 
-class Entry(NamedTuple):
+class EntryPoint(NamedTuple):
     """A Gateway's port, and a set of hosts that all rules and listeners treat alike.
 
     Args:
@@ -37,7 +37,7 @@ class Entry(NamedTuple):
         return self.hostname or ("*" if self.scheme in ("http", "https", "tls") else "")
 
 
-def entries(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> Iterator[Entry]:
+def entries(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> Iterator[EntryPoint]:
     """Yield the entries of some Gateways, or of all, those that were not seen last."""
     chosen = None if gateways is None else set(gateways)
     topology = tracer.topology
@@ -52,19 +52,19 @@ def entries(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> It
                 at_port.setdefault((listener.port, scheme), []).append(listener)
         for (port, scheme), listeners in sorted(at_port.items()):
             if scheme in ("tcp", "udp"):
-                yield Entry(key, scheme, port, EVERY, "")
+                yield EntryPoint(key, scheme, port, EVERY, "")
                 continue
             named = {listener.hostname for listener in listeners}
             for listener in listeners:
                 for _, candidate in tracer.attached(listener, *_ROUTES):
                     named.update(candidate.hostnames)
             for hostname, host in _hosts(named):
-                yield Entry(key, scheme, port, hostname, host)
+                yield EntryPoint(key, scheme, port, hostname, host)
     for key in topology.unseen:
         if chosen is None or key in chosen:
             routes = (route for route in topology.routes if any(_is_at(parent, key) for parent in route.parents))
             for hostname, host in _hosts({hostname for route in routes for hostname in route.hostnames}):
-                yield Entry(key, "http", None, hostname, host)
+                yield EntryPoint(key, "http", None, hostname, host)
 
 
 def _is_at(parent: object, gateway: ResourceKey) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from policylint.model import ResourceKey, mapping, text
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
-from policylint.reach.entries import Entry, entries
+from policylint.reach.entries import EntryPoint, entries
 from policylint.simulation import Simulation
 from policylint.spaces import Box, Dimension, Predicate, merged, paths, regions, values
 from policylint.spaces.words import described
@@ -34,7 +34,7 @@ class WayIn(NamedTuple):
             apart here.
     """
 
-    entry: Entry
+    entry: EntryPoint
     requests: str
     boxes: tuple[Box, ...]
     dimensions: tuple[Dimension, ...]
@@ -58,7 +58,7 @@ def all_ways(
         yield from ways_in(tracer, entry, stated)
 
 
-def ways_in(tracer: Tracer, entry: Entry, also: Sequence[Predicate] = ()) -> Iterator[WayIn]:
+def ways_in(tracer: Tracer, entry: EntryPoint, also: Sequence[Predicate] = ()) -> Iterator[WayIn]:
     """Yield the regions of the requests at an entry: disjoint, and together all of them.
 
     Args:
@@ -154,7 +154,9 @@ def _box(match: Match, dimensions: Sequence[Dimension]) -> Box:
     return tuple(masks.get(dimension.name, dimension.all) for dimension in dimensions)
 
 
-def request_in(entry: Entry, dimensions: Sequence[Dimension] = (), box: Box = (), *, grpc: bool = False) -> Request:
+def request_in(
+    entry: EntryPoint, dimensions: Sequence[Dimension] = (), box: Box = (), *, grpc: bool = False
+) -> Request:
     """Return one request at an entry, of a box where one is given."""
     told: dict[str, str] = {}
     for dimension, bits in zip(dimensions, box, strict=True):

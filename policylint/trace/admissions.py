@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
-from policylint.policy.admission import Admission, Call, Checkpoint
+from policylint.policy.admission import Answered, Call, Checkpoint
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -64,7 +64,7 @@ class Admissions:
         port = request.port or (trace.listener.port if trace.listener is not None else None)
         stream = stream or request.scheme in _STREAMS
         call = _call(request, request.host, request.path, port, client, namespace, stream=stream)
-        found: list[Admission] = []
+        found: list[Answered] = []
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
@@ -76,7 +76,7 @@ class Admissions:
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
             client, namespace = (gateway.gateway, gateway.gateway.key.namespace) if meshed else (None, None)
         shares = list(trace.outcome.shares)
-        ends: list[Admission] = []
+        ends: list[Answered] = []
         for number, share in enumerate(shares):
             if share.problem or not share.share:
                 continue
@@ -95,12 +95,12 @@ class Admissions:
 
     def _behind(
         self, trace: Trace, share: Share, client: Resource | None, namespace: str | None, *, stream: bool
-    ) -> tuple[list[Admission], Admission | None]:
+    ) -> tuple[list[Answered], Answered | None]:
         """Return what is answered before a backend and at its pods, and the answer that turns the request away."""
         request = trace.request
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
-        found: list[Admission] = []
+        found: list[Answered] = []
         for front in self._fronts(share.key):
             found += self._ask(_call(request, host, path, share.port, client, namespace, stream=stream), front)
             client, namespace = front.resource, front.resource.key.namespace
@@ -120,7 +120,7 @@ class Admissions:
             return [*found, others], None
         return found, turned_away[0] if turned_away else None
 
-    def _ask(self, call: Call, hop: Checkpoint) -> Iterator[Admission]:
+    def _ask(self, call: Call, hop: Checkpoint) -> Iterator[Answered]:
         for behaviour, groups in self._asked:
             answer = behaviour.admit(call, hop, groups, self._simulation.world)
             if answer is not None:
@@ -180,12 +180,12 @@ def _call(
     return Call(text(request.method), host, path, port, headers, stream, client, namespace, taker)
 
 
-def _words(admission: Admission) -> str:
+def _words(admission: Answered) -> str:
     """Return `AuthorizationPolicy shop/a turns it away at Deployment shop/web: it denies such requests`."""
     by = "its default" if admission.by is None else str(admission.by.key)
     return f"{by} turns it away at {admission.hop.path[0].key}: {admission.why}"
 
 
-def _end(admission: Admission) -> Outcome:
+def _end(admission: Answered) -> Outcome:
     reason = _words(admission)
     return Outcome(refused=True, reason=reason) if admission.resets else Outcome(status=admission.status, reason=reason)

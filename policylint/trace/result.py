@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.admission import Admission
+from policylint.policy.admission import Answered
 from policylint.policy.asking import Ask
 from policylint.policy.authorizing import Decision
 from policylint.policy.bindings import ObjectBinding
@@ -167,7 +167,7 @@ class Trace(NamedTuple):
     extensions: tuple[ObjectBinding, ...] = ()
     judged: tuple[Judged, ...] = ()
     beyond: tuple[Node, ...] = ()
-    admissions: tuple[Admission, ...] = ()
+    admissions: tuple[Answered, ...] = ()
     considered: tuple[Considered, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()

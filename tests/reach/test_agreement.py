@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.reach import Entry, WayIn, all_ways
+from policylint.reach import EntryPoint, WayIn, all_ways
 from policylint.reach.ways import request_in
 from policylint.simulation import Simulation
 from policylint.spaces import Box
@@ -32,7 +32,7 @@ def disagreements(simulation: Simulation, rounds: int, seed: int = 0) -> tuple[i
     """Return how many requests were tried, and those of which the two say different things."""
     draw = random.Random(seed)
     tracer = Tracer(simulation)
-    universes: dict[tuple[Entry, tuple[str, ...]], list[WayIn]] = {}
+    universes: dict[tuple[EntryPoint, tuple[str, ...]], list[WayIn]] = {}
     for way in all_ways(simulation):
         universes.setdefault((way.entry, tuple(dimension.name for dimension in way.dimensions)), []).append(way)
     tried, wrong = 0, []

@@ -1,6 +1,6 @@
 """Whether a proxy of Istio lets a request in: CUSTOM before DENY before ALLOW, and nothing without a match.
 
-Source: istio.io/docs/concepts/security, «Authorization policies»; pilot/pkg/security/authz/builder and matcher;
+Sender: istio.io/docs/concepts/security, «Authorization policies»; pilot/pkg/security/authz/builder and matcher;
 for ztunnel docs/design/implementations/istio.md §1.
 """
 
@@ -14,13 +14,13 @@ from policylint.implementations.istio import labels
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS
 from policylint.model import Resource, mapping, sequence, text, texts
-from policylint.policy.admission import Admission, Call, Checkpoint, every, negated, some
+from policylint.policy.admission import Answered, Call, Checkpoint, every, negated, some
 from policylint.policy.results import Group
 
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
 
 
-class Source:
+class Sender:
     """The client as the proxy at a hop knows it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Source:
         return f"cluster.local/ns/{self.namespace}/sa/{self.account}"
 
 
-def admit(call: Call, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: bool) -> Admission:
+def admit(call: Call, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: bool) -> Answered:
     """Return what the AuthorizationPolicies of a context make of a request.
 
     Args:
@@ -64,18 +64,18 @@ def admit(call: Call, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: boo
     """
     proxy = next((proxy for proxy in mesh.proxies if proxy.node == hop.path[0]), None)
     ambient = proxy is not None and proxy.ambient
-    judge = _Judge(call, Source(call, mesh, checked=checked), ambient=ambient)
+    judge = _Judge(call, Sender(call, mesh, checked=checked), ambient=ambient)
     by_action: dict[str, list[Resource]] = {}
     for attachment in group.effective.stack:
         by_action.setdefault(text(attachment.policy.spec.get("action")) or "ALLOW", []).append(attachment.policy)
     resets = ambient or call.stream
-    doubt: Admission | None = None
+    doubt: Answered | None = None
     for policy in by_action.get("DENY", ()):
         for pointer, matches in judge.rules(policy, deny=True):
             if matches:
-                return Admission(hop, "denied", policy, pointer, "it denies such requests", resets)
+                return Answered(hop, "denied", policy, pointer, "it denies such requests", resets)
             if matches is None and doubt is None:
-                doubt = Admission(hop, "depends", policy, pointer, judge.unknown)
+                doubt = Answered(hop, "depends", policy, pointer, judge.unknown)
     allowing = by_action.get("ALLOW", [])
     answers = [
         (policy, pointer, matches) for policy in allowing for pointer, matches in judge.rules(policy, deny=False)
@@ -83,20 +83,20 @@ def admit(call: Call, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: boo
     if allowing and not any(matches or matches is None for _, _, matches in answers):
         words = "no ALLOW policy lets it in" if len(allowing) > 1 else "it lets in other requests only"
         words = words if any(sequence(policy.spec.get("rules")) for policy in allowing) else "it lets nothing in"
-        return Admission(hop, "denied", allowing[-1], ("spec",), words, resets)
+        return Answered(hop, "denied", allowing[-1], ("spec",), words, resets)
     if doubt is not None:
         return doubt
     for policy in by_action.get("CUSTOM", ()):
         provider = text(mapping(policy.spec.get("provider")).get("name"))
         for pointer, matches in judge.rules(policy, deny=False):
             if matches is not False:
-                return Admission(hop, "depends", policy, pointer, f"the answer of {provider or 'its provider'}")
+                return Answered(hop, "depends", policy, pointer, f"the answer of {provider or 'its provider'}")
     certain = next(((policy, pointer) for policy, pointer, matches in answers if matches), None)
     if certain is None and answers:
         policy, pointer, _ = next(answer for answer in answers if answer[2] is None)
-        return Admission(hop, "depends", policy, pointer, judge.unknown)
+        return Answered(hop, "depends", policy, pointer, judge.unknown)
     by, place = certain if certain is not None else (None, ())
-    return Admission(hop, "allowed", by, place)
+    return Answered(hop, "allowed", by, place)
 
 
 class _Judge:
@@ -104,7 +104,7 @@ class _Judge:
 
     __slots__ = ("_ambient", "_call", "_home", "_source", "unknown")
 
-    def __init__(self, call: Call, source: Source, *, ambient: bool) -> None:
+    def __init__(self, call: Call, source: Sender, *, ambient: bool) -> None:
         self._call, self._source, self._ambient = call, source, ambient
         self.unknown = ""
         self._home = ""
@@ -226,7 +226,7 @@ def _segments_match(wanted: list[str], given: list[str]) -> bool:
     return len(wanted) == len(given) and fits
 
 
-def _place(source: Source) -> str | None:
+def _place(source: Sender) -> str | None:
     """Return `namespace/account`, "" without an identity, None where it is not known."""
     if source.principal in ("", None):
         return source.principal

@@ -9,7 +9,7 @@ from policylint.explain.settings import settings, summary
 from policylint.model import Node
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.policy.admission import Admission
+from policylint.policy.admission import Answered
 from policylint.report.kit import extensions
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
 from policylint.report.kit.identity import Names
@@ -264,7 +264,7 @@ def _lines(rows: Sequence[tuple[str, str, str, str]], room: int) -> list[str]:
     return lines
 
 
-def _admission(admission: Admission, names: Names) -> tuple[str, str]:
+def _admission(admission: Answered, names: Names) -> tuple[str, str]:
     """Return `allowed at Deployment shop/web by AuthorizationPolicy shop/a`, and where that is written."""
     by = "" if admission.by is None else f" by {names.key(admission.by.key)}"
     why = f": {admission.why}" if admission.why else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from policylint.policy.admission import Admission
+from policylint.policy.admission import Answered
 from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.trace import Forwarded, Met, Outcome, Trace
@@ -135,7 +135,7 @@ def forwarded(value: Forwarded) -> Entry:
     return {**filled, "sni": value.sni} if value.sni else filled
 
 
-def _admission(admission: Admission, names: Names) -> Entry:
+def _admission(admission: Answered, names: Names) -> Entry:
     """Return what one proxy answers, and by which policy."""
     content: Entry = {"at": names.path(list(admission.hop.path)), "answer": admission.answer}
     if admission.by is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.selectors import matches
-from policylint.policy.admission import Admission, Call, Checkpoint, every, some
+from policylint.policy.admission import Answered, Call, Checkpoint, every, some
 from policylint.policy.results import Attachment
 from policylint.topology.workloads import pod_spec, pod_template, server_routes, servers_selecting
 
@@ -23,7 +23,7 @@ _POLICY = "policy.linkerd.io"
 _CLIENT = "who the client is"
 
 
-def admit(call: Call, hop: Checkpoint, policies: Sequence[Attachment], world: World) -> Admission | None:
+def admit(call: Call, hop: Checkpoint, policies: Sequence[Attachment], world: World) -> Answered | None:
     """Return the answer of the proxy beside a workload; None where it has none, or no policy is stated.
 
     Args:
@@ -38,16 +38,16 @@ def admit(call: Call, hop: Checkpoint, policies: Sequence[Attachment], world: Wo
     if not servers:
         return _default(call, hop, world)
     if call.port is None:
-        return Admission(hop, "depends", servers[0], ("spec", "port"), "the port")
+        return Answered(hop, "depends", servers[0], ("spec", "port"), "the port")
     server = servers[0]
     targets = {server.key, ResourceKey("", "Namespace", "", server.key.namespace)}
     routes = server_routes(world, server)
     if routes and not call.stream:
         route, certain = call.taker(routes)
         if not certain:
-            return Admission(hop, "depends", server, ("spec",), f"which HTTPRoute of {server.key} takes it")
+            return Answered(hop, "depends", server, ("spec",), f"which HTTPRoute of {server.key} takes it")
         if route is None:
-            return Admission(hop, "denied", server, ("spec",), "no HTTPRoute of it takes the request", status=404)
+            return Answered(hop, "denied", server, ("spec",), "no HTTPRoute of it takes the request", status=404)
         targets.add(route.key)
     opaque = call.stream or text(server.spec.get("proxyProtocol")) in ("opaque", "TLS")
     asked = {policy.key: policy.policy for policy in policies if policy.node.key in targets}
@@ -55,17 +55,17 @@ def admit(call: Call, hop: Checkpoint, policies: Sequence[Attachment], world: Wo
     answers += [(policy, _lets_in_old(policy, call, world)) for policy in _server_authorizations(server, world)]
     for policy, answer in answers:
         if answer:
-            return Admission(hop, "allowed", policy, ("spec",))
+            return Answered(hop, "allowed", policy, ("spec",))
     doubtful = next((policy for policy, answer in answers if answer is None), None)
     if doubtful is not None:
-        return Admission(hop, "depends", doubtful, ("spec",), "who the client is, or its address")
+        return Answered(hop, "depends", doubtful, ("spec",), "who the client is, or its address")
     access = text(server.spec.get("accessPolicy")) or "deny"
     others = f"none of its {len(answers)} authorizations lets it in" if len(answers) > 1 else ""
     why = others or ("its authorization does not let it in" if answers else "no authorization is for it")
-    return _by_default(access, call, Admission(hop, "denied", server, ("spec",), why, opaque), world)
+    return _by_default(access, call, Answered(hop, "denied", server, ("spec",), why, opaque), world)
 
 
-def _default(call: Call, hop: Checkpoint, world: World) -> Admission | None:
+def _default(call: Call, hop: Checkpoint, world: World) -> Answered | None:
     """Return the answer without a Server: that of the default policy, where an annotation states one."""
     annotations = mapping(mapping(pod_template(hop.resource).get("metadata")).get("annotations"))
     namespace = world.get(ResourceKey("", "Namespace", "", hop.resource.key.namespace))
@@ -73,11 +73,11 @@ def _default(call: Call, hop: Checkpoint, world: World) -> Admission | None:
         policy = text(found.get(_DEFAULT))
         if policy:
             why = f"the default policy of {owner.key if owner else 'it'} is {policy}"
-            return _by_default(policy, call, Admission(hop, "denied", owner, ("metadata", "annotations"), why), world)
+            return _by_default(policy, call, Answered(hop, "denied", owner, ("metadata", "annotations"), why), world)
     return None
 
 
-def _by_default(policy: str, call: Call, denied: Admission, world: World) -> Admission:
+def _by_default(policy: str, call: Call, denied: Answered, world: World) -> Answered:
     """Return what a default policy, or `accessPolicy`, makes of a request that nothing else decides."""
     if policy == "deny":
         return denied

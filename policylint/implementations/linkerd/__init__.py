@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation, resolved_to
 from policylint.model import PolicyKind, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
-from policylint.policy.admission import Admission, Call, Checkpoint
+from policylint.policy.admission import Answered, Call, Checkpoint
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.results import Declared, Effective, Group, Losses, PolicyState, Target
@@ -68,9 +68,9 @@ class Linkerd(Implementation):
         }
         return Effective({_REFERENCES: alternatives}, owners, Losses(), stack.attachments)
 
-    def admit(self, call: Call, hop: Checkpoint, groups: Sequence[Group], world: World) -> Admission | None:
+    def admit(self, call: Call, hop: Checkpoint, groups: Sequence[Group], world: World) -> Answered | None:
         """Ask the Server of a port of a workload's pods, or the default policy where there is none."""
-        from policylint.implementations.linkerd_admission import admit
+        from policylint.implementations.linkerd.admission import admit
 
         policies = [
             attachment for group in groups if group.kind.kind == _AUTHORIZATION for attachment in group.effective.stack

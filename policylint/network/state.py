@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from policylint.network.status import NetworkStatuses
 
 
-class Answer(NamedTuple):
+class PacketAnswer(NamedTuple):
     """Whether one packet gets from one end to another.
 
     Args:
@@ -138,14 +138,28 @@ class Network:
     def is_whole(self, policy: PolicySpec) -> bool:
         """Return whether all pods that a policy may select are in sight: no chart or operator makes others there."""
         if isinstance(policy.subject, Pods) and policy.subject.home is not None:
-            return not self.universe.members(policy.subject.home) & self.universe.open and not self._is_elsewhere(
-                policy.subject.home
-            )
+            return self.is_whole_namespace(policy.subject.home)
         return not self.world.partial and not self.universe.pods & self.universe.open
 
-    def _is_elsewhere(self, namespace: str) -> bool:
-        """Return whether a namespace of a tree is filled by something that is not in it."""
-        return self.world.partial and not self.universe.members(namespace)
+    def is_whole_namespace(self, namespace: str) -> bool:
+        """Return whether all pods of a namespace are in sight.
+
+        They are not where a chart was not rendered, in a namespace of a tree that nothing there fills, and where the
+        tree has objects of kinds from which an operator may make pods.
+        """
+        members = self.universe.members(namespace)
+        if members & self.universe.open:
+            return False
+        return not self.world.partial or (bool(members) and namespace not in self._with_custom_objects)
+
+    @cached_property
+    def _with_custom_objects(self) -> frozenset[str]:
+        """The namespaces with objects of kinds that neither Kubernetes nor Gateway API nor a network plugin has."""
+        return frozenset(
+            key.namespace
+            for key in self.world.resources
+            if "." in key.group and not key.group.endswith((".k8s.io", ".fluxcd.io", "cilium.io"))
+        )
 
     def entries(self, subject: int, direction: Direction) -> tuple[Entry, ...]:
         """Return the policies that bear on an end in one direction."""
@@ -205,13 +219,13 @@ class Network:
             return "allowed"
         return verdict(self.row(subject, direction), peers, ports)
 
-    def ask(self, source: int, target: int, ports: int) -> Answer:
+    def ask(self, source: int, target: int, ports: int) -> PacketAnswer:
         """Return whether an end gets to another one on some ports, both by number; an address range is an end, too."""
         verdicts, walks = [], []
         for subject, peer, direction in ((source, target, DIRECTIONS[1]), (target, source, DIRECTIONS[0])):
             verdicts.append(self.check(subject, direction, 1 << peer, ports))
             walks.append(self.steps(subject, direction, 1 << peer, ports))
-        return Answer(both(*verdicts), *walks)
+        return PacketAnswer(both(*verdicts), *walks)
 
     def steps(self, subject: int, direction: Direction, peers: int, ports: int) -> tuple[TierStep, ...]:
         """Return what the tiers at one end do with traffic, down to the one that decides."""

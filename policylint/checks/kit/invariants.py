@@ -15,7 +15,9 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
+from policylint.model.resource import deepest_written
 from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
 
 _FILTERS = {
@@ -71,7 +73,17 @@ def breaches(simulation: Simulation) -> tuple[Breach, ...]:
             continue
         for resource in objects:
             breaches += resource.once(_of_object, demands)
+    if has_policies(world):
+        breaches += _of_network_policies(simulation)
     return tuple(breaches)
+
+
+def _of_network_policies(simulation: Simulation) -> Iterator[Breach]:
+    """Yield what the API server refuses network policies for; the room of networks reads them the same way."""
+    for policy in simulation.network.policies:
+        if policy.refused:
+            pointer = deepest_written(policy.resource.body, policy.pointer)
+            yield Breach(policy.resource, pointer, False, f"is refused: {policy.refused}", policy.refused)
 
 
 def _of_object(resource: Resource, demands: tuple[_Demand, ...]) -> list[Breach]:

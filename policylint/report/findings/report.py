@@ -151,6 +151,9 @@ class Report(NamedTuple):
     def looked_at(self) -> str:
         """`14 policies on 23 routes, 2 gateways and 1 elsewhere`."""
         policies = count(self.coverage.policies, "policy", "policies")
+        if self.coverage.network_policies:
+            number = count(self.coverage.network_policies, "network policy", "network policies")
+            policies = f"{policies} and {number}" if self.coverage.policies else number
         gateways = count_with_unseen(self.coverage.gateways, "gateway", len(self.coverage.unseen))
         return f"{policies} on {count(self.coverage.routes, 'route')}, {gateways}"
 

@@ -1,0 +1,68 @@
+"""GWP610: pods that may send to others, but may not ask for their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.model import Finding, ResourceKey
+from policylint.model.words import leading
+from policylint.network.ports import PortSpec
+from policylint.network.rules import TIERS, Block
+from policylint.network.walk import Entry
+from policylint.simulation import Simulation
+
+RULE = "GWP610"
+_PORT = 53
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    network = simulation.network
+    cut: dict[tuple[ResourceKey, bool], list[ResourceKey]] = {}
+    for number, end in enumerate(network.universe.endpoints):
+        if end.role != "workload" or end.host:
+            continue
+        entries = network.entries(number, "egress")
+        isolating = [entry for entry in entries if entry.isolates and entry.certain]
+        if not isolating or not any(map(_names_others, entries)):
+            continue
+        udp, tcp = (any(_opens(entry, protocol) for entry in entries) for protocol in ("UDP", "TCP"))
+        if not (udp and tcp):
+            cut.setdefault((isolating[0].policy.key, udp), []).append(end.key)
+    policies = {policy.key: policy for policy in network.policies}
+    for (key, udp), keys in sorted(cut.items()):
+        policy = policies[key]
+        missing = "TCP 53, to which resolvers turn with long answers" if udp else "UDP 53"
+        yield Finding(
+            RULE,
+            "note" if udp else "warning",
+            f"{key} keeps {leading(keys, 3)} from DNS: no rule opens {missing}",
+            policy.resource.name_location,
+            resources=(key, *keys[:20]),
+            label="other destinations are opened, whose names cannot be looked up",
+            help=("fix: open UDP and TCP 53 to the cluster's DNS",),
+            field="tcp" if udp else "udp",
+        )
+
+
+def _names_others(entry: Entry) -> bool:
+    """Return whether a policy opens anything that is asked for by name: not mere addresses."""
+    return any(
+        rule.action == "Allow" and any(not isinstance(peer, Block) for peers, _ in rule.peers for peer in peers)
+        for rule, _ in entry.rules
+    )
+
+
+def _opens(entry: Entry, protocol: str) -> bool:
+    """Return whether a policy opens port 53, to whomever; DNS of OpenShift listens on 5353."""
+    return any(
+        rule.action == "Allow"
+        and (rule.ports is None or any(_is_dns(port, protocol) for port in rule.ports))
+        and bool(rule.peers)
+        for rule, _ in entry.rules
+    ) or (entry.policy.tier != TIERS[1] and not entry.policy.rules)
+
+
+def _is_dns(port: PortSpec, protocol: str) -> bool:
+    if port.protocol not in ("", protocol):
+        return False
+    return bool(port.name) or not port.certain or any(port.low <= number <= port.high for number in (_PORT, 5353))

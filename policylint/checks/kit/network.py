@@ -1,0 +1,65 @@
+"""What rules about network policies share: policies that act, places of peers and ports, and what may be unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.documents import Pointer
+from policylint.model import Location, mapping
+from policylint.model.resource import value_at
+from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec
+from policylint.network.state import Network
+from policylint.network.walk import Stretch
+from policylint.simulation import Simulation
+from policylint.topology.namespaces import NAME_LABEL
+
+
+def acting(simulation: Simulation) -> Iterator[tuple[int, PolicySpec]]:
+    """Yield the network policies that the API server takes, with their numbers."""
+    for number, policy in enumerate(simulation.network.policies):
+        if not policy.refused:
+            yield number, policy
+
+
+def rules(simulation: Simulation) -> Iterator[tuple[int, PolicySpec, RuleSpec]]:
+    """Yield the rules of these policies."""
+    for number, policy in acting(simulation):
+        for rule in policy.rules:
+            yield number, policy, rule
+
+
+def stretches(network: Network, number: int, rule: RuleSpec) -> Iterator[tuple[int, Stretch]]:
+    """Yield what a rule matches for each subject of its policy, by the subject's number."""
+    from policylint.network.selecting import numbers_of
+
+    for subject in numbers_of(network.subjects[number].maybe):
+        for stretch in network.meaning.parts(rule, subject):
+            yield subject, stretch
+
+
+def subject_place(policy: PolicySpec) -> Location:
+    """Return where a policy says whom it selects."""
+    body = policy.resource.body
+    for pointer in (("spec", "podSelector"), ("spec", "subject"), ("spec", "endpointSelector")):
+        if value_at(body, pointer) is not None:
+            return policy.resource.location(*pointer)
+    return policy.resource.location("spec") if body.get("spec") is not None else policy.resource.name_location
+
+
+def peer_places(rule: RuleSpec) -> Iterator[tuple[Pods, Pointer]]:
+    """Yield the peers of a rule that are pods, each with its place in the object."""
+    for peers, below in rule.peers:
+        if len(peers) == 1 and isinstance(peers[0], Pods):
+            yield peers[0], (*rule.pointer, *below)
+
+
+def may_be_elsewhere(network: Network, peer: Peer | None) -> bool:
+    """Return whether pods that a selection means may exist without having been seen."""
+    if not isinstance(peer, Pods):
+        return True
+    world, universe = network.world, network.universe
+    name = peer.home or mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL)
+    if isinstance(name, str):
+        return not universe.members(name) or not network.is_whole_namespace(name)
+    around = universe.namespaces(peer.namespaces).maybe
+    return world.partial or not around or bool(around & universe.open)

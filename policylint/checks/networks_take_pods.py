@@ -1,0 +1,47 @@
+"""GWP612: `networks: [0.0.0.0/0]` in a cluster policy, which is about connections between pods as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.network import acting
+from policylint.model import Finding
+from policylint.network.addresses import is_everything
+from policylint.network.rules import Block, Pods, RuleSpec
+from policylint.simulation import Simulation
+
+RULE = "GWP612"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for _, policy in acting(simulation):
+        spared = False
+        for rule in policy.rules:
+            if rule.direction != "egress":
+                continue
+            spared = spared or _spares_pods(rule)
+            for peers, below in rule.peers:
+                block = peers[0] if len(peers) == 1 else None
+                everywhere = isinstance(block, Block) and block.family == "cluster" and is_everything(block.cidr)
+                if everywhere and rule.action != "Pass" and not spared:
+                    verb = "denies" if rule.action == "Deny" else "allows"
+                    yield Finding(
+                        RULE,
+                        "warning",
+                        f"egress[{rule.position}] of {policy.key} {verb} connections to pods, too: pods have addresses",
+                        policy.resource.location(*rule.pointer, *below),
+                        resources=(policy.key,),
+                        label="every pod of the cluster is in this network",
+                        help=("fix: put a rule for the pods (`namespaces: {}`) before it, with action Pass",),
+                        field=path((*rule.pointer, *below)),
+                    )
+
+
+def _spares_pods(rule: RuleSpec) -> bool:
+    """Return whether a rule has decided about all pods: those after it are about what is outside."""
+    return rule.ports is None and any(
+        isinstance(peer, Pods) and not any(peer.namespaces.values()) and not any(peer.pods.values())
+        for peers, _ in rule.peers
+        for peer in peers
+    )

@@ -1,0 +1,31 @@
+"""GWP607: a `from` or `to` item of a network policy that matches no pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.network import may_be_elsewhere, peer_places, rules
+from policylint.model import Finding
+from policylint.simulation import Simulation
+
+RULE = "GWP607"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    network = simulation.network
+    for _, policy, rule in rules(simulation):
+        for peer, pointer in peer_places(rule):
+            if network.universe.select(peer).maybe or may_be_elsewhere(network, peer):
+                continue
+            inside = network.universe.namespaces(peer.namespaces).maybe if peer.home is None else 1
+            way = "from" if rule.direction == "ingress" else "to"
+            yield Finding(
+                RULE,
+                "warning",
+                f"{policy.key} names pods in {rule.direction}[{rule.position}].{way} that do not exist",
+                policy.resource.location(*pointer),
+                resources=(policy.key,),
+                label="no pod has these labels" if inside else "no namespace with pods has these labels",
+                field=path(pointer),
+            )

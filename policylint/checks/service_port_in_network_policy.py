@@ -1,0 +1,92 @@
+"""GWP608: a port in a network policy that is a Service's, where the pods behind it listen on another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.network import rules, stretches
+from policylint.documents import Pointer
+from policylint.model import Finding, Related, Resource, mapping, sequence, text, value_at
+from policylint.network.endpoints import Endpoint
+from policylint.network.hops import target_ports
+from policylint.network.rules import PolicySpec, RuleSpec
+from policylint.network.selecting import numbers_of
+from policylint.network.state import Network
+from policylint.simulation import Simulation
+
+RULE = "GWP608"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    network = simulation.network
+    services = _Services(simulation)
+    for number, policy, rule in rules(simulation):
+        numbers = [port for port in rule.ports or () if not port.name and port.certain and port.low == port.high]
+        if not numbers or rule.action != "Allow":
+            continue
+        ends = _destinations(network, number, rule)
+        if not ends or any(end.open or end.role != "workload" for end in ends):
+            continue
+        for port in numbers:
+            if any((port.protocol or "TCP", port.low) in end.listed for end in ends):
+                continue
+            found = services.translating(ends, port.protocol or "TCP", port.low)
+            if found is not None:
+                service, target = found
+                pointer = _place(policy, rule, port.low)
+                yield Finding(
+                    RULE,
+                    "warning",
+                    f"{policy.key} opens port {port.low} in {rule.direction}[{rule.position}], "
+                    f"which is {service.key}'s: its pods listen on {target}",
+                    policy.resource.location(*pointer),
+                    resources=(policy.key, service.key),
+                    label="policies see the port after the Service has translated it",
+                    related=(Related("translated here", service.location("spec", "ports", key=True)),),
+                    help=(f"fix: write {target}",),
+                    field=path(pointer),
+                )
+
+
+def _destinations(network: Network, number: int, rule: RuleSpec) -> list[Endpoint]:
+    """Return the pods whose ports a rule means: the subjects of ingress, the peers of egress."""
+    ends = network.universe.endpoints
+    bits = network.subjects[number].maybe
+    if rule.direction == "egress":
+        bits = 0
+        for _, stretch in stretches(network, number, rule):
+            bits |= stretch.maybe & network.universe.pods
+            break
+    return [ends[other] for other in numbers_of(bits)]
+
+
+def _place(policy: PolicySpec, rule: RuleSpec, number: int) -> Pointer:
+    """Return where a port number is written, else the rule."""
+    ports = sequence(mapping(value_at(policy.resource.body, rule.pointer)).get("ports"))
+    for position, entry in enumerate(ports):
+        for below in (("port",), ("portNumber", "port")):
+            if value_at(entry, below) == number:
+                return (*rule.pointer, "ports", position, *below)
+    return rule.pointer
+
+
+class _Services:
+    """The Services of a world, by namespace."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._world = simulation.world
+
+    def translating(self, ends: list[Endpoint], protocol: str, port: int) -> tuple[Resource, int] | None:
+        """Return a Service of some of the pods that has the port and means another one by it, with that."""
+        for end in ends:
+            for service in self._world.in_namespace("", "Service", end.namespace):
+                selector = mapping(service.spec.get("selector"))
+                if not selector or not selector.items() <= end.labels.items():
+                    continue
+                for entry in map(mapping, sequence(service.spec.get("ports"))):
+                    targets = target_ports(end, entry)
+                    asked = entry.get("port") == port and text(entry.get("protocol"), "TCP") == protocol
+                    if asked and len(targets) == 1 and targets[0] != port:
+                        return service, targets[0]
+        return None

@@ -1,0 +1,53 @@
+"""GWP601: a network policy whose subject is nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.network import may_be_elsewhere, subject_place
+from policylint.model import Finding
+from policylint.model.selectors import unmet
+from policylint.model.words import listing
+from policylint.network.rules import Pods, PolicySpec
+from policylint.network.selecting import numbers_of
+from policylint.network.state import Network
+from policylint.simulation import Simulation
+
+RULE = "GWP601"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    network = simulation.network
+    for status in network.statuses.policies:
+        policy = network.policies[status.numbers[0]]
+        if status.verdict == "TargetNotFound" and not may_be_elsewhere(network, policy.subject):
+            yield Finding(
+                RULE,
+                "warning",
+                f"{status.key} selects no pod, so it does nothing",
+                subject_place(policy),
+                resources=(status.key,),
+                label=_nearest(network, policy),
+            )
+
+
+def _nearest(network: Network, policy: PolicySpec) -> str:
+    """Return what the workload that comes nearest lacks."""
+    subject, universe = policy.subject, network.universe
+    if not isinstance(subject, Pods):
+        return "no pod has this identity"
+    around = universe.pods if subject.home is None else universe.members(subject.home)
+    place = "here" if subject.home is None else f"in namespace {subject.home}"
+    ends = [universe.endpoints[number] for number in numbers_of(around)]
+    if subject.home is None:
+        inside = universe.namespaces(subject.namespaces).maybe
+        if not inside:
+            return "no namespace has these labels"
+        ends = [universe.endpoints[number] for number in numbers_of(inside)]
+    if not ends:
+        return f"no workload is {place}"
+    nearest = min(ends, key=lambda end: (len(unmet(subject.pods, end.labels)), end.key))
+    missing = unmet(subject.pods, nearest.labels)
+    if not missing:
+        return "only pods on their node's network have these labels, which policies do not select"
+    return f"nearest is {nearest.key}, which lacks {listing(missing, most=3)}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.model import ResourceKey
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 from tests.implementations.test_istio import (
@@ -166,11 +167,31 @@ def test_a_tree_without_config_maps_gets_them_from_elsewhere(tmp_path: Path) -> 
     assert said == ["Enforced", "Invalid"]
 
 
-def test_an_annotation_takes_a_policy_out() -> None:
-    ignored = backend_tls("a", CART, more="annotations: {istio.io/ignore-policy-attachment: 'true'}")
-    found = simulated(CLASS, service(), ignored, backend_tls("b", CART))
-    assert per_ancestor(found, "a")[0] == "foo/cart Accepted=False/IgnoredByIstio"
+@pytest.mark.parametrize("value", ["true", "True", "TRUE"])
+def test_an_annotation_takes_a_policy_out(value: str) -> None:
+    ignored = backend_tls("a", CART, more=f"annotations: {{istio.io/ignore-policy-attachment: '{value}'}}")
+    found = simulated(
+        CLASS, gateway(namespace="foo"), service(), routed("{name: edge}"), ignored, backend_tls("b", CART)
+    )
+    assert per_ancestor(found, "a") == ["foo/cart Accepted=False/IgnoredByIstio"]
     assert per_ancestor(found, "b")[0] == "foo/cart Accepted=True/Accepted"
+    assert not found.policies[ResourceKey("gateway.networking.k8s.io", "BackendTLSPolicy", "foo", "a")].groups
+
+
+def test_an_annotation_takes_a_traffic_policy_out() -> None:
+    spec = f"spec: {{targetRefs: [{CART}], retryConstraint: {{budget: {{percent: 20}}}}}}"
+    more = "annotations: {istio.io/ignore-policy-attachment: 'True'}"
+    kind = "gateway.networking.x-k8s.io/v1alpha1", "XBackendTrafficPolicy"
+    found = simulated(CLASS, service(), manifest(*kind, "a", "foo", spec, more=more))
+    assert per_ancestor(found, "a") == ["foo/cart Accepted=False/IgnoredByIstio"]
+
+
+@pytest.mark.parametrize(("named", "verdict"), [("cart", "Enforced"), ("gone", "TargetNotFound")])
+def test_a_service_import_is_the_service_of_that_name(named: str, verdict: str) -> None:
+    target = f"{{group: multicluster.x-k8s.io, kind: ServiceImport, name: {named}}}"
+    found = simulated(CLASS, service(), backend_tls("one", target))
+    state = found.policies[ResourceKey("gateway.networking.k8s.io", "BackendTLSPolicy", "foo", "one")]
+    assert state.verdict == verdict
 
 
 TO_CART = "backendRefs: [{name: cart, port: 80}]"

@@ -68,7 +68,8 @@ class Istio(Implementation):
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve targetRefs; without any the selected workloads, else the namespace (§0)."""
         if kind.implementation != self.name:
-            return backends.targets(kind, topology, super().targets(policy, kind, topology, grants))
+            named = super().targets(policy, kind, topology, grants)
+            return backends.targets(kind, topology, named, own_imports=self.settings.get("mcsHosts") is True)
         named = super().targets(policy, kind, topology, grants)
         implied = naming.without_references(
             policy, self._mesh(topology.world), topology.world, self.root_namespace, self._open_gateways

@@ -16,8 +16,9 @@ from policylint.implementations.istio import labels
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
-from policylint.policy.results import Ancestor, Effective, PolicyState, Target
+from policylint.policy.results import Ancestor, Effective, PolicyState, Target, TargetProblem
 from policylint.topology import Condition, Topology, whole
+from policylint.topology.backends import SERVICE_IMPORT
 
 _KINDS = {labels.BACKEND_TLS: (labels.SERVICE, labels.SERVICE_ENTRY), labels.BACKEND_TRAFFIC: (labels.SERVICE,)}
 """The kinds that the policies may target with Istio."""
@@ -25,11 +26,35 @@ _ACCEPTED = Condition("Accepted", "True", "Accepted")
 _RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
 
 
-def targets(kind: PolicyKind, topology: Topology, resolved: tuple[Target, ...]) -> tuple[Target, ...]:
-    """Return the targets that Istio serves, with the ports of a ServiceEntry as sections."""
+def targets(
+    kind: PolicyKind, topology: Topology, resolved: tuple[Target, ...], *, own_imports: bool
+) -> tuple[Target, ...]:
+    """Return the targets that Istio serves, with the ports of a ServiceEntry as sections.
+
+    Args:
+        own_imports: whether a ServiceImport has a host of its own; else it stands for the Service of its name.
+    """
     if kind.kind not in _KINDS:
         return resolved
+    if not own_imports:
+        resolved = tuple(_import(target, topology) for target in resolved)
     return tuple(_target(target, kind, topology.world) for target in resolved)
+
+
+def _import(target: Target, topology: Topology) -> Target:
+    """Return a target on a ServiceImport as one on the Service of that name."""
+    if (target.key.group, target.key.kind) != SERVICE_IMPORT:
+        return target
+    service = ResourceKey(*labels.SERVICE, target.key.namespace, target.key.name)
+    resolution = topology.world.resolve(service)
+    target = target._replace(key=service, nodes=(), resolution=resolution, problem="", detail="")
+    if not resolution.found:
+        problem: TargetProblem = "not-found" if resolution.missing else ""
+        return target._replace(problem=problem, detail=resolution.reason)
+    node = topology.node_for(service, target.section) if target.section else whole(service)
+    if node is None:
+        return unresolved(target, "section-not-found", f"{service} has no port named {target.section!r}")
+    return target._replace(nodes=(node,))
 
 
 def _target(target: Target, kind: PolicyKind, world: World) -> Target:
@@ -50,11 +75,13 @@ def _target(target: Target, kind: PolicyKind, world: World) -> Target:
 
 def validate(policy: Resource, kind: PolicyKind, world: World) -> Reading:
     """Refuse what Istio does not translate: ignored by annotation, or without a usable CA (traffic is blocked then)."""
-    if kind.kind != labels.BACKEND_TLS:
+    if kind.kind not in _KINDS:
         return Reading()
     if _ignored(policy):
         pointer: Pointer = ("metadata", "annotations", labels.IGNORE_ATTACHMENT)
         return Reading(code="ignored", reason="an annotation tells Istio to ignore the policy", pointer=pointer)
+    if kind.kind != labels.BACKEND_TLS:
+        return Reading()
     place: Pointer = ("spec", "validation", "wellKnownCACertificates")
     known = mapping(policy.spec.get("validation")).get("wellKnownCACertificates")
     if known not in (None, "", "System"):
@@ -67,8 +94,8 @@ def validate(policy: Resource, kind: PolicyKind, world: World) -> Reading:
 
 
 def _ignored(policy: Resource) -> bool:
-    """Tell whether `istio.io/ignore-policy-attachment` takes a policy out."""
-    return text(policy.annotations.get(labels.IGNORE_ATTACHMENT)) == "true"
+    """Tell whether `istio.io/ignore-policy-attachment` takes a policy out, in whatever case it is written."""
+    return text(policy.annotations.get(labels.IGNORE_ATTACHMENT)).lower() == "true"
 
 
 def _authority_fault(policy: Resource, world: World) -> str:
@@ -99,12 +126,16 @@ def ancestors(state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
     """
     if state.kind.kind not in _KINDS:
         return ()
+    if state.invalid_code == "ignored":
+        ignored = Condition("Accepted", "False", "IgnoredByIstio", state.invalid)
+        nodes = (Node(target.key, target.section, target.key.kind) for target in state.targets)
+        return tuple(Ancestor(node, labels.MESH_CONTROLLER, (ignored,)) for node in nodes)[:16]
     tls = state.kind.kind == labels.BACKEND_TLS
     accepted, resolved = _of_policy(state, topology.world)
     entries = []
     for target in state.targets:
         fault = _of_target(state, target)
-        if fault is not None and not _ignored(state.policy):
+        if fault is not None:
             accepted = fault
         node = Node(target.key, target.section, target.key.kind)
         entries.append(Ancestor(node, labels.MESH_CONTROLLER, (accepted, resolved) if tls else (accepted,)))
@@ -121,8 +152,6 @@ def _of_policy(state: PolicyState, world: World) -> tuple[Condition, Condition]:
     match state.invalid_code:
         case "":
             return _ACCEPTED, resolved
-        case "ignored":
-            return Condition("Accepted", "False", "IgnoredByIstio", state.invalid), _RESOLVED
         case code:
             reason = "NoValidCACertificate" if code == "no-valid-ca" else "Invalid"
             return Condition("Accepted", "False", reason, state.invalid), resolved

@@ -33,11 +33,18 @@ from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import order_stated
+from policylint.policy.own_fields import OwnFields, with_own_fields
 from policylint.policy.results import Ancestor, Declared, Effective, Group, Idle, PolicyState, Refusal, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
 from policylint.topology.routes import rules
+
+_OWN_FIELDS: Mapping[str, OwnFields] = {
+    "BackendTrafficPolicy": {"timeouts.request": ("timeout", "http", "requestTimeout"), "retry": ("retry",)},
+    "SecurityPolicy": {"cors": ("cors",)},
+}
+"""Fields of rules that win (internal/gatewayapi/{clustersettings,backendtrafficpolicy,securitypolicy}.go)."""
 
 
 class EnvoyGateway(Implementation):
@@ -134,7 +141,8 @@ class EnvoyGateway(Implementation):
         idle = self._isolation(topology).idle
         if kind.kind == "SecurityPolicy":
             idle |= _open_streams(kept, topology)
-        return self.effects(kind, kept, topology, idle).groups()
+        groups = self.effects(kind, kept, topology, idle).groups()
+        return with_own_fields(groups, _OWN_FIELDS.get(kind.kind, {}), topology)
 
     def merge(self, stack: Stack) -> Effective:
         """Merge by replacement, mergeType, or on layer 4 field by field (§4, §5)."""

@@ -26,6 +26,7 @@ from policylint.policy import verdict
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Folding, Stack
+from policylint.policy.own_fields import OwnFields, with_own_fields
 from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
@@ -37,6 +38,10 @@ _MESSAGES = {
     "Merged": "Merged with other policies in target(s) and attached",
     "Attached": "Attached to all targets",
 }
+
+
+_OWN_FIELDS: OwnFields = {"timeouts.request": ("timeouts", "request"), "retry": ("retry",), "cors": ("cors",)}
+"""Fields of rules that win: they are built-in policies of the highest priority (pkg/kgateway/extensions2/plugins)."""
 
 
 class Kgateway(Implementation):
@@ -68,7 +73,8 @@ class Kgateway(Implementation):
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return one group per stack over route rules, listeners or backends; listeners need no routes."""
         self._kept = kept
-        return super().groups(kind, kept, topology)
+        groups = super().groups(kind, kept, topology)
+        return with_own_fields(groups, _OWN_FIELDS if kind.kind == "TrafficPolicy" else {}, topology)
 
     def merge(self, stack: Stack) -> Effective:
         """Merge routes before listeners before the Gateway, each level as §2.2 and §2.3 say."""

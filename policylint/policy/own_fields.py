@@ -1,0 +1,91 @@
+"""Fields of a route's rules that win over settings of policies: the route is the owner, the policy lost them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Node, ResourceKey, mapping, sequence, value_at
+from policylint.policy.results import Effective, Group, Losses, Lost, holds
+from policylint.topology import Topology
+from policylint.topology.routes import rules
+
+_CORS = "cors"
+OwnFields = Mapping[str, Pointer]
+"""Field of a rule (`timeouts.request`, `retry`, `cors` for its CORS filter) → the setting that it replaces."""
+
+
+def with_own_fields(groups: list[Group], fields: OwnFields, topology: Topology) -> list[Group]:
+    """Return groups in which every rule that has some of the fields has a group of its own."""
+    own = dict(_own(fields, topology)) if fields else {}
+    return list(chain.from_iterable(_split(group, own) for group in groups)) if own else groups
+
+
+def _own(fields: OwnFields, topology: Topology) -> Iterator[tuple[Node, dict[Pointer, Any]]]:
+    """Yield the rules with such fields, and the values by the setting that they replace."""
+    for state in topology.routes:
+        for rule in rules(state.route):
+            values = {at: value for name, at in fields.items() if (value := _value(rule.body, name)) is not None}
+            if values:
+                yield rule.node, values
+
+
+def _value(rule: Mapping[str, Any], name: str) -> Any:
+    if name == _CORS:
+        filters = (mapping(route_filter) for route_filter in sequence(rule.get("filters")))
+        return next((each.get(_CORS) for each in filters if each.get("type") == "CORS"), None)
+    return value_at(rule, tuple(name.split(".")))
+
+
+def _split(group: Group, own: Mapping[Node, Mapping[Pointer, Any]]) -> Iterator[Group]:
+    """Yield a group without the contexts through rules with fields of their own, then one for each of these rules."""
+    taken = {
+        node: {at: value for at, value in own[node].items() if holds(group.effective.spec, at)}
+        for node in sorted(group.nodes)
+        if node in own
+    }
+    taken = {node: values for node, values in taken.items() if values}
+    if not taken or group.effective.refused is not None:
+        yield group
+        return
+    through = frozenset(taken)
+    rest = _narrowed(group, lambda path: through.isdisjoint(path))
+    if rest is not None:
+        yield rest
+    for node, values in taken.items():
+        narrowed = _narrowed(group, lambda path, node=node: node in path)
+        if narrowed is not None:
+            yield narrowed._replace(effective=_replaced(group.effective, node.key, values))
+
+
+def _narrowed(group: Group, chosen: Any) -> Group | None:
+    """Return a group of the chosen contexts alone, None where there are none."""
+    nodes = {node for path in group.contexts() if chosen(path) for node in path}
+    if not nodes:
+        return None
+    kept = {node: policies for node, policies in group.nodes.items() if node in nodes}
+    return group._replace(contexts=lambda: (path for path in group.contexts() if chosen(path)), nodes=kept)
+
+
+def _replaced(effective: Effective, route: ResourceKey, values: Mapping[Pointer, Any]) -> Effective:
+    """Return an effective policy in which a route's values stand, and what they replaced is lost to the route."""
+    spec: dict[str, Any] = dict(effective.spec)
+    owners = dict(effective.owners)
+    lost: list[Lost] = list(effective.lost)
+    for at, value in values.items():
+        spec = _with(spec, at, value)
+        for leaf in [leaf for leaf in owners if leaf[: len(at)] == at or at[: len(leaf)] == leaf]:
+            location = effective.location_of(leaf)
+            if location is not None:
+                lost.append(Lost(leaf, owners[leaf], (route,), location, replaced=True))
+            del owners[leaf]
+        owners[at] = route
+    return effective._replace(spec=spec, owners=owners, lost=Losses(lost))
+
+
+def _with(value: Mapping[str, Any], pointer: Sequence[str | int], new: Any) -> dict[str, Any]:
+    """Return a copy of a mapping with another value at a pointer."""
+    step, *rest = pointer
+    return {**value, str(step): _with(mapping(value.get(str(step))), rest, new) if rest else new}

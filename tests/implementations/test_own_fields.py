@@ -1,0 +1,100 @@
+"""Fields of a route's rules that win over policies, and the others, which do not.
+
+Predicted from Envoy Gateway's clustersettings.go and securitypolicy.go and kgateway's built-in plugin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from policylint.model import value_at
+from policylint.trace import Tracer, request
+from tests import worlds
+
+ENVOY = ("gateway.envoyproxy.io/gatewayclass-controller", "gateway.envoyproxy.io/v1alpha1")
+KGATEWAY = ("kgateway.dev/kgateway", "gateway.kgateway.dev/v1alpha1")
+TIMEOUT = "timeout: {http: {requestTimeout: 9s}, tcp: {connectTimeout: 1s}}"
+RETRY = "retry: {numRetries: 5}"
+CORS = "filters: [{type: CORS, cors: {allowOrigins: ['https://own.example']}}]"
+POLICY_CORS = "cors: {allowOrigins: ['https://policy.example']}"
+REQUEST = ("timeout", "http", "requestTimeout")
+Case = tuple[tuple[str, str], str, str, str, tuple[str, ...], Any, bool]
+CASES: dict[str, Case] = {
+    "timeout": (ENVOY, "BackendTrafficPolicy", TIMEOUT, "timeouts: {request: 2s}", REQUEST, "2s", True),
+    "other timeout": (ENVOY, "BackendTrafficPolicy", TIMEOUT, "timeouts: {backendRequest: 2s}", REQUEST, "9s", False),
+    "no timeout": (ENVOY, "BackendTrafficPolicy", TIMEOUT, "name: all", REQUEST, "9s", False),
+    "retry": (ENVOY, "BackendTrafficPolicy", RETRY, "retry: {attempts: 1}", ("retry",), {"attempts": 1}, True),
+    "retry of the policy": (ENVOY, "BackendTrafficPolicy", RETRY, "name: all", ("retry", "numRetries"), 5, False),
+    "cors": (ENVOY, "SecurityPolicy", POLICY_CORS, CORS, ("cors", "allowOrigins"), ["https://own.example"], True),
+    "kgateway timeout": (
+        KGATEWAY,
+        "TrafficPolicy",
+        "timeouts: {request: 9s}",
+        "timeouts: {request: 2s}",
+        ("timeouts", "request"),
+        "2s",
+        True,
+    ),
+    "kgateway retry": (
+        KGATEWAY,
+        "TrafficPolicy",
+        "retry: {attempts: 5}",
+        "retry: {attempts: 1}",
+        ("retry", "attempts"),
+        1,
+        True,
+    ),
+    "kgateway cors": (
+        KGATEWAY,
+        "TrafficPolicy",
+        POLICY_CORS,
+        CORS,
+        ("cors", "allowOrigins"),
+        ["https://own.example"],
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("target", ["HTTPRoute/checkout", "Gateway/edge"])
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_whose_value_acts(case: Case, target: str) -> None:
+    (controller, api), kind, spec, rule, pointer, value, wins = case
+    namespace = "infra" if target.startswith("Gateway") else "shop"
+    other = "{matches: [{path: {value: /other}}], backendRefs: [{name: checkout, port: 80}]}"
+    simulation = worlds.simulated(
+        worlds.gateway_class("edge", controller),
+        worlds.gateway(of_class="edge"),
+        worlds.route(more=f"rules: [{{{rule}, backendRefs: [{{name: checkout, port: 80}}]}}, {other}]"),
+        worlds.service(),
+        worlds.policy(api, kind, "own", target, spec, namespace),
+    )
+    tracer = Tracer(simulation)
+    (met,) = tracer.trace(request({"host": "shop.example", "path": "/"})).policies
+    assert value_at(met.group.effective.spec, pointer) == value
+    assert ("HTTPRoute shop/checkout" in map(str, met.group.effective.sources)) is wins
+    assert [str(lost.by[0]) for lost in met.group.effective.lost][:1] == (["HTTPRoute shop/checkout"] if wins else [])
+    (elsewhere,) = tracer.trace(request({"host": "shop.example", "path": "/other"})).policies
+    assert not elsewhere.group.effective.lost
+    assert worlds.state(simulation, "own").verdict == ("PartiallyEnforced" if wins else "Enforced")
+
+
+def test_a_policy_of_which_nothing_acts_is_overridden_by_the_route() -> None:
+    simulation = worlds.simulated(
+        worlds.gateway_class("edge", ENVOY[0]),
+        worlds.gateway(of_class="edge"),
+        worlds.route(more="rules: [{timeouts: {request: 2s}, backendRefs: [{name: checkout, port: 80}]}]"),
+        worlds.service(),
+        worlds.policy(
+            ENVOY[1],
+            "BackendTrafficPolicy",
+            "own",
+            "HTTPRoute/checkout",
+            "timeout: {http: {requestTimeout: 9s}}",
+            "shop",
+        ),
+    )
+    state = worlds.state(simulation, "own")
+    assert (state.verdict, [str(key) for key in state.by]) == ("Overridden", ["HTTPRoute shop/checkout"])

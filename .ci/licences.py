@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = {"@dagrejs/dagre": "MIT", "@dagrejs/graphlib": "MIT"}
 """What policylint/report/graph/assets/ holds of others."""
-READ = {"colorama": "BSD-3-Clause", "khroma": "MIT"}
-"""Read in their files: the one is installed on Windows only, the other has no field of it."""
+READ = {"cel-python": "Apache-2.0", "colorama": "BSD-3-Clause", "khroma": "MIT"}
+"""Read in their files: the second is installed on Windows only, the others have no field of it."""
 IDENTIFIERS = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",

@@ -18,6 +18,8 @@ from typing import Any
 
 import yaml
 
+from policylint.cel.syntax import tree
+from policylint.schema.rules import RULES
 from policylint.schema.structural import structural
 
 SOURCES = {
@@ -53,7 +55,36 @@ def definitions(folder: Path) -> Iterator[Definition]:
 
 def versions(crd: Mapping[str, Any]) -> Versions:
     """Return the schemas of a CRD by version, those that are no longer served included: trees hold them."""
-    return {version["name"]: structural(version["schema"]["openAPIV3Schema"]) for version in crd["spec"]["versions"]}
+    return {
+        version["name"]: parsed(structural(version["schema"]["openAPIV3Schema"])) for version in crd["spec"]["versions"]
+    }
+
+
+def parsed(schema: Any) -> Any:
+    """Return a schema whose rules are trees, without what only the API server asks for."""
+    if isinstance(schema, list):
+        return [parsed(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: rules(value) if name == RULES else parsed(value) for name, value in schema.items()}
+
+
+def rules(stated: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rules as trees, each with what its message is made of; those on changes are left out."""
+    result = []
+    for rule in stated:
+        expression = tree(rule["rule"])
+        if expression is None:
+            raise SystemExit(f"no expression: {rule['rule']}")
+        if "oldSelf" in rule["rule"]:
+            continue
+        entry = {"rule": expression, **{name: rule[name] for name in ("message", "fieldPath") if name in rule}}
+        if "messageExpression" in rule:
+            entry["messageExpression"] = tree(rule["messageExpression"])
+        elif "message" not in rule:
+            entry["message"] = f"failed rule: {rule['rule'].strip()}"
+        result.append(entry)
+    return result
 
 
 def united(standard: Any, experimental: Any, path: str) -> Any:
@@ -79,7 +110,7 @@ def united(standard: Any, experimental: Any, path: str) -> Any:
             result[name] = united(standard.get(name), value, f"{path}[]")
         elif name == "enum":
             result[name] = value if set(value) >= set(standard.get(name, ())) else [*value, *standard[name]]
-        elif name == "x-kubernetes-validations":
+        elif name == RULES:
             result[name] = value
         elif name in standard:
             if value != standard[name]:

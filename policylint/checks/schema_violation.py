@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policylint.checks.kit.fixes import rename_key, set_value
-from policylint.checks.kit.invariants import Breach, breaches
 from policylint.checks.kit.locations import path, value_at
 from policylint.checks.kit.schemas import is_surprising, written_text
 from policylint.checks.kit.wording import near
 from policylint.model import Confidence, Finding, Location, Related, Severity, mapping
 from policylint.model.fix import Fix
+from policylint.model.resource import deepest_written
 from policylint.model.words import listing
+from policylint.network.kinds import has_policies
 from policylint.policy.validity import SCHEMA
 from policylint.schema.broken import BrokenObject, is_open
 from policylint.simulation import Simulation
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 RULE = "GWP501"
 _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
+_MISAIMED = ("kind-not-allowed", "malformed", "section-not-allowed")
 _DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
 
 
@@ -30,22 +32,41 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for violation in broken.violations:
             if not _has_own_rule(simulation, broken, violation):
                 yield _finding(broken, violation)
-    objects = {broken.resource.key for broken in simulation.broken}
-    for breach in breaches(simulation):
-        if breach.resource.key not in objects:  # the API server checks types first, too
-            yield _breach(breach)
+    if has_policies(simulation.world):
+        yield from _of_network_policies(simulation)
+
+
+def _of_network_policies(simulation: Simulation) -> Iterator[Finding]:
+    """Yield what the API server refuses network policies for that no shipped schema states."""
+    broken_keys = {broken.resource.key for broken in simulation.broken}
+    for policy in simulation.network.policies:
+        if policy.refused and policy.key not in broken_keys:
+            pointer = deepest_written(policy.resource.body, policy.pointer)
+            yield Finding(
+                RULE,
+                "error",
+                f"{policy.key} is refused: {policy.refused}",
+                policy.resource.location(*pointer),
+                resources=(policy.key,),
+                label=policy.refused,
+                confidence="assumed",
+                field=path(pointer),
+            )
 
 
 def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Violation) -> bool:
     """Return whether another rule reports it: on targets (GWP102, GWP103, GWP107), or on surprising scalars."""
     state = simulation.policies.get(broken.resource.key)
-    if state is not None and violation.pointer[:1] == ("spec",) and violation.pointer[1:2]:
+    if state is not None and violation.pointer[:1] == ("spec",):
         has_code = state.invalid_code not in ("", SCHEMA)
         if has_code and violation.pointer[: len(state.invalid_pointer or "none")] == state.invalid_pointer:
             return True
-        in_target = violation.pointer[1] in _TARGETS
-        if in_target and (has_code or any(target.problem or target.lenient for target in state.targets)):
-            return True
+        is_judged = has_code or any(target.problem for target in state.targets)
+        if violation.code == "rule":
+            is_misaimed = any(target.problem in _MISAIMED for target in state.targets)
+            return (has_code or is_misaimed) and "target" in violation.wanted[0]
+        if violation.pointer[1:2] and violation.pointer[1] in _TARGETS:
+            return is_judged or any(target.lenient for target in state.targets)
     if violation.code != "type" or "string" not in violation.wanted:
         return False
     return is_surprising(written_text(simulation, broken.resource.location(*violation.pointer)), violation.value)
@@ -76,20 +97,6 @@ def _finding(broken: BrokenObject, violation: Violation) -> Finding:
         confidence=confidence,
         field=path(violation.pointer),
         fixes=fixes,
-    )
-
-
-def _breach(breach: Breach) -> Finding:
-    """Return an assumed finding, as by all shipped schemas: the cluster may have another release."""
-    return Finding(
-        RULE,
-        "error",
-        f"{breach.resource.key} {breach.says}",
-        breach.resource.location(*breach.pointer, key=breach.key),
-        resources=(breach.resource.key,),
-        label=breach.label,
-        confidence="assumed",
-        field=path(breach.pointer),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from policylint.model import Resource, World
+from policylint.model import Location, Resource, World
+from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.schema.known import Known, Schemas, is_experimental
 
@@ -35,8 +36,11 @@ class BrokenObject(NamedTuple):
     refusal: Violation | None
 
 
-def broken_objects(world: World) -> tuple[BrokenObject, ...]:
-    """Return every object that breaks its schema, where it has several all of them; by kind, sorted."""
+def broken_objects(world: World, cut: list[Note]) -> tuple[BrokenObject, ...]:
+    """Return every object that breaks its schema, where it has several all of them; by kind, sorted.
+
+    Where the rules of the tree's CRDs take more work than is allowed, the rest is not judged and `cut` says so.
+    """
     broken: list[BrokenObject] = []
     schemas = Schemas(world.definitions)
     for group, kind in world.kinds():
@@ -49,13 +53,16 @@ def broken_objects(world: World) -> tuple[BrokenObject, ...]:
                 violations = min(by_schema, key=len)
                 if violations:
                     broken.append(BrokenObject(resource, known[0], violations, _refusal(resource, known, by_schema)))
+            if known and known[0].origin is not None and schemas.fuel.left < 0 and not cut:
+                message = f"the rules of the CRDs for {kind} and what follows take too much work, and are not judged"
+                cut.append(Note("GWP911", "limit", message, Location(known[0].origin)))
     return tuple(broken)
 
 
 def _violations(known: tuple[Known, ...], resource: Resource) -> list[list[Violation]]:
     from policylint.schema.explain import explain
 
-    return [explain(schema.schema, resource.body) for schema in known]
+    return [explain(schema.schema, resource.body, schema.fuel) for schema in known]
 
 
 def _refusal(resource: Resource, known: tuple[Known, ...], by_schema: list[list[Violation]]) -> Violation | None:
@@ -143,6 +150,8 @@ def message(violation: Violation) -> str:
         return f"{path}: Unsupported value: {_quoted(violation.value)}: supported values: " + ", ".join(
             map(_quoted, violation.wanted)
         )
+    if violation.code == "rule":
+        return f"{path}: Invalid value: {violation.wanted[0]}"
     return f"{path}: Invalid value: {violation.label}"
 
 

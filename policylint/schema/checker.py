@@ -50,12 +50,16 @@ class Checker:
         self.nullable = self._classes is None or type(None) in self._classes
         self._properties: dict[str, Any] = dict(schema.get("properties", ()))
         extra = schema.get("additionalProperties", True)
-        self._extra: Checker | bool = type(self)(extra) if isinstance(extra, dict) else extra
+        self._extra: Checker | bool = self.below(extra) if isinstance(extra, dict) else extra
         self._items: Any = schema.get("items")
         self._required: tuple[str, ...] = tuple(schema.get("required", ()))
         self._numeric = any(name in schema for name in _VALUES)
         self._whole = not schema.keys().isdisjoint(_WHOLE)
         self._accepted: set[str] = set()
+
+    def below(self, schema: Mapping[str, Any]) -> Checker:
+        """Return the checker of a node below this one."""
+        return type(self)(schema)
 
     def is_valid(self, value: Any) -> bool:
         """Return whether the API server would accept the value: no unknown field, every keyword satisfied."""
@@ -96,7 +100,7 @@ class Checker:
                     continue
                 child = extra
             elif child.__class__ is dict:
-                child = properties[name] = type(self)(child)
+                child = properties[name] = self.below(child)
             if inner is None and not child.nullable:
                 continue
             if not child.is_valid(inner):
@@ -114,7 +118,7 @@ class Checker:
         """Return whether a null counts as a value of a field."""
         child = self._properties.get(name, self._extra)
         if child.__class__ is dict:
-            child = self._properties[name] = type(self)(child)
+            child = self._properties[name] = self.below(child)
         return child.nullable if isinstance(child, Checker) else True
 
     def _list(self, value: list[Any]) -> bool:
@@ -124,7 +128,7 @@ class Checker:
         items = self._items
         if items is not None:
             if items.__class__ is dict:
-                items = self._items = type(self)(items)
+                items = self._items = self.below(items)
             for inner in value:
                 if not items.is_valid(inner):
                     return False
@@ -153,13 +157,13 @@ class Checker:
         unique = schema.get("uniqueItems") and isinstance(value, list)
         if unique and any(_same(first, second) for index, first in enumerate(value) for second in value[:index]):
             return False
-        if not all(type(self)(branch).is_valid(value) for branch in schema.get("allOf", ())):
+        if not all(self.below(branch).is_valid(value) for branch in schema.get("allOf", ())):
             return False
-        if "anyOf" in schema and not any(type(self)(branch).is_valid(value) for branch in schema["anyOf"]):
+        if "anyOf" in schema and not any(self.below(branch).is_valid(value) for branch in schema["anyOf"]):
             return False
-        if "oneOf" in schema and sum(type(self)(branch).is_valid(value) for branch in schema["oneOf"]) != 1:
+        if "oneOf" in schema and sum(self.below(branch).is_valid(value) for branch in schema["oneOf"]) != 1:
             return False
-        return "not" not in schema or not type(self)(schema["not"]).is_valid(value)
+        return "not" not in schema or not self.below(schema["not"]).is_valid(value)
 
 
 def without_nulls(value: Any, schema: Mapping[str, Any]) -> Any:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from policylint.cel.evaluation import Fuel
 from policylint.documents import Pointer
 from policylint.model import is_symbolic
 from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import has_form, without_nulls
 from policylint.schema.plain import NotPlainError, errors
+from policylint.schema.rules import broken_rules
 
 MOST = 20
 """The most violations that are reported for one object."""
@@ -32,7 +34,8 @@ class Violation(NamedTuple):
     Args:
         code: `unknown-field`, or the keyword of JSON Schema that is not satisfied.
         pointer: of the value; for an unknown field, of that field.
-        wanted: the allowed names: of fields for an unknown field, of types, of values for an enum.
+        wanted: the allowed names: of fields for an unknown field, of types, of values for an enum; the message of the
+            CRD for a rule.
         says: what is wrong, to follow the object's name: `sets `.
         label: the text under the caret.
         value: the value at the pointer.
@@ -46,13 +49,20 @@ class Violation(NamedTuple):
     value: Any = None
 
 
-def explain(schema: Mapping[str, Any], value: Any) -> list[Violation]:
-    """Return at most MOST violations of a value, in reading order, without those that a variable may yet resolve."""
+def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> list[Violation]:
+    """Return at most MOST violations of a value, in reading order, without those that a variable may yet resolve.
+
+    Rules in CEL are looked at where everything else is right, as the API server does, and where `fuel` is given.
+    """
     first_at: dict[Pointer, Violation] = {}  # one per place: an empty name is too short, and matches no pattern either
     for error in _errors(schema, without_nulls(value, schema)):
         for violation in _violations(error):
             if violation.pointer not in first_at or first_at[violation.pointer].code == "pattern":
                 first_at[violation.pointer] = violation
+    if fuel is not None and not first_at:
+        for pointer, message, broken in broken_rules(schema, value, fuel):
+            says = f"breaks a rule on {place(pointer)}: {message}"
+            first_at.setdefault(pointer, Violation("rule", pointer, (message,), says, "", broken))
     return sorted(
         first_at.values(), key=lambda violation: [(isinstance(step, str), step) for step in violation.pointer]
     )[:MOST]

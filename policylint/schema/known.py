@@ -6,32 +6,75 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from policylint.cel.evaluation import Fuel, Program, are_broken
 from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import Checker
+from policylint.schema.rules import RULES, rules_of
 
 if TYPE_CHECKING:
     from policylint.documents import Document, Pointer
 
 GATEWAY_API = (GATEWAY_GROUP, "gateway.networking.x-k8s.io")
+STEPS_OF_RULES = 2_000_000
+"""Steps that the rules of a tree's own CRDs may take together in one environment: about a second."""
 Definitions = Callable[[str, str], "Sequence[Document]"]
 
 
 class ManifestChecker(Checker):
-    """A Checker of manifests: text that holds a variable (`port: ${PORT}`) may become anything, so it is valid."""
+    """A Checker of manifests, which knows the rules in CEL, too.
 
-    __slots__ = ()
+    Text that holds a variable (`port: ${PORT}`) may become anything, so it is valid.
+    """
+
+    __slots__ = ("_fuel", "_kept", "_rules")
+
+    def __init__(self, schema: Mapping[str, Any], fuel: Fuel) -> None:
+        self._fuel = fuel
+        super().__init__(schema)
+        self._rules = [rule.expression for rule in rules_of(schema, fuel)] if RULES in schema else None
+        self._kept: set[str] | None = set() if self._rules is not None and _is_flat(schema) else None
+
+    def below(self, schema: Mapping[str, Any]) -> Checker:
+        return ManifestChecker(schema, self._fuel)
 
     def is_valid(self, value: Any) -> bool:
         if value.__class__ is str and ("${" in value or "{{" in value) and is_symbolic(value):
             return True
-        return super().is_valid(value)
+        if not super().is_valid(value):
+            return False
+        return self._rules is None or value is None or self._keeps_rules(value, self._rules)
+
+    def _keeps_rules(self, value: Any, rules: Sequence[Program | None]) -> bool:
+        seen = self._kept
+        written = "" if seen is None else repr(value)
+        if seen is not None and written in seen:
+            return True
+        if are_broken(rules, value):
+            return False
+        if seen is not None and len(seen) < _REMEMBERED and len(written) < _LONGEST_REMEMBERED:
+            seen.add(written)
+        return True
+
+
+_REMEMBERED = 4_000
+_LONGEST_REMEMBERED = 400
+
+
+def _is_flat(schema: Mapping[str, Any]) -> bool:
+    """Return whether values of a schema are so small that many objects have the same: parentRefs, a path."""
+    entry = mapping(schema.get("items", schema))
+    return bool(entry.get("properties")) and all(
+        "properties" not in field and "items" not in field and "additionalProperties" not in field
+        for field in entry["properties"].values()
+    )
 
 
 class Known(NamedTuple):
     """One schema of one version of a kind.
 
     Args:
+        fuel: what its rules may take.
         origin: the CRD of the tree that it comes from; None for a shipped one.
         release: what a shipped one was made from, such as `Envoy Gateway @ d32f282942`.
         lasting: whether its types, enums and required fields are the same in every release, as Gateway API promises.
@@ -39,6 +82,7 @@ class Known(NamedTuple):
 
     schema: Mapping[str, Any]
     checker: Checker
+    fuel: Fuel
     origin: Document | None = None
     release: str = ""
     lasting: bool = False
@@ -49,12 +93,16 @@ class Schemas:
 
     A version may have several, where the tree holds several CRDs of a kind (one per cluster, say): an object is wrong
     only if it is wrong by all of them.
+
+    Attributes:
+        fuel: what the rules of the tree's CRDs may still take.
     """
 
-    __slots__ = ("_definitions", "_found")
+    __slots__ = ("_definitions", "_found", "fuel")
 
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
+        self.fuel = Fuel(STEPS_OF_RULES)
         self._found: dict[tuple[str, str, str], tuple[Known, ...]] = {}
 
     def of(self, resource: Resource) -> tuple[Known, ...]:
@@ -62,7 +110,7 @@ class Schemas:
         key = (resource.key.group, resource.key.kind, resource.version)
         schemas = self._found.get(key)
         if schemas is None:
-            schemas = tuple(_defined(self._definitions(*key[:2]), *key)) or shipped_schema(*key)
+            schemas = tuple(_defined(self._definitions(*key[:2]), *key, self.fuel)) or shipped_schema(*key)
             self._found[key] = schemas
         return schemas
 
@@ -76,7 +124,9 @@ def shipped_schema(group: str, kind: str, version: str) -> tuple[Known, ...]:
         return shipped_schema(group, kind, schema)
     if schema is None:
         return ()
-    return (Known(schema, ManifestChecker(schema), release=content["origin"], lasting=group in GATEWAY_API),)
+    fuel = Fuel()
+    checker = ManifestChecker(schema, fuel)
+    return (Known(schema, checker, fuel, release=content["origin"], lasting=group in GATEWAY_API),)
 
 
 @lru_cache(maxsize=128)
@@ -132,7 +182,7 @@ def is_experimental(schema: Any, pointer: Pointer) -> bool:
     return False
 
 
-def _defined(documents: Sequence[Document], group: str, kind: str, version: str) -> Iterator[Known]:
+def _defined(documents: Sequence[Document], group: str, kind: str, version: str, fuel: Fuel) -> Iterator[Known]:
     for document in documents:
         from policylint.load.objects import objects_of
         from policylint.schema.structural import MalformedSchemaError, structural
@@ -148,4 +198,4 @@ def _defined(documents: Sequence[Document], group: str, kind: str, version: str)
                         usable = structural(schema)
                     except MalformedSchemaError:
                         continue  # the API server refuses the CRD: what the kind's objects look like is unknown
-                    yield Known(usable, ManifestChecker(usable), document)
+                    yield Known(usable, ManifestChecker(usable, fuel), fuel, document)

@@ -2,8 +2,8 @@
 
 Structural schemas differ from JSON Schema in what they leave out (Kubernetes, «Custom Resources: structural schemas,
 pruning, defaulting»): fields that are not listed are unknown unless `x-kubernetes-preserve-unknown-fields` says
-otherwise; a required field with a default is never missing; `nullable` and int-or-string are types. Rules in CEL are
-left out: nothing here evaluates them.
+otherwise; a required field with a default is never missing; `nullable` and int-or-string are types. Defaults and rules
+in CEL stay as they are: the checker of manifests reads them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from policylint.model import mapping
 from policylint.schema.checker import Checker
+from policylint.schema.rules import RULES
 
 _NATURAL = "a whole number from 0"
 _NUMBER = "a number"
@@ -40,6 +41,8 @@ KEPT = {
 """Keywords that mean the same in JSON Schema, with what they take."""
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _JUNCTIONS = ("allOf", "anyOf", "oneOf")
+_OTHER_TYPES = ("byte", "date", "date-time", "datetime", "duration")
+"""Formats of texts that CEL takes for something else."""
 _OPEN = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -88,6 +91,12 @@ def converted(schema: Mapping[str, Any]) -> dict[str, Any]:
         result["type"] = [*types, "null"]
         if "enum" in result:
             result["enum"] = [*result["enum"], None]
+    if schema.get("default") is not None:
+        result["default"] = schema["default"]
+    if schema.get("format") in _OTHER_TYPES:
+        result["format"] = schema["format"]
+    if rules := _read(schema, RULES, _SCHEMAS):
+        result[RULES] = rules
     items = _read(schema, "items", _SCHEMA)
     if items is not None:
         result["items"] = converted(items)

@@ -165,7 +165,8 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
     Kinds of class Other are recognised and left alone: their evaluators are not here. Those that filters name and that
     have a status are judged like policies (kgateway's DirectResponse).
     """
-    broken = broken_objects(world)
+    cut: list[Note] = []
+    broken = broken_objects(world, cut)
     refused = {each.resource.key: each for each in broken if _is_refused(each, catalog)}
     accepted = world.setting_aside(refused, _REFUSED) if refused else world
     stored = {each.resource.key: as_stored(each) for each in broken if catalog.get(*each.resource.key[:2]) is not None}
@@ -178,7 +179,6 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
     groups: list[Group] = []
     dependent: list[OrderDependence] = []
     target_conditions: list[TargetCondition] = []
-    cut: list[Note] = []
     for group, name in world.kinds():
         kind = catalog.get(group, name)
         if kind is None or (kind.policy_class == "Other" and not kind.extension_ref):

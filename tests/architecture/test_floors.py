@@ -40,6 +40,7 @@ FLOORS = {
     "errors": -1,
     "namedtuple": -1.5,
     "budget": -1,
+    "cel": 1.2,
     "regex": -1,
 }
 """Room (package or module right below `policylint`) → floor."""

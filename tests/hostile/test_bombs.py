@@ -10,7 +10,7 @@ import pytest
 
 from bench.shapes import rendering as shapes
 from policylint.budget import CUT_OFF, MOST_STEPS, Budget, ExhaustedError, size_of
-from policylint.policy.cel import is_expression
+from policylint.cel.syntax import is_expression
 from policylint.workspace import Workspace, open_workspace
 from tests.diff.history import run
 from tests.render.trees import ROUTE, place, written

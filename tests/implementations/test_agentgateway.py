@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.policy.cel import is_expression
+from policylint.cel.syntax import is_expression
 from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation
 from tests import worlds

@@ -212,3 +212,36 @@ def test_a_crd_of_the_tree_beats_the_shipped_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("group", "kind"), [("..", "config"), ("gateway.networking.k8s.io/..", "x"), ("a.b", "../x")])
 def test_names_of_manifests_become_no_path(group: str, kind: str) -> None:
     assert shipped_schema(group, kind, "v1") == ()
+
+
+RULED = CRD.replace(
+    "                cors:\n",
+    """                cors:
+                  x-kubernetes-validations:
+                    - rule: "!has(self.maxAge) || self.maxAge > size(self.allowOrigins)"
+                      messageExpression: "'maxAge must be above ' + string(size(self.allowOrigins))"
+""",
+)
+
+
+def test_a_rule_of_a_crd_in_the_tree_refuses_for_certain(tmp_path: Path) -> None:
+    simulation = opened(tmp_path, RULED, SHOP, POLICY.replace("CORS", '{allowOrigins: ["https://a"], maxAge: 1}'))
+    refused = policy(simulation, "open")
+    assert (refused.verdict, refused.invalid) == ("Invalid", "spec.cors: Invalid value: maxAge must be above 1")
+    (finding,) = run(simulation, select={"GWP501"})
+    assert (finding.confidence, finding.message) == (
+        "certain",
+        "SecurityPolicy shop/open breaks a rule on spec.cors: maxAge must be above 1",
+    )
+    assert policy(simulation, "login").verdict == "Enforced"
+
+
+def test_rules_of_the_tree_have_a_budget_and_its_end_is_said(tmp_path: Path) -> None:
+    loops = "self.allowOrigins.all(a, self.allowOrigins.all(b, self.allowOrigins.all(c, true)))"
+    endless = RULED.replace("!has(self.maxAge) || self.maxAge > size(self.allowOrigins)", loops)
+    origins = ", ".join(['"https://a"'] * 300)
+    simulation = opened(tmp_path, endless, SHOP, POLICY.replace("CORS", f"{{allowOrigins: [{origins}]}}"))
+    (note,) = simulation.cut
+    assert (note.rule, note.code) == ("GWP911", "limit")
+    assert "rules of the CRDs for SecurityPolicy" in note.message
+    assert policy(simulation, "open").verdict == "Enforced"

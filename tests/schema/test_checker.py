@@ -103,6 +103,8 @@ ALLOWED = {
     "additionalProperties",
     "allOf",
     "anyOf",
+    "default",
+    "format",
     "items",
     "not",
     "oneOf",
@@ -110,6 +112,7 @@ ALLOWED = {
     "required",
     "type",
     "x-experimental",
+    "x-kubernetes-validations",
 }
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from policylint.cel.syntax import is_expression
 from policylint.documents import Pointer
 from policylint.implementations.generic import walk
 from policylint.model import is_symbolic
-from policylint.policy.cel import is_expression
 
 _SCALARS = frozenset(
     {

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.cel.syntax import is_expression
 from policylint.documents import Pointer
 from policylint.implementations.generic import walk
 from policylint.implementations.kgateway.extensions import Fault
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
-from policylint.policy.cel import is_expression
 from policylint.policy.declared import Reading
 from policylint.topology.secret_data import contents
 

@@ -1,0 +1,90 @@
+"""The rules in CEL that schemas state (`x-kubernetes-validations`), judged with three answers.
+
+Source: Kubernetes, «Extend the Kubernetes API with CustomResourceDefinitions: validation rules». A rule about the
+change of a value (`oldSelf`) holds for one that is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.cel.evaluation import Fuel, Program, are_broken
+from policylint.cel.functions import FailedError
+from policylint.cel.syntax import tree
+from policylint.documents import Pointer
+from policylint.model import mapping, sequence, text
+
+RULES = "x-kubernetes-validations"
+_LONGEST = 20_000
+"""Characters of a rule, beyond which it is not read."""
+_LONGEST_MESSAGE = 300
+
+
+class ValidationRule:
+    """One rule of one node of a schema.
+
+    Attributes:
+        expression: what must not be False of a valid value; None where the text is no expression.
+    """
+
+    __slots__ = ("_fuel", "_schema", "_stated", "expression")
+
+    def __init__(self, stated: Mapping[str, Any], schema: Mapping[str, Any], fuel: Fuel) -> None:
+        self._stated = stated
+        self._schema = schema
+        self._fuel = fuel
+        self.expression = self._compiled("rule")
+
+    def message(self, value: Any) -> str:
+        """Return what the API server says of a value that breaks the rule."""
+        result = self.expression.value(value) if self.expression is not None else None
+        if result.__class__ is FailedError:
+            return _shortened(f"{result} evaluating rule: {self._stated_message()}")
+        expression = self._compiled("messageExpression")
+        made = None if expression is None else expression.value(value)
+        if isinstance(made, str) and made.strip() and "\n" not in made:
+            return _shortened(made)
+        return _shortened(self._stated_message())
+
+    def _stated_message(self) -> str:
+        return text(self._stated.get("message")) or f"failed rule: {text(self._stated.get('rule'))}"
+
+    def place(self) -> Pointer:
+        """Return the field below the value that the rule blames, as far as `fieldPath` is a plain path."""
+        names = text(self._stated.get("fieldPath")).removeprefix(".").split(".")
+        return tuple(names) if all(name.isidentifier() for name in names) else ()
+
+    def _compiled(self, name: str) -> Program | None:
+        stated = self._stated.get(name)
+        if isinstance(stated, str):
+            stated = tree(stated) if len(stated) <= _LONGEST else None
+        return None if stated is None else Program(stated, self._schema, self._fuel)
+
+
+def rules_of(schema: Mapping[str, Any], fuel: Fuel) -> list[ValidationRule]:
+    """Return the rules of a node of a schema, their expressions compiled."""
+    return [ValidationRule(mapping(stated), schema, fuel) for stated in sequence(schema.get(RULES))]
+
+
+def broken_rules(
+    schema: Mapping[str, Any], value: Any, fuel: Fuel, at: Pointer = ()
+) -> Iterator[tuple[Pointer, str, Any]]:
+    """Yield, for each rule that a valid value breaks, the place, the message and the value there; inner ones first."""
+    if isinstance(value, dict):
+        properties, extra = mapping(schema.get("properties")), mapping(schema.get("additionalProperties"))
+        for name, inner in value.items():
+            if inner is not None:
+                yield from broken_rules(mapping(properties.get(name, extra)), inner, fuel, (*at, name))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from broken_rules(mapping(schema.get("items")), inner, fuel, (*at, index))
+    for rule in rules_of(schema, fuel):
+        if are_broken((rule.expression,), value):
+            place = (*at, *rule.place())
+            yield place, rule.message(value), value
+
+
+def _shortened(message: str) -> str:
+    message = " ".join(message.split())
+    return message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 1] + "…"

@@ -1,0 +1,162 @@
+"""Rules on values, with three answers; the same answers as cel-python, which is a dependency of the tests alone."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+import celpy
+import pytest
+from celpy import json_to_cel
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policylint.cel.evaluation import Fuel, Program
+from policylint.cel.functions import FailedError
+from policylint.cel.syntax import tree
+
+ENTRY = {"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer"}}}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "default": "Exact"},
+        "name": {"type": "string"},
+        "port": {"type": "integer"},
+        "soft": {"type": ["string", "null"]},
+        "since": {"type": "string", "format": "date-time"},
+        "items": {"type": "array", "items": ENTRY},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "namespace": {"type": "string"},
+    },
+}
+
+
+def answer(text: str, value: Any, fuel: Fuel | None = None) -> Any:
+    result = Program(tree(text), SCHEMA, fuel or Fuel()).value(value)
+    return str(result) if isinstance(result, FailedError) else result
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("self.type == 'Exact'", {}, True),
+        ("has(self.type) && !has(self.name)", {"name": None}, True),
+        ("self.type in ['Prefix', 'Exact']", {"type": "Other"}, False),
+        ("self.__namespace__ == 'a'", {"namespace": "a"}, True),
+        ("size(self.tags) == 2 && self.tags.exists_one(t, t == 'a')", {"tags": ["a", "b"]}, True),
+        ("self.items.all(p, self.items.all(q, p.name == q.name))", {"items": [{"name": "a"}, {"name": "b"}]}, False),
+        ("self.items.filter(i, has(i.port)).map(i, i.port)[0] == 7", {"items": [{"name": "a"}, {"port": 7}]}, True),
+        ("self.labels.all(k, k.startsWith('a'))", {"labels": {"a": "1", "ab": "2"}}, True),
+        ("duration(self.name) < duration('1m')", {"name": "59s"}, True),
+        ("duration('1h1m') == duration('61m')", {}, True),
+        ("self.name.matches('^[a-z]+$')", {"name": "abc\n"}, False),
+        ("self.?name.orValue('b') == 'b'", {}, True),
+        ("type(self.port) == int", {"port": 5}, True),
+        ("-7 / 2 == -3 && -7 % 2 == -1", {}, True),
+        ("isURL(self.name) && url(self.name).getScheme() == 'https'", {"name": "https://a.example/b"}, True),
+        ("isIP('10.0.0.1') && !isIP('10.0.0.256') && isCIDR('10.0.0.0/8')", {}, True),
+        # CEL's own errors, for which the API server refuses a value, unless the other side decides
+        ("self.name == 'a'", {}, "no such key: name"),
+        ("self.tags[1] == 'a'", {"tags": ["a"]}, "index out of bounds: 1"),
+        ("self.name == 'a' || self.port == 1", {"port": 1}, True),
+        ("self.name == 'a' && self.port == 1", {"port": 2}, False),
+        # not decided
+        ("self.name == 'a'", {"name": "${NAME}"}, None),
+        ("self.name == 'a' || self.port > 0", {"name": "${NAME}", "port": 1}, True),
+        ("self.tags.all(t, t == 'a')", {"tags": ["a", "${B}"]}, None),
+        ("self.tags.all(t, t == 'a')", {"tags": ["c", "${B}"]}, False),
+        ("'a' in self.tags", {"tags": ["${B}"]}, None),
+        ("self.soft == 'a'", {"soft": None}, None),
+        ("self.since == 'a'", {"since": "a"}, None),
+        ("self.name == 'a' && self.tags[5] == 'b'", {"name": "${NAME}", "tags": []}, None),
+        ("unheard(self.name)", {"name": "a"}, None),
+        ("self.name.unheard()", {"name": "a"}, None),
+        ("other == 1", {}, None),
+        ("self.items == [{'name': 'a'}]", {"items": [{"name": "b"}]}, None),
+        ("9223372036854775807 + self.port > 0", {"port": 1}, None),
+        ("1 / self.port == 1", {"port": 0}, None),
+        ("quantity(self.name).isGreaterThan(quantity('1'))", {"name": "2"}, None),
+    ],
+)
+def test_answers(text: str, value: Any, expected: Any) -> None:
+    assert answer(text, value) == expected
+
+
+HOSTILE = {
+    "nested loops": ("self.tags.all(a, self.tags.all(b, self.tags.all(c, self.tags.all(d, true))))", 2_000),
+    "doubling": ("['a']" + ".map(x, x + x)" * 60 + ".size() == 0", 1),
+    "deep": ("(" * 200 + "self" + ")" * 200 + " == self" + " + 1" * 3_000, 1),
+}
+
+
+@pytest.mark.parametrize(("text", "length"), HOSTILE.values(), ids=HOSTILE)
+def test_the_work_of_hostile_rules_is_bounded(text: str, length: int) -> None:
+    fuel = Fuel(100_000)
+    assert answer(text, {"tags": ["a"] * length}, fuel) is None
+    assert fuel.left > -100_000
+
+
+# --- the same as cel-python -------------------------------------------------------------------------------------------
+
+RULES = [
+    "self.a == self.b",
+    "self.a != 'x' || self.b == 'y'",
+    "has(self.c) ? self.c > 3 : true",
+    "!has(self.c) || (self.c >= 1 && self.c <= 5)",
+    "(has(self.c) ? 1 : 0) + (has(self.d) ? 1 : 0) == 1",
+    "has(self.d) && self.d.all(e, e.startsWith('x'))",
+    "has(self.d) && self.d.exists(e, e == self.a)",
+    "!has(self.d) || self.d.exists_one(e, e in ['x', 'xy'])",
+    "!has(self.d) || self.d.filter(e, e.contains('y')).size() <= 1",
+    "!has(self.d) || self.d.all(p, self.d.exists_one(q, p == q))",
+    "!has(self.d) || size(self.d) < 2 || self.d[0] != self.d[1]",
+    "self.a in ['x', 'y'] ? size(self.b) > 0 : self.b.endsWith('x')",
+    "self.a.matches('^x?y?$')",
+    "self.a + self.b != 'xy'",
+    "self.c * 2 - 1 > 4 || self.c % 2 == 0",
+    "!(has(self.e) && has(self.e.a)) || self.e.a == 'x'",
+    "has(self.e) && self.e.a == 'x'",
+    "self.d[1] == 'x'",
+]
+TEXTS = st.sampled_from(["", "x", "y", "xy", "yx"])
+VALUES = st.fixed_dictionaries(
+    {"a": TEXTS, "b": TEXTS},
+    optional={
+        "c": st.integers(-2, 7),
+        "d": st.lists(TEXTS, max_size=3),
+        "e": st.fixed_dictionaries({}, optional={"a": TEXTS}),
+    },
+)
+TEXT = {"type": "string"}
+OBJECT = {
+    "type": "object",
+    "properties": {
+        "a": TEXT,
+        "b": TEXT,
+        "c": {"type": "integer"},
+        "d": {"type": "array", "items": TEXT},
+        "e": {"type": "object", "properties": {"a": TEXT}},
+    },
+}
+
+
+@lru_cache
+def program(rule: str) -> Any:
+    environment = celpy.Environment()
+    return environment.program(environment.compile(rule))
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.sampled_from(RULES), VALUES)
+def test_agrees_with_cel_python(rule: str, value: Any) -> None:
+    ours = Program(tree(rule), OBJECT, Fuel()).value(value)
+    stored = Program(json.loads(json.dumps(tree(rule))), OBJECT, Fuel()).value(value)
+    assert (ours is True, ours is False) == (stored is True, stored is False)
+    try:
+        theirs = bool(program(rule).evaluate({"self": json_to_cel(value)}))
+    except celpy.CELEvalError:
+        assert isinstance(ours, FailedError)
+        return
+    assert ours is theirs

@@ -54,10 +54,10 @@ def _finding(state: PolicyState, rivals: list[Resource]) -> Finding:
     return Finding(
         RULE,
         "warning",
-        f"{state.key} decides nothing: {first.key.path} {effect}{others}",
+        f"{state.key} has no effect: {first.key.path} {effect}{others}",
         state.policy.location("spec", "rules"),
         resources=(state.key, *(rival.key for rival in rivals[:3])),
-        label="DENY is asked before ALLOW" if denies else "one ALLOW that matches is enough",
+        label="DENY is evaluated before ALLOW" if denies else "one matching ALLOW is enough",
         related=tuple(
             Related(f"{rival.key.path}: a rule without conditions matches everything", rival.location("spec", "rules"))
             for rival in rivals[:3]

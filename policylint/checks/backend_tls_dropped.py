@@ -91,7 +91,7 @@ def _finding(cover: Cover, route: Resource, backend: BackendState, name: str) ->
     return Finding(
         RULE,
         "warning",
-        f"{route.key} reaches {port} of {backend.wanted} without TLS, which {state.key} has for another port",
+        f"{route.key} reaches {port} of {backend.wanted} without TLS: {state.key} covers another port",
         at(state.policy, target.pointer, "sectionName", "name"),
         resources=(state.key, route.key, backend.wanted),
         label=f"covers {target.section} only" if len(cover.policies) == 1 else "the other ports are not covered",

@@ -23,10 +23,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "error" if state.invalid_code == CODE else "warning",
-                f"{state.key} is a policy of one namespace on {target.key}, which all namespaces share",
+                f"{state.key} is a namespaced policy that targets {target.key}, which all namespaces share",
                 at(state.policy, target.pointer, "kind", "name"),
                 resources=(state.key, target.key),
-                label=f"whoever may write to namespace {state.key.namespace} rules every Gateway of the class",
+                label=f"anyone who can write to namespace {state.key.namespace} controls every Gateway of this class",
                 help=("fix: target the Gateways, or use a cluster-scoped policy kind",),
                 field=path(target.pointer),
             )

@@ -10,8 +10,8 @@ from policylint.simulation import Simulation
 
 RULE = "GWP208"
 CODES = {
-    "both-wrappers": ("chooses defaults and overrides at once", "split it into two policies"),
-    "unknown-strategy": ("chooses a merge strategy that does not exist", ""),
+    "both-wrappers": ("sets both defaults and overrides", "split it into two policies"),
+    "unknown-strategy": ("names a merge strategy that does not exist", ""),
     "bare-and-wrapped": ("has settings both inside and outside its wrapper", "move them all inside"),
 }
 

@@ -12,13 +12,13 @@ from policylint.simulation import Simulation
 RULE = "GWP107"
 CODES = {
     "both-forms": (
-        "sets `targetRef` and `targetRefs`",
+        "sets both `targetRef` and `targetRefs`",
         "only one of the two is allowed",
-        "move the one into the other",
+        "move the entry of `targetRef` into `targetRefs`",
     ),
     "too-many": ("has too many targets", "", "split the policy"),
-    "duplicate-target": ("names one target twice", "", "remove one of the two"),
-    "no-target": ("has no target", "no reference below spec", "add `targetRefs`"),
+    "duplicate-target": ("lists the same target twice", "", "remove one of the two"),
+    "no-target": ("has no target", "spec has no target reference", "add `targetRefs`"),
 }
 
 
@@ -33,7 +33,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 yield Finding(
                     RULE,
                     "error",
-                    f"{state.key} has a target that names nothing",
+                    f"{state.key} has a target reference without a name",
                     target_at(state.policy, target),
                     resources=(state.key,),
                     label=target.detail,
@@ -48,7 +48,7 @@ def _finding(state: PolicyState) -> Finding:
     location = state.policy.location(*pointer, key=state.invalid_code in ("both-forms", "no-target"))
     if state.invalid_code == "duplicate-target":
         first, second = _find_duplicate(state)
-        location, related = second, (Related("first named here", first),)
+        location, related = second, (Related("first listed here", first),)
     return Finding(
         RULE,
         "error",
@@ -77,12 +77,12 @@ def _tolerated_duplicates(state: PolicyState) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "error",
-                f"{state.key} names one target twice",
+                f"{state.key} lists the same target twice",
                 state.policy.location(*pointer, "name"),
                 resources=(state.key,),
                 label="the same target again",
-                related=(Related("first named here", first),),
-                help=("fix: remove one of the two, or name the one that was meant",),
+                related=(Related("first listed here", first),),
+                help=("fix: remove one of the two, or name the target that was meant",),
                 field=path(pointer),
             )
 

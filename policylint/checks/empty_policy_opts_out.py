@@ -21,10 +21,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield Finding(
             RULE,
             "warning",
-            f"{winner.key} sets nothing, which switches {loser.key} off for {winner.node}",
+            f"{winner.key} sets nothing, which turns {loser.key} off for {winner.node}",
             target_at(winner.policy, winner.target),
             resources=(winner.key, winner.node.key, loser.key),
             label=f"no {listing(drop.fields, word='or')} here any more",
             related=tuple(Related(f"this no longer applies to {winner.node}", field) for field in fields[:4]),
-            help=("fix: remove the policy, or say in it what is to be different",),
+            help=("fix: remove the policy, or set in it what should be different",),
         )

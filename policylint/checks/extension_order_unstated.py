@@ -32,10 +32,10 @@ def _finding(first: Resource, second: Resource, nodes: list[Node]) -> Finding:
     return Finding(
         RULE,
         "note",
-        f"{nodes[0]}{and_more(nodes)} runs {first.key} and {second.key.path} in an order that hangs on their age",
+        f"the order of {first.key} and {second.key.path} on {nodes[0]}{and_more(nodes)} depends on their age",
         second.name_location,
         resources=(second.key, first.key, nodes[0].key),
         label=f"both run in {phase} with the same priority",
         related=(Related("the other extension", first.name_location),),
-        help=("fix: give the one that is to run first a higher priority",),
+        help=("fix: give the one that should run first a higher priority",),
     )

@@ -48,11 +48,11 @@ def _finding(state: PolicyState, declared: Declared, field: str, other: Attachme
     return Finding(
         RULE,
         "note",
-        f"{state.key} switches {field} off, which is not on: {other.key} sets {listing(meant)}",
+        f"{state.key} turns {field} off, which is not on: {other.key} sets {listing(meant)}",
         state.policy.location(*pointer, key=True),
         resources=(state.key, other.key),
         label=f"{listing(meant)} of {other.node} still applies{f' to {target}' if target else ''}",
         related=(Related("this stays on", target_at(other.policy, other.target)),),
-        help=(f"fix: switch {listing(meant)} off instead, if the kind can",),
+        help=(f"fix: turn {listing(meant)} off instead, if the kind allows it",),
         field=path(pointer),
     )

@@ -16,7 +16,7 @@ from policylint.topology.parents import MOST_LISTENERS
 
 RULE = "GWP106"
 _ABSENCES = {
-    "GatewayClass": "no Gateway is of",
+    "GatewayClass": "no Gateway uses",
     "Gateway": "no route is attached to",
     "ListenerSet": "no route is attached to",
     "XListenerSet": "no route is attached to",
@@ -69,7 +69,7 @@ def _finding(simulation: Simulation, state: PolicyState, nodes: list[Node]) -> F
     return Finding(
         RULE,
         "note" if unknown or repair else "warning",
-        f"{state.key} reaches no traffic through {node}{and_more(nodes)}",
+        f"{state.key} affects no traffic through {node}{and_more(nodes)}",
         target_of(state, node),
         resources=(state.key, node.key),
         label=why,
@@ -83,13 +83,17 @@ def _why(simulation: Simulation, node: Node) -> tuple[str, bool, str]:
     state = simulation.topology.route(node.key)
     if state is not None:
         if not state.parents:  # it may be one that others delegate to
-            return f"{node.key} names no parent", bool(simulation.topology.delegations), ""
+            return f"{node.key} has no parent", bool(simulation.topology.delegations), ""
         if any(parent.resolution.unknown for parent in state.parents):
-            return f"whether a Gateway takes {node.key} is not known", True, ""
-        return f"no Gateway takes {node.key}", False, f"attach {node.key} first: see its own findings"
+            return f"it is not known whether a Gateway accepts {node.key}", True, ""
+        return f"no Gateway accepts {node.key}", False, f"attach {node.key} to a Gateway first (see the findings on it)"
     holder = simulation.topology.gateway(node.key) or simulation.topology.listener_set(node.key)
     if node.section and holder is not None and len(holder.listeners) > MOST_LISTENERS:
-        return f"{node.key} has more than {MOST_LISTENERS} listeners, and routes are not tried on all of them", True, ""
+        return (
+            f"{node.key} has more than {MOST_LISTENERS} listeners, so routes were not matched against all of them",
+            True,
+            "",
+        )
     gateway = simulation.topology.gateway(node.key)
     if gateway is not None and is_waypoint(gateway.gateway):
         return f"{node.key} is a waypoint, which serves what is bound to it by label", True, ""

@@ -35,7 +35,7 @@ def _finding(simulation: Simulation, dependences: list[OrderDependence]) -> Find
     node = first.node
     created = winner.policy.created
     same = bool(created) and created == otherwise.policy.created
-    why = f"both were created at {created}" if same else "the manifests do not state which of them is older"
+    why = f"both were created at {created}" if same else "the manifests do not say which of them is older"
     return Finding(
         RULE,
         "warning",
@@ -43,12 +43,12 @@ def _finding(simulation: Simulation, dependences: list[OrderDependence]) -> Find
         target_of(winner, node),
         resources=(first.winner, node.key, first.otherwise),
         label=_label(first),
-        related=(Related(f"created in the other order, {first.otherwise.path} prevails", target_of(otherwise, node)),),
+        related=(Related(f"if this one is older, {first.otherwise.path} wins", target_of(otherwise, node)),),
         help=(f"note: {why}", "fix: merge the two policies into one"),
     )
 
 
 def _label(first: OrderDependence) -> str:
     if first.kind.kind == _BY_ISSUER:
-        return f"both have rules for one issuer; as equals in age, those of {first.winner.path} come first"
-    return f"as equals in age, {first.winner.path} prevails by its name"
+        return f"both have rules for the same issuer; if neither is older, those of {first.winner.path} come first"
+    return f"if neither is older, {first.winner.path} wins by name"

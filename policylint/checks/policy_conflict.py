@@ -26,14 +26,14 @@ def _finding(simulation: Simulation, state: PolicyState, refusals: list[Refusal]
     first = refusals[0]
     winner = simulation.policies.get(first.by)
     node = first.attachment.node
-    related = (Related(f"{first.by} claims it too", target_of(winner, node)),) if winner is not None else ()
+    related = (Related(f"{first.by} targets it too", target_of(winner, node)),) if winner is not None else ()
     return Finding(
         RULE,
         "error",
         f"{state.key} conflicts with {first.by.path} on {node}{and_more(refusals)}, and is refused",
         target_at(state.policy, first.attachment.target),
         resources=(state.key, node.key, first.by),
-        label="only one policy of this kind may have it",
+        label="only one policy of this kind may target it",
         related=related,
         help=tuple(_help(state, winner, first)),
         field=path(first.attachment.target.pointer),
@@ -47,14 +47,14 @@ def _help(state: PolicyState, winner: PolicyState | None, refusal: Refusal) -> I
     if not refusal.stated:
         yield f"note: {_order(state.policy, winner.policy)}"
     else:
-        yield f"note: {refusal.by.path} is older, so it stays"
+        yield f"note: {refusal.by.path} is older, so it takes precedence"
 
 
 def _order(loser: Resource, winner: Resource) -> str:
     """Return why the winner is this one, and when it would be the other."""
     if loser.created and loser.created == winner.created:
-        return f"both were created at {loser.created}, so {winner.key.path} wins by its name"
+        return f"both were created at {loser.created}, so {winner.key.path} wins by name"
     return (
-        "the manifests do not state which of the two is older; as equals "
-        f"{winner.key.path} wins by its name, but were {loser.key.path} created first, it would win"
+        "the manifests do not say which of the two is older; if neither is, "
+        f"{winner.key.path} wins by name, and if {loser.key.path} was created first, that one wins"
     )

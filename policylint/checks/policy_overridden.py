@@ -26,7 +26,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             label = f"none of its settings ({listing(lost_fields(state))}) applies anywhere"
             finding = overridden(RULE, severity, message, label, simulation, state, by)
             kept = _is_default_denial(state)
-            advice = "note: it still denies routes that come without a policy of their own" if kept else _FIX
+            advice = "note: it still denies routes that have no policy of their own" if kept else _FIX
             yield finding._replace(help=(advice,))
 
 

@@ -21,8 +21,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if by and fields:
             losing, all_routes = _count_routes(state)
             where = f" on {losing} of {all_routes} routes" if all_routes > 1 else ""
-            message = f"{state.key} is overridden in part{where}: {names(state, by)} sets {listing(fields)}"
-            label = f"what it says of {listing(fields)} does not apply there"
+            message = f"{state.key} is partly overridden{where}: {names(state, by)} sets {listing(fields)}"
+            label = f"its own {listing(fields)} does not apply there"
             yield overridden(RULE, "note", message, label, simulation, state, by)
 
 

@@ -39,7 +39,7 @@ def _is_reported(state: PolicyState) -> bool:
 
 
 def _finding(state: PolicyState, failing: int) -> Finding:
-    reason, label = _reason(state), "nothing of this policy takes effect"
+    reason, label = _reason(state), "no part of this policy takes effect"
     if failing:
         label = f"every request of {count(failing, 'route')} is answered with an error"
     return Finding(

@@ -56,10 +56,10 @@ def _finding(
     return Finding(
         RULE,
         "error" if not elsewhere else "warning" if weighs else "note",
-        f"{state.key} is of {state.kind.implementation}, but {target} {served} {listing(names)}",
+        f"{state.key} is a policy of {state.kind.implementation}, but {target} {served} {listing(names)}",
         target_at(state.policy, target),
         resources=(state.key, target.key),
-        label=f"{gateway.gateway.key} is of class {gateway.class_key.name}: nothing acts on this policy there",
+        label=f"{gateway.gateway.key} uses class {gateway.class_key.name}, whose controller ignores this policy",
         related=related,
         help=(f"fix: use a policy kind of {names[0]}, or a Gateway of {state.kind.implementation}",),
         confidence="certain" if seen else "assumed",

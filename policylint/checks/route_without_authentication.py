@@ -14,7 +14,7 @@ from policylint.checks.kit.locations import target_at
 from policylint.checks.kit.losses import drops
 from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
-from policylint.model.words import count, verb
+from policylint.model.words import count
 from policylint.policy.asking import asked
 from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
@@ -130,17 +130,16 @@ def _finding(
     policy = simulation.policies.get(by)
     related: tuple[Related, ...] = ()
     if policy is not None and policy.targets:
-        related = (Related(f"{closed[0].route.key} has this", target_at(policy.policy, policy.targets[0])),)
+        related = (Related(f"{closed[0].route.key} is protected by this", target_at(policy.policy, policy.targets[0])),)
     number = len(closed)
     return Finding(
         RULE,
         "warning",
-        f"{route.route.key} is open to everybody where {count(number, 'other route')} of {node} "
-        f"{verb(number, 'wants')} a login",
+        f"{route.route.key} requires no login, unlike {count(number, 'other route')} of {node}",
         route.route.name_location,
         resources=(route.route.key, node.key),
         label=f"no {by.kind} authenticates here",
         related=related,
-        help=(f"fix: add the route to the targets of {by}, or say with a policy of its own that it is public",),
+        help=(f"fix: add the route to the targets of {by}, or give it a policy of its own that opens it on purpose",),
         field="",
     )

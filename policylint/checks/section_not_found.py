@@ -22,7 +22,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
     for state, target in targets(simulation):
         if target.problem == "section-not-found" and target.key.kind not in NOUN:
-            yield _unknown(state, target, f"what the sections of {target.key.kind} are is not known")
+            yield _unknown(state, target, f"the sections of {target.key.kind} are not known")
         elif target.problem in ("section-not-found", "section-not-allowed"):
             yield _finding(state, target, simulation.world.get(target.key), target.section, nearby)
         elif target.section and target.resolution.unknown and not target.problem:
@@ -73,7 +73,7 @@ def _explain(resource: Resource, section: str, noun: str, names: list[str], gues
         port = next((port for port in ports if port.get("port") == int(section)), None)
         named = text(mapping(port).get("name"))
         fix = f"write `sectionName: {named}`" if named else f"give port {section} a name"
-        return "a port is named here, not numbered", ((f"fix: {fix}",) if port is not None else help_)
+        return "a port is targeted by its name, not by its number", ((f"fix: {fix}",) if port is not None else help_)
     synthetic = re.fullmatch(r"rule-(\d+)", section)
     if synthetic is not None and noun == "rule":
         return "a rule without a name cannot be targeted", (f"fix: give rule {synthetic.group(1)} a `name`", *help_)
@@ -88,6 +88,6 @@ def _backend_names(resource: Resource) -> set[str]:
 
 
 def _unknown(state: PolicyState, target: Target, why: str) -> Finding:
-    message = f"{state.key} targets a section of {target.key} that cannot be told from the tree"
+    message = f"{state.key} targets a section of {target.key} that cannot be checked against these files"
     location = at(state.policy, target.pointer, "sectionName", "name")
     return unknown_target(RULE, message, state, target, location, why)

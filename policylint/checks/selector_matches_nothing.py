@@ -31,7 +31,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             candidates = simulation.world.in_namespace(target.key.group, target.key.kind, target.key.namespace)
             yield _no_object(state, target, candidates[:_MOST_COMPARED])
         elif target.selector is not None and target.resolution.unknown and target.resolution.reason != LEFT_OUT:
-            message = f"{state.key} selects {target.key.kind}s that are not in the tree"
+            message = f"{state.key} selects {target.key.kind}s that were not seen"
             location = _label_location(state, target, {})
             finding = unknown_target(RULE, message, state, target, location, target.resolution.reason)
             yield finding._replace(resources=(state.key,))
@@ -48,7 +48,7 @@ def _no_object(state: PolicyState, target: Target, candidates: list[Resource]) -
         label = f"no {target.key.kind}{where} has these labels"
         missing = listing(unmet(selector, nearest.labels), most=3)
         place = nearest.location("metadata", "labels", key=True) if nearest.labels else nearest.name_location
-        related = (Related(f"the nearest, {nearest.key}, lacks {missing}", place),)
+        related = (Related(f"the closest match, {nearest.key}, lacks {missing}", place),)
     location = _label_location(state, target, nearest.labels if nearest is not None else {})
     return _finding(state, target, target.key.kind, location, label, related)
 
@@ -69,11 +69,11 @@ def _no_workload(simulation: Simulation, state: PolicyState, target: Target) -> 
     related: tuple[Related, ...] = ()
     help_: tuple[str, ...] = ()
     if elsewhere is not None:
-        related = (Related(f"{elsewhere.key} has them, in another namespace", elsewhere.name_location),)
+        related = (Related(f"{elsewhere.key} has these labels, but is in another namespace", elsewhere.name_location),)
         help_ = (f"fix: move the policy to namespace {elsewhere.key.namespace}",)
     elif nearest is not None and "waypoint" not in target.detail:
         missing = listing(unmet(selector, pod_labels(nearest)), most=3)
-        related = (Related(f"the nearest, {nearest.key}, lacks {missing}", nearest.name_location),)
+        related = (Related(f"the closest match, {nearest.key}, lacks {missing}", nearest.name_location),)
     location = _label_location(state, target, pod_labels(nearest) if nearest is not None else {})
     return _finding(state, target, "workload", location, target.detail, related)._replace(help=help_)
 

@@ -21,10 +21,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield Finding(
             RULE,
             "warning",
-            f"{state.key} counts on rule {number} of {target.key} staying rule {number}",
+            f"{state.key} depends on rule {number} of {target.key} keeping its position",
             at(state.policy, target.pointer, "sectionName"),
             resources=(state.key, target.key),
-            label="a rule inserted above moves this policy to another one",
+            label="a rule inserted above it moves this policy to a different rule",
             help=(f"fix: give rule {number} of {target.key} a `name`, and target that",),
             field=path(target.pointer),
         )

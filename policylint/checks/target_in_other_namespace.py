@@ -44,4 +44,4 @@ def _finding(state: PolicyState, target: Target, help_: tuple[str, ...], fixes: 
 def _move(state: PolicyState, target: Target) -> tuple[str, ...]:
     fix = f"fix: move the policy to namespace {target.key.namespace}"
     fine = [str(other) for other in state.targets if other.nodes and not other.problem]
-    return (fix, f"note: then split it: {listing(fine)} stays behind") if fine else (fix,)
+    return (fix, f"note: split it then, as {listing(fine)} stays where it is") if fine else (fix,)

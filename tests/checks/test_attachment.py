@@ -142,7 +142,7 @@ spec:
 """
     labelled = route().replace("namespace: shop}", "namespace: shop, labels: {app: web, tier: front}}", 1)
     said = only(lint(tmp_path, GATEWAY, labelled, SERVICE, selector), "GWP105")
-    assert said.related == ("the nearest, HTTPRoute shop/checkout, lacks tier=db (is tier=front)",)
+    assert said.related == ("the closest match, HTTPRoute shop/checkout, lacks tier=db (is tier=front)",)
     assert said.pointed_at.startswith("db")
 
 
@@ -181,7 +181,7 @@ def test_a_policy_that_names_nothing_is_not_also_without_effect(tmp_path: Path) 
         ("retry: {numRetries: 1}", "has no target", "spec:"),
         (
             f"targetRef: {{{CHECKOUT}}}\n  targetRefs: [{{{CHECKOUT}}}]",
-            "sets `targetRef` and `targetRefs`",
+            "sets both `targetRef` and `targetRefs`",
             "targetRef",
         ),
     ],

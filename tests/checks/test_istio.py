@@ -111,7 +111,7 @@ def test_a_selector_is_held_to_pod_templates(tmp_path: Path) -> None:
     assert (said.rule, said.severity, said.confidence) == ("GWP105", "warning", "certain")
     assert said.message == "AuthorizationPolicy foo/p selects no workload"
     assert said.label == "no workload in namespace foo has these labels"
-    assert said.related == ("the nearest, Deployment foo/web, lacks app=wbe (is app=web)",)
+    assert said.related == ("the closest match, Deployment foo/web, lacks app=wbe (is app=web)",)
     assert said.pointed_at.startswith("wbe")
 
 
@@ -119,7 +119,7 @@ def test_a_selector_in_the_wrong_namespace(tmp_path: Path) -> None:
     spec = f"{SELECTOR % 'api'}, {ALLOW}"
     said = only(lint(tmp_path, deployment(), deployment("api", "bar"), policy("AuthorizationPolicy", "p", spec)))
     assert said.rule == "GWP105"
-    assert said.related == ("Deployment bar/api has them, in another namespace",)
+    assert said.related == ("Deployment bar/api has these labels, but is in another namespace",)
     assert said.help == ("fix: move the policy to namespace bar",)
 
 
@@ -241,15 +241,15 @@ def authorization(name: str, spec: str, namespace: str = "foo") -> str:
 @pytest.mark.parametrize(
     ("policies", "wanted"),
     [
-        ((("some", SOME), ("all", ALL)), "AuthorizationPolicy foo/some decides nothing: foo/all lets every request in"),
+        ((("some", SOME), ("all", ALL)), "AuthorizationPolicy foo/some has no effect: foo/all lets every request in"),
         (
             (("some", SOME), ("none", f"action: DENY, {ALL}")),
-            "AuthorizationPolicy foo/some decides nothing: foo/none denies every request",
+            "AuthorizationPolicy foo/some has no effect: foo/none denies every request",
         ),
         ((("some", SOME), ("other", f"{SELECTOR % 'other'}, {ALL}")), ""),  # not the same workload
         ((("one", ALL), ("two", ALL)), ""),  # the same thing twice
         ((("fence", "action: ALLOW"), ("all", ALL)), ""),  # allows nothing: for what is to come
-        ((("some", f"action: DENY, {SOME}"), ("all", ALL)), ""),  # DENY is asked first
+        ((("some", f"action: DENY, {SOME}"), ("all", ALL)), ""),  # DENY is evaluated first
         ((("some", SOME), ("audit", f"action: AUDIT, {ALL}")), ""),  # only marks
         ((("some", SOME), ("all", "rules: [{when: [{key: source.ip, values: [10.0.0.1]}]}]")), ""),
     ],

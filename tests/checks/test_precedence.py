@@ -82,7 +82,7 @@ def test_an_empty_policy_is_told_once(tmp_path: Path) -> None:
 def test_a_refused_policy_is_not_also_overridden(tmp_path: Path) -> None:
     found = lint(tmp_path, *WORLD, security("a", ON_ROUTE, JWT), security("b", ON_ROUTE, "cors: {allowMethods: [GET]}"))
     said = only(found, "GWP202")
-    assert "the manifests do not state which of the two is older" in said.help[1]
+    assert "the manifests do not say which of the two is older" in said.help[1]
     assert rules(found) == ["GWP202"]
 
 
@@ -95,7 +95,7 @@ def test_stated_ages_are_not_in_doubt(tmp_path: Path) -> None:
     )
     said = only(lint(tmp_path, *WORLD, old, new), "GWP202")
     assert said.message.startswith("SecurityPolicy shop/a conflicts with shop/b on HTTPRoute shop/checkout")
-    assert said.help[1] == "note: shop/b is older, so it stays"
+    assert said.help[1] == "note: shop/b is older, so it takes precedence"
 
 
 def test_a_listener_takes_over_from_its_gateway(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_what_hangs_on_age_is_told_once(tmp_path: Path) -> None:
     other = kuadrant("b", "HTTPRoute", "checkout", LIMIT.replace("5", "50"))
     found = lint(tmp_path, *WORLD, one, other)
     assert rules(found) == ["GWP206"]
-    assert only(found, "GWP206").related == ("created in the other order, shop/a prevails",)
+    assert only(found, "GWP206").related == ("if this one is older, shop/a wins",)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ spec:
 def test_a_default_denial_that_every_route_overrides_is_a_note(tmp_path: Path) -> None:
     said = only(lint(tmp_path, *default_denial("authorization")), "GWP203")
     assert said.severity == "note"
-    assert said.help == ("note: it still denies routes that come without a policy of their own",)
+    assert said.help == ("note: it still denies routes that have no policy of their own",)
 
 
 def test_authentication_that_every_route_overrides_stays_a_warning(tmp_path: Path) -> None:

@@ -36,6 +36,10 @@ def any_crd(simulation: Simulation) -> bool:
     return bool(simulation.world.of_kind("apiextensions.k8s.io", "CustomResourceDefinition"))
 
 
+def several_sidecars(simulation: Simulation) -> bool:
+    return len(simulation.world.of_kind("networking.istio.io", "Sidecar")) > 1
+
+
 def policies_and_gateways(simulation: Simulation) -> bool:
     return bool(simulation.policies and simulation.topology.gateways)
 
@@ -149,6 +153,7 @@ RULES: dict[str, RuleEntry] = {
         "custom_authorization_conflict", some_policy(lambda policy: policy.policy.spec.get("action") == "CUSTOM")
     ),
     "GWP212": RuleEntry("extension_order_unstated", of_kind("TrafficExtension", "WasmPlugin")),
+    "GWP213": RuleEntry("sidecar_conflict", several_sidecars),
     "GWP301": RuleEntry(
         "route_without_authentication", some_policy(lambda policy: bool(policy.kind.settings.authentication))
     ),

@@ -378,3 +378,33 @@ def test_ztunnel_drops_such_a_rule(tmp_path: Path) -> None:
         authorization("p", "action: DENY, rules: [{to: [{operation: {methods: [GET]}}]}]"),
     )
     assert [each.rule for each in found] == ["GWP106"]
+
+
+def sidecar(name: str, selected: str = "", namespace: str = "foo") -> str:
+    selector = f"workloadSelector: {{labels: {{{selected}}}}}, " if selected else ""
+    return f"""
+apiVersion: networking.istio.io/v1
+kind: Sidecar
+metadata: {{name: {name}, namespace: {namespace}}}
+spec: {{{selector}egress: [{{hosts: ['./*']}}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sidecars", "scope"),
+    [
+        ((sidecar("a"), sidecar("b")), "namespace foo"),
+        ((sidecar("a", "app: web"), sidecar("b", "app: web")), "Deployment foo/web"),
+        ((sidecar("a"), sidecar("b", "app: web")), ""),
+        ((sidecar("a"), sidecar("b", namespace="bar")), ""),
+        ((sidecar("a", "app: web"), sidecar("b", "app: api")), ""),
+        ((sidecar("a", "app: gone"), sidecar("b", "app: gone")), ""),
+    ],
+    ids=["namespace", "workload", "narrower", "other-namespace", "other-workload", "unseen"],
+)
+def test_two_sidecars(tmp_path: Path, sidecars: tuple[str, ...], scope: str) -> None:
+    """IST0110, IST0111."""
+    found = [each for each in lint(tmp_path, deployment(), deployment("api"), *sidecars) if each.rule == "GWP213"]
+    assert [each.message for each in found] == (
+        [f"{scope} has two Sidecars, foo/a and foo/b, and which of them applies is undefined"] if scope else []
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.implementations.istio.labels import is_dry_run
 from policylint.model import Node, Resource, mapping, sequence, text
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
@@ -89,11 +90,6 @@ def asks_for_token(policy: Resource) -> bool:
         or any(text(each.get("key")).startswith("request.auth.") and each.get(values) for each in conditions(rule))
         for rule in sequence(policy.spec.get("rules"))
     )
-
-
-def is_dry_run(policy: Resource) -> bool:
-    """Return whether a policy is only tried out: it decides nothing (istio.io/dry-run)."""
-    return text(policy.annotations.get("istio.io/dry-run")).lower() == "true"
 
 
 class Authorizations:

@@ -140,7 +140,7 @@ def test_the_same_input_gives_the_same_answer_whatever_the_order_of_files(tmp_pa
 def test_of_an_operators_input_a_service_may_be_made_of_a_backend_none(
     tmp_path: Path, kind: str, resolution: str
 ) -> None:
-    other = f"\n{{apiVersion: {kind}, metadata: {{name: other, namespace: elsewhere}}}}\n"
+    other = f"\n{{apiVersion: {kind}, metadata: {{name: other}}}}\n"
     route = (
         "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\n"
         "spec: {rules: [{backendRefs: [{name: gone, port: 80}]}]}\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
@@ -12,7 +13,9 @@ from policylint.policy.results import Effective
 from policylint.simulation import Simulation
 
 RULE = "GWP307"
-_GROUP = "gateway.envoyproxy.io"
+_EVERYONE = "every sender is trusted, so the first address of X-Forwarded-For counts"
+_PROXY_HEADER = "whoever connects may send a PROXY header of its own, with any address"
+_PAST_PROXIES = "who reaches the Gateway past these proxies writes X-Forwarded-For itself"
 
 
 class Trust(NamedTuple):
@@ -40,17 +43,16 @@ class AddressRule(NamedTuple):
 def check(simulation: Simulation) -> Iterator[Finding]:
     trusting: dict[Node, tuple[Effective, Trust]] = {}
     for group in simulation.groups:
-        if (group.kind.group, group.kind.kind) == (_GROUP, "ClientTrafficPolicy"):
-            trust = _trust(group.effective)
-            if trust is not None:
-                trusting.update({context[-1]: (group.effective, trust) for context in group.contexts()})
+        detect = _DETECTING.get((group.kind.group, group.kind.kind))
+        trust = detect(group.effective.spec) if detect is not None else None
+        if trust is not None:
+            trusting.update({context[-1]: (group.effective, trust) for context in group.contexts()})
     if not trusting:
         return
     folded: dict[tuple[ResourceKey, Pointer, ResourceKey], tuple[Resource, Effective, Trust, AddressRule]] = {}
     for group in simulation.groups:
-        if (group.kind.group, group.kind.kind) != (_GROUP, "SecurityPolicy"):
-            continue
-        pointer = _by_address(group.effective)
+        decide = _DECIDING.get((group.kind.group, group.kind.kind))
+        pointer = decide(group.effective.spec) if decide is not None else ()
         rule = _owner(group.effective, pointer) if pointer else None
         if rule is None:
             continue
@@ -67,39 +69,81 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield _finding(owner, _place(effective, owner, trust.pointer), trust, use)
 
 
-def _trust(effective: Effective) -> Trust | None:
+def _trusts_everyone(ranges: object) -> int | None:
+    """Return the index of a range of addresses that leaves none out, None without one."""
+    return next((index for index, entry in enumerate(sequence(ranges)) if text(entry).endswith("/0")), None)
+
+
+def _of_envoy_gateway(spec: Mapping[str, Any]) -> Trust | None:
     """Return why a listener's client addresses can be forged, the surest reason first; None where they cannot.
 
-    Source: api/v1alpha1/clienttrafficpolicy_types.go: ClientIPDetectionSettings, ProxyProtocolSettings.
+    Source: Envoy Gateway api/v1alpha1/clienttrafficpolicy_types.go: ClientIPDetectionSettings, ProxyProtocolSettings.
     """
-    spec = effective.spec
     detection = mapping(spec.get("clientIPDetection"))
     forwarded = mapping(detection.get("xForwardedFor"))
-    ranges = [text(entry) for entry in sequence(forwarded.get("trustedCIDRs"))]
-    everyone = next((index for index, entry in enumerate(ranges) if entry.endswith("/0")), None)
+    place: Pointer = ("clientIPDetection", "xForwardedFor")
+    everyone = _trusts_everyone(forwarded.get("trustedCIDRs"))
     if everyone is not None:
-        pointer: Pointer = ("clientIPDetection", "xForwardedFor", "trustedCIDRs", everyone)
-        return Trust(pointer, "every sender is trusted, so the first address of X-Forwarded-For counts", True)
+        return Trust((*place, "trustedCIDRs", everyone), _EVERYONE, certain=True)
     if mapping(spec.get("proxyProtocol")).get("optional") is True:
-        why = "whoever connects may send a PROXY header of its own, with any address"
-        return Trust(("proxyProtocol", "optional"), why, True)
-    hops = forwarded.get("numTrustedHops")
-    if isinstance(hops, int) and hops > 0:
-        pointer = ("clientIPDetection", "xForwardedFor", "numTrustedHops")
-        return Trust(pointer, "who reaches the Gateway past these proxies writes X-Forwarded-For itself", False)
+        return Trust(("proxyProtocol", "optional"), _PROXY_HEADER, certain=True)
+    if _is_positive(forwarded.get("numTrustedHops")):
+        return Trust((*place, "numTrustedHops"), _PAST_PROXIES, certain=False)
     if detection.get("customHeader"):
-        pointer = ("clientIPDetection", "customHeader", "name")
-        return Trust(pointer, "who reaches the Gateway past the proxy that sets it writes this header itself", False)
+        why = "who reaches the Gateway past the proxy that sets it writes this header itself"
+        return Trust(("clientIPDetection", "customHeader", "name"), why, certain=False)
     return None
 
 
-def _by_address(effective: Effective) -> Pointer:
+def _of_kgateway(spec: Mapping[str, Any]) -> Trust | None:
+    """Return the same of a ListenerPolicy; where ports have settings of their own, nothing is said.
+
+    Source: kgateway's CRD of ListenerPolicy: useRemoteAddress, xffTrustedCIDRs, xffNumTrustedHops, proxyProtocol.
+    """
+    if spec.get("perPort"):
+        return None
+    default = mapping(spec.get("default"))
+    http = mapping(default.get("httpSettings"))
+    everyone = _trusts_everyone(http.get("xffTrustedCIDRs"))
+    if everyone is not None:
+        return Trust(("default", "httpSettings", "xffTrustedCIDRs", everyone), _EVERYONE, certain=True)
+    if mapping(default.get("proxyProtocol")).get("allowRequestsWithoutProxyProtocol") is True:
+        return Trust(("default", "proxyProtocol", "allowRequestsWithoutProxyProtocol"), _PROXY_HEADER, certain=True)
+    if _is_positive(http.get("xffNumTrustedHops")):
+        return Trust(("default", "httpSettings", "xffNumTrustedHops"), _PAST_PROXIES, certain=False)
+    if http.get("useRemoteAddress") is False and not http.get("xffTrustedCIDRs"):
+        why = "the last address of X-Forwarded-For counts, which who connects writes"
+        return Trust(("default", "httpSettings", "useRemoteAddress"), why, certain=True)
+    return None
+
+
+def _is_positive(number: object) -> bool:
+    return isinstance(number, int) and number > 0
+
+
+def _client_cidrs(spec: Mapping[str, Any]) -> Pointer:
     """Return where the first rule is that lets in, or keeps out, by the address alone; () without one."""
-    for index, rule in enumerate(sequence(mapping(effective.spec.get("authorization")).get("rules"))):
+    for index, rule in enumerate(sequence(mapping(spec.get("authorization")).get("rules"))):
         principal = mapping(mapping(rule).get("principal"))
         if principal.get("clientCIDRs") and not principal.get("jwt"):
             return ("authorization", "rules", index, "principal", "clientCIDRs")
     return ()
+
+
+def _acl(spec: Mapping[str, Any]) -> Pointer:
+    return ("acl", "rules") if mapping(spec.get("acl")).get("rules") else ()
+
+
+_DETECTING: dict[tuple[str, str], Callable[[Mapping[str, Any]], Trust | None]] = {
+    ("gateway.envoyproxy.io", "ClientTrafficPolicy"): _of_envoy_gateway,
+    ("gateway.kgateway.dev", "ListenerPolicy"): _of_kgateway,
+}
+"""Kinds that say how listeners find the address of a client."""
+_DECIDING: dict[tuple[str, str], Callable[[Mapping[str, Any]], Pointer]] = {
+    ("gateway.envoyproxy.io", "SecurityPolicy"): _client_cidrs,
+    ("gateway.kgateway.dev", "TrafficPolicy"): _acl,
+}
+"""Kinds that decide by that address."""
 
 
 def _owner(effective: Effective, pointer: Pointer) -> Resource | None:
@@ -119,7 +163,7 @@ def _place(effective: Effective, policy: Resource, pointer: Pointer) -> Location
 
 def _finding(owner: Resource, place: Location, trust: Trust, use: AddressRule) -> Finding:
     help_ = (
-        "fix: trust only the addresses of the proxies in front (`xForwardedFor.trustedCIDRs`), "
+        "fix: trust only the addresses of the proxies in front (`trustedCIDRs`, `xffTrustedCIDRs`), "
         "or require what no header can say: a login, a client certificate"
     )
     return Finding(

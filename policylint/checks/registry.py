@@ -162,7 +162,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP304": RuleEntry("protection_weakened", runs="on changes", where="policylint.compare.protection.settings"),
     "GWP305": RuleEntry("jwt_not_required", of_kind("RequestAuthentication")),
     "GWP306": RuleEntry("host_match_without_port", of_kind("AuthorizationPolicy")),
-    "GWP307": RuleEntry("forgeable_client_address", of_kind("ClientTrafficPolicy")),
+    "GWP307": RuleEntry("forgeable_client_address", of_kind("ClientTrafficPolicy", "ListenerPolicy")),
     "GWP401": RuleEntry("parent_not_found"),
     "GWP402": RuleEntry("parent_section_not_found"),
     "GWP403": RuleEntry("route_not_allowed"),

@@ -8,7 +8,7 @@ import pytest
 
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, lint, only, policy, rules
-from tests.worlds import gateway_class
+from tests.worlds import GATEWAY_API, gateway_class
 
 ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
 RETRY = "retry: {numRetries: 3}"
@@ -206,3 +206,26 @@ def test_the_listener_with_its_own_policy_is_not_forged(tmp_path: Path) -> None:
     )  # fmt: skip
     allowed = policy("SecurityPolicy", "office", "kind: HTTPRoute, name: a", BY_ADDRESS)
     assert "GWP307" not in rules(lint(tmp_path, GATEWAY, SERVICE, route("a"), *clients, allowed))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ("default: {httpSettings: {useRemoteAddress: false, xffTrustedCIDRs: [0.0.0.0/0]}}", "warning certain"),
+        ("default: {httpSettings: {useRemoteAddress: false}}", "warning certain"),
+        ("default: {proxyProtocol: {allowRequestsWithoutProxyProtocol: true}}", "warning certain"),
+        ("default: {httpSettings: {xffNumTrustedHops: 2}}", "note assumed"),
+        ("default: {httpSettings: {useRemoteAddress: false, xffTrustedCIDRs: [10.0.0.0/8]}}", ""),
+        ("default: {httpSettings: {useRemoteAddress: true}}", ""),
+        ("default: {proxyProtocol: {}}", ""),
+    ],
+)
+def test_addresses_that_clients_of_kgateway_can_forge(tmp_path: Path, settings: str, expected: str) -> None:
+    group = "gateway.kgateway.dev/v1alpha1"
+    of_gateway, of_route = f"Gateway.{GATEWAY_API}/edge", f"HTTPRoute.{GATEWAY_API}/a"
+    listener = worlds.policy(group, "ListenerPolicy", "addresses", of_gateway, settings, "infra")
+    acl = "acl: {defaultAction: deny, rules: [{cidrs: [10.0.0.0/8], action: allow}]}"
+    allowed = worlds.policy(group, "TrafficPolicy", "office", of_route, acl, "shop")
+    world = (gateway_class("envoy", "kgateway.dev/kgateway"), GATEWAY, SERVICE, route("a"), listener, allowed)
+    found = [said for said in lint(tmp_path, *world) if said.rule == "GWP307"]
+    assert [f"{said.severity} {said.confidence}" for said in found] == ([expected] if expected else [])

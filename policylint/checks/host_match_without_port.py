@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.mesh_policies import AUTHORIZATION, Authorizations, action, operations
+from policylint.checks.kit.mesh_policies import AUTHORIZATION, Authorizations, action, is_dry_run, operations
 from policylint.documents import Pointer
-from policylint.implementations.istio.labels import is_dry_run
 from policylint.model import Finding, Resource, sequence, texts
 from policylint.simulation import Simulation
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.implementations.istio.labels import is_dry_run
 from policylint.model import Node, Resource, mapping, sequence, text
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
@@ -18,6 +17,7 @@ _OF_REQUESTS = {
     "source": ("requestPrincipals", "notRequestPrincipals"),
     "operation": ("hosts", "notHosts", "methods", "notMethods", "paths", "notPaths"),
 }
+_TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _LOWEST = -(2**31)
 """The priority that istiod gives to a policy without one."""
 
@@ -90,6 +90,11 @@ def asks_for_token(policy: Resource) -> bool:
         or any(text(each.get("key")).startswith("request.auth.") and each.get(values) for each in conditions(rule))
         for rule in sequence(policy.spec.get("rules"))
     )
+
+
+def is_dry_run(policy: Resource) -> bool:
+    """Return whether a policy is only tried out: it decides nothing (istio.io/dry-run, what Go's ParseBool takes)."""
+    return text(policy.annotations.get("istio.io/dry-run")) in _TRUE
 
 
 class Authorizations:

@@ -39,15 +39,19 @@ class ReportScope:
         return any(path == named or path.startswith(f"{named}/") for named in self.paths)
 
     def shows(self, file: str) -> bool:
-        """Tell the same of a file by its path as shown."""
+        """Tell the same of a file by its path as shown; of a directory also where it holds one of the paths: what is
+        wrong with it may be wrong with them."""
         known = self._known.get(file)
         if known is None:
-            known = self._known[file] = self.holds(self.below_root(file))
+            path = self.below_root(file)
+            above = f"{path}/" if path else ""
+            known = self._known[file] = self.holds(path) or any(named.startswith(above) for named in self.paths)
         return known
 
     def below_root(self, file: str) -> str:
         """Return the path below the root of a file by its path as shown."""
-        return os.path.normpath(os.path.join(self._here, file)).removeprefix(self._root).replace(os.sep, "/")
+        place = os.path.join(os.path.normpath(os.path.join(self._here, file)), "")
+        return place.removeprefix(self._root).rstrip(os.sep).replace(os.sep, "/")
 
     def of(self, world: World) -> WorldScope:
         """Return what concerns the paths in one environment."""

@@ -286,3 +286,11 @@ def test_a_diff_takes_paths_that_nothing_deploys_by_themselves(repository: Path)
     cluster = {"clusters/prod/all.yaml": "---\n".join(flux(name, f"./{name}") for name in ("infra", "apps"))}
     result = changed(repository, {**cluster, **LOGIN}, {**cluster, **after}, "apps/shop", "examples")
     assert sorted(finding.rule for finding in result.new) == ["GWP302", "GWP406"]
+
+
+def test_what_a_sparse_checkout_leaves_out_is_said(repository: Path) -> None:
+    write(repository, PLAIN)
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "one")
+    git(repository, "sparse-checkout", "set", "apps")
+    assert ("GWP910", ".") in found("apps/shop")

@@ -18,6 +18,7 @@ from policylint.sources.selection import (
     TEMPLATES,
     Exclude,
     ListedSource,
+    from_here,
     may_hold_objects,
     printable,
 )
@@ -292,7 +293,7 @@ class Revision(ListedSource):
     def _show_directory(self, directory: str) -> str:
         for below, given in self._given:
             if not below or directory == below or directory.startswith(f"{below}/"):
-                return os.path.normpath(os.path.join(given, directory[len(below) :].lstrip("/")))
+                return from_here(os.path.join(given, directory[len(below) :].lstrip("/")))
         return os.path.relpath(os.path.join(self._top, directory), self._here)
 
 

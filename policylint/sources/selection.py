@@ -119,6 +119,12 @@ _ESCAPE: Final = re.compile(
 )
 
 
+def from_here(path: str) -> str:
+    """Return a path without detours: `shop`, not `../apps/shop`, where one stands in `apps`."""
+    path = os.path.normpath(path)
+    return os.path.relpath(path) if path.startswith(os.pardir) else path
+
+
 def printable(path: str) -> str:
     """Return a path with posix separators and without bytes that a terminal or a JSON report could not show."""
     if path.isascii():

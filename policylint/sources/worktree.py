@@ -20,6 +20,7 @@ from policylint.sources.selection import (
     TEMPLATES,
     Exclude,
     ListedSource,
+    from_here,
     may_hold_objects,
     printable,
 )
@@ -327,4 +328,4 @@ def _is_stream(path: str) -> bool:
 
 
 def _shown(place: str) -> str:
-    return printable(os.path.normpath(place))
+    return printable(from_here(place))

@@ -276,7 +276,8 @@ def test_sections_are_taken_as_the_output_writes_them(name: str) -> None:
 
 
 def test_a_revision_of_the_directory_that_is_named(tmp_path: Path) -> None:
-    """-C names the tree also where it is that of a revision: what lies beside it in the repository is not read."""
+    """-C names what is asked for also where it is that of a revision: files are named as seen from there, and what is
+    deployed beside it is known, but not with --isolated."""
     import shutil
     import subprocess
 
@@ -287,7 +288,8 @@ def test_a_revision_of_the_directory_that_is_named(tmp_path: Path) -> None:
         subprocess.run([*git, *words], check=True)
     said = data("Gateway/infra/edge", "-C", str(tmp_path / SHOP), "--at", "HEAD")
     assert said["location"]["file"] == "infra/gateway.yaml"
-    gone = run("Gateway/platform/external", "-C", str(tmp_path / SHOP), "--at", "HEAD")
+    assert data("Gateway/platform/external", "-C", str(tmp_path / SHOP), "--at", "HEAD")
+    gone = run("Gateway/platform/external", "-C", str(tmp_path / SHOP), "--at", "HEAD", "--isolated")
     assert "no object named" in str(gone.exception)
 
 

@@ -294,3 +294,10 @@ def test_what_a_sparse_checkout_leaves_out_is_said(repository: Path) -> None:
     git(repository, "commit", "-qm", "one")
     git(repository, "sparse-checkout", "set", "apps")
     assert ("GWP910", ".") in found("apps/shop")
+
+
+def test_files_are_named_as_seen_from_here(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repository, PLAIN)
+    monkeypatch.chdir(repository / "apps")
+    assert found("shop") == [("GWP201", "shop/cors.yaml")]
+    assert found() == [("GWP406", "blog/posts.yaml"), ("GWP201", "shop/cors.yaml")]

@@ -45,9 +45,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _names_others(entry: Entry) -> bool:
-    """Return whether a policy opens anything that is asked for by name: not mere addresses."""
+    """Return whether a policy opens anything that is asked for by name: not mere addresses, nor a tunnel over UDP."""
     return any(
-        rule.action == "Allow" and any(not isinstance(peer, Block) for peers, _ in rule.peers for peer in peers)
+        rule.action == "Allow"
+        and (rule.ports is None or any(port.protocol in ("", "TCP") for port in rule.ports))
+        and any(not isinstance(peer, Block) for peers, _ in rule.peers for peer in peers)
         for rule, _ in entry.rules
     )
 

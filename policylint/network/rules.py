@@ -127,6 +127,8 @@ class PolicySpec(NamedTuple):
 def read_policy(resource: Resource, read: Callable[[Resource], PolicySpec]) -> PolicySpec:
     """Return a policy as its reader has it, or as refused."""
     try:
+        if not isinstance(resource.body.get("spec"), dict | None):
+            raise UnacceptableError("spec is no mapping")
         return read(resource)
     except UnacceptableError as refusal:
         return PolicySpec(resource, "Admin", 0, None, refused=str(refusal), pointer=("spec", *refusal.pointer))

@@ -1,0 +1,118 @@
+"""The rules of each kind that are easy to get wrong, one world each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from policylint.network.hops import Hops
+from policylint.network.state import Network
+from tests.network.worlds import manifest, world
+
+
+def pod(name: str, namespace: str = "shop", **spec: Any) -> dict[str, Any]:
+    containers = [{"name": "main", "ports": [{"name": "http", "containerPort": 8080}]}]
+    body = {"containers": containers, **spec}
+    return manifest("v1", "Pod", name, namespace, labels={"app": name}, spec=body)
+
+
+def policy(name: str = "web", kind: str = "NetworkPolicy", namespace: str = "shop", **spec: Any) -> dict[str, Any]:
+    version = {"NetworkPolicy": "networking.k8s.io/v1", "ClusterNetworkPolicy": "policy.networking.k8s.io/v1alpha2"}
+    place = "" if kind in ("ClusterNetworkPolicy", "CiliumClusterwideNetworkPolicy") else namespace
+    return manifest(version.get(kind, "cilium.io/v2"), kind, name, place, spec=spec)
+
+
+def verdict(network: Network, source: str, target: str, port: int = 8080) -> str:
+    numbers = [network.numbers[f"Pod {name}"] for name in (source, target)]
+    return network.ask(*numbers, network.universe.ports.at("TCP", port)).verdict
+
+
+def network(*manifests: dict[str, Any], **facts: Any) -> Network:
+    return Hops(world([pod("web"), pod("client"), pod("far", "away"), *manifests], **facts)).network
+
+
+CLIENT = {"matchLabels": {"app": "client"}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "near", "far"),
+    [
+        ({"podSelector": {}}, "denied", "denied"),
+        ({"ingress": [{}]}, "allowed", "allowed"),
+        ({"ingress": [{"from": []}]}, "allowed", "allowed"),
+        ({"ingress": [{"from": [{"podSelector": {}}]}]}, "allowed", "denied"),
+        ({"ingress": [{"from": [{"namespaceSelector": {}}]}]}, "allowed", "allowed"),
+        ({"ingress": [{"from": [{"namespaceSelector": {}, "podSelector": CLIENT}]}]}, "allowed", "denied"),
+        ({"ingress": [{"from": [{"podSelector": CLIENT}], "ports": [{"port": "http"}]}]}, "allowed", "denied"),
+        ({"ingress": [{"from": [{"podSelector": CLIENT}], "ports": [{"port": 80}]}]}, "denied", "denied"),
+        ({"policyTypes": ["Egress"]}, "allowed", "allowed"),
+        ({"ingress": [{"from": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}]}, "unknown", "unknown"),
+        ({"ingress": [{"from": [{"ipBlock": {"cidr": "8.0.0.0/8"}}]}]}, "denied", "denied"),
+    ],
+)
+def test_network_policy(spec: dict[str, Any], near: str, far: str) -> None:
+    read = network(policy(**{"podSelector": {"matchLabels": {"app": "web"}}, **spec}))
+    assert verdict(read, "shop/client", "shop/web") == near
+    assert verdict(read, "away/far", "shop/web") == far
+
+
+@pytest.mark.parametrize(
+    ("spec", "near", "far"),
+    [
+        ({"ingress": []}, "allowed", "allowed"),
+        ({"ingress": [{}]}, "denied", "denied"),
+        ({"ingress": [{"fromEndpoints": [{}]}]}, "allowed", "denied"),
+        ({"ingress": [{"fromEndpoints": []}]}, "denied", "denied"),
+        ({"ingress": [{"fromEntities": ["cluster"]}]}, "allowed", "allowed"),
+        ({"ingress": [{"fromEntities": ["world"]}]}, "denied", "denied"),
+        ({"ingress": [{"toPorts": [{"ports": [{"port": "8080"}]}]}]}, "allowed", "allowed"),
+        ({"ingress": [{"fromEndpoints": [{"matchLabels": {"k8s:io.kubernetes.pod.namespace": "away"}}]}]},
+         "denied", "allowed"),
+        ({"ingress": [{"fromEndpoints": [{"matchLabels": {"io.kubernetes.podNamespace": "away"}}]}]},
+         "denied", "denied"),
+        ({"ingress": [{"fromEntities": ["all"]}], "ingressDeny": [{"fromEndpoints": [CLIENT]}]}, "denied", "allowed"),
+        ({"ingressDeny": [{"fromEndpoints": [CLIENT]}], "enableDefaultDeny": {"ingress": False}}, "denied", "allowed"),
+        ({"ingress": [{"fromCIDR": ["0.0.0.0/0"]}]}, "denied", "denied"),
+    ],
+)  # fmt: skip
+def test_cilium(spec: dict[str, Any], near: str, far: str) -> None:
+    selected = {"endpointSelector": {"matchLabels": {"app": "web"}}}
+    read = network(policy(kind="CiliumNetworkPolicy", **selected, **spec))
+    assert verdict(read, "shop/client", "shop/web") == near
+    assert verdict(read, "away/far", "shop/web") == far
+
+
+def test_a_pass_hands_over_and_does_not_skip_the_baseline() -> None:
+    subject = {"pods": {"podSelector": {"matchLabels": {"app": "web"}}}}
+    everybody = [{"namespaces": {}}]
+    admin = {"tier": "Admin", "priority": 1, "subject": subject, "ingress": [{"action": "Pass", "from": everybody}]}
+    base = {"tier": "Baseline", "priority": 1, "subject": subject, "ingress": [{"action": "Deny", "from": everybody}]}
+    policies = policy("admin", "ClusterNetworkPolicy", **admin), policy("base", "ClusterNetworkPolicy", **base)
+    assert verdict(network(*policies), "shop/client", "shop/web") == "denied"
+    opened = policy(podSelector={}, ingress=[{}])
+    assert verdict(network(*policies, opened), "shop/client", "shop/web") == "allowed"
+
+
+def test_pods_on_the_network_of_their_node_are_not_known_to_network_policies() -> None:
+    agent = pod("agent", hostNetwork=True)
+    read = network(agent, policy(podSelector={}, ingress=[{"from": [{"podSelector": {}}]}]))
+    assert verdict(read, "shop/agent", "shop/web") == "unknown"
+    assert verdict(read, "shop/client", "shop/agent") == "allowed"
+    assert verdict(read, "away/far", "shop/agent") == "unknown"
+
+
+def test_a_namespace_without_manifest_has_any_labels_in_a_tree_and_none_in_a_file() -> None:
+    rule = {"from": [{"namespaceSelector": {"matchLabels": {"team": "a"}}}]}
+    closed = policy(podSelector={}, ingress=[rule])
+    assert verdict(network(closed, partial=True), "away/far", "shop/web") == "unknown"
+    assert verdict(network(closed), "away/far", "shop/web") == "denied"
+    named = policy(podSelector={}, ingress=[{"from": [{"namespaceSelector": {
+        "matchLabels": {"kubernetes.io/metadata.name": "away"}}}]}])  # fmt: skip
+    assert verdict(network(named, partial=True), "away/far", "shop/web") == "allowed"
+
+
+def test_a_pod_stands_for_its_owner() -> None:
+    owned = pod("web-5c9-x")
+    owned["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "web-5c9"}]
+    assert "ReplicaSet shop/web-5c9" in network(owned).numbers

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from policylint.model import is_symbolic, mapping, text
+from policylint.budget import Budget
+from policylint.model import Spot, is_symbolic, mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
 from policylint.render.live import ENVIRONMENT_MARKERS
@@ -52,7 +53,7 @@ def cluster_roots(tree: Tree) -> list[ClusterRoot]:
     """Return the clusters of a tree, sorted by name; none if nothing in it is Flux's."""
     syncs = dict(_synced(tree))
     candidates = list(_kustomizations(tree))
-    starts = _uncovered(candidates, _takers(tree))
+    starts = _uncovered(candidates, _takers(tree), tree)
     if syncs:
         selves = {candidate.path for candidate in candidates if is_below(candidate.file, candidate.path)}
         synced = {directory for directory, _ in syncs}
@@ -173,12 +174,17 @@ def _takers(tree: Tree) -> dict[str, set[str]]:
     return takers
 
 
-def _outermost(directory: str, takers: Mapping[str, Collection[str]]) -> set[str]:
-    """Return the directories of the kustomizations that take a directory in, by way of others, and that none does."""
+def _outermost(directory: str, takers: Mapping[str, Collection[str]], budget: Budget) -> set[str]:
+    """Return the directories of the kustomizations that take a directory in, by way of others, and that none does.
+
+    Raises:
+        ExhaustedError: there are more ways than the budget allows to follow.
+    """
     outermost, seen, pending = set(), {directory}, [directory]
     while pending:
         place = pending.pop()
         above = takers.get(place, ())
+        budget.spend(5 + len(above))
         if not above:
             outermost.add(place)
         pending += [taker for taker in above if taker not in seen]
@@ -186,7 +192,7 @@ def _outermost(directory: str, takers: Mapping[str, Collection[str]]) -> set[str
     return outermost or {directory}
 
 
-def _uncovered(candidates: list[_Candidate], takers: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:
+def _uncovered(candidates: list[_Candidate], takers: Mapping[str, Collection[str]], tree: Tree) -> set[tuple[str, str]]:
     """Return the directories of Kustomizations that no other one's path takes in; where other kustomizations take such
     a directory in, as overlays do with a base, those."""
     roots: set[tuple[str, str]] = set()
@@ -197,7 +203,10 @@ def _uncovered(candidates: list[_Candidate], takers: Mapping[str, Collection[str
         others = (path for path in directories_above(file) if path in paths and path != own_path)
         if any(not (deploys_itself and is_below(path, own_path)) for path in others):
             continue
-        places = {own_path} if deploys_itself else _outermost(file.rpartition("/")[0], takers)
+        places = {own_path} if deploys_itself else set()
+        if not deploys_itself:
+            with tree.budget.bounded("what takes this Kustomization in", Provenance(Spot(tree.shown(file)))):
+                places = _outermost(file.rpartition("/")[0], takers, tree.budget)
         roots.update((place, prefix) for place in places)
         if _MARKS & set(file.split("/")[:-1]):
             marked.update((place, prefix) for place in places)

@@ -28,6 +28,7 @@ FACTS = (
     "backendTLS",
     "authenticated",
     "authorization",
+    "network",
 )
 
 
@@ -100,6 +101,9 @@ def _evaluate(trace: Trace, fact: str, want: Any) -> tuple[Any, bool]:
             if set(mapping(want)) != {"policies"} or not _named(want["policies"]):
                 raise RequestError("`hasNot` wants {policies: [Kind namespace/name, …]}")
             return {"policies": owners}, not _named(want["policies"]) & set(owners)
+        case "network":
+            verdict = "allowed" if trace.network is None else trace.network.verdict
+            return verdict, verdict == want
         case "authorization":
             return trace.authorization, trace.authorization == want
         case "backendTLS":

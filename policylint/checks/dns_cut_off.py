@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from policylint.model import Finding, ResourceKey
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
-from policylint.network.rules import TIERS, Block
+from policylint.network.rules import ANYBODY, TIERS, Entity, Pods
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
 
 RULE = "GWP610"
 _PORT = 53
+_NAMED = (ANYBODY, Entity("names"))
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -49,7 +50,7 @@ def _names_others(entry: Entry) -> bool:
     return any(
         rule.action == "Allow"
         and (rule.ports is None or any(port.protocol in ("", "TCP") for port in rule.ports))
-        and any(not isinstance(peer, Block) for peers, _ in rule.peers for peer in peers)
+        and any(isinstance(peer, Pods) or peer in _NAMED for peers, _ in rule.peers for peer in peers)
         for rule, _ in entry.rules
     )
 

@@ -69,7 +69,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     )
     notes = [f"note: {doubt}" for doubt in dict.fromkeys(doubts)]
     if unseen:
-        notes.append(f"note: {unseen}, and may hold a policy that lets them through")
+        notes.append(f"note: a policy that was not seen may let them through ({unseen})")
     certain = not notes
     more = f" and {count(len(routes) - 1, 'other route')}" if len(routes) > 1 else ""
     if side == "ingress":

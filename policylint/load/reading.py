@@ -27,6 +27,9 @@ _GROUPS = frozenset(
         "fluxcd.controlplane.io",
         "argoproj.io",
         "helm.cattle.io",
+        "crd.antrea.io",
+        "crd.projectcalico.org",
+        "projectcalico.org",
     }
 )
 

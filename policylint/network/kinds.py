@@ -1,4 +1,4 @@
-"""The kinds of network policies that are evaluated; a world without any of them has nothing else of this room."""
+"""The kinds of network policies; a world without any of them has nothing else of this room."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ NETWORK_POLICY = ("networking.k8s.io", "NetworkPolicy")
 GROUP = "policy.networking.k8s.io"
 CLUSTER = tuple((GROUP, kind) for kind in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy", "ClusterNetworkPolicy"))
 CILIUM = (("cilium.io", "CiliumNetworkPolicy"), ("cilium.io", "CiliumClusterwideNetworkPolicy"))
-KINDS = (NETWORK_POLICY, *CLUSTER, *CILIUM)
+EVALUATED = (NETWORK_POLICY, *CLUSTER, *CILIUM)
+UNREAD = (
+    ("crd.projectcalico.org", "GlobalNetworkPolicy"),
+    ("crd.projectcalico.org", "NetworkPolicy"),
+    ("projectcalico.org", "GlobalNetworkPolicy"),
+    ("projectcalico.org", "NetworkPolicy"),
+    ("crd.antrea.io", "ClusterNetworkPolicy"),
+    ("crd.antrea.io", "NetworkPolicy"),
+)
+"""Kinds of other engines, which are not evaluated: what may select a pod makes every answer about it unknown."""
+KINDS = (*EVALUATED, *UNREAD)
 
 
 def has_policies(world: World) -> bool:

@@ -44,7 +44,8 @@ class Pods(NamedTuple):
 
     Args:
         home: the namespace to which the selection is limited, None for all.
-        family: core, cluster or cilium: what holds for pods on their node's network differs.
+        family: core, cluster or cilium: what holds for pods on their node's network differs; of `unread` pods it is not
+            known which are meant.
     """
 
     home: str | None
@@ -132,6 +133,18 @@ def read_policy(resource: Resource, read: Callable[[Resource], PolicySpec]) -> P
         return read(resource)
     except UnacceptableError as refusal:
         return PolicySpec(resource, "Admin", 0, None, refused=str(refusal), pointer=("spec", *refusal.pointer))
+
+
+def unread_policy(resource: Resource) -> PolicySpec:
+    """Return a policy of an engine that is not evaluated: it may select any pod, and allow or deny anything."""
+    subject = Pods(resource.key.namespace or None, {}, {}, "unread")
+    actions: tuple[Action, ...] = ("Allow", "Deny")
+    rules = tuple(
+        RuleSpec(direction, number, action, (((Entity("unread"),), ()),), None, ("spec",))
+        for direction in DIRECTIONS
+        for number, action in enumerate(actions)
+    )
+    return PolicySpec(resource, "Admin", 0, subject, rules)
 
 
 def network_policy(resource: Resource) -> PolicySpec:

@@ -10,7 +10,7 @@ from policylint.model import Resource, World
 from policylint.namedtuple import NamedTuple
 from policylint.network import cilium
 from policylint.network.endpoints import Endpoint
-from policylint.network.kinds import CILIUM, KINDS, NETWORK_POLICY
+from policylint.network.kinds import CILIUM, KINDS, NETWORK_POLICY, UNREAD
 from policylint.network.rules import (
     DIRECTIONS,
     Direction,
@@ -19,6 +19,7 @@ from policylint.network.rules import (
     cluster_policy,
     network_policy,
     read_policy,
+    unread_policy,
 )
 from policylint.network.selecting import Chosen, bits_of, numbers_of
 from policylint.network.universe import Universe
@@ -67,6 +68,8 @@ def _read(resource: Resource) -> Iterator[PolicySpec]:
     kind = (resource.key.group, resource.key.kind)
     if kind in CILIUM:
         yield from cilium.policies(resource)
+    elif kind in UNREAD:
+        yield unread_policy(resource)
     else:
         yield read_policy(resource, network_policy if kind == NETWORK_POLICY else cluster_policy)
 
@@ -81,7 +84,6 @@ class Network:
     Attributes:
         policies: all of them, those that are refused among them.
         universe: the ends by number.
-        numbers: the number of each end, by role and key.
     """
 
     def __init__(
@@ -95,10 +97,14 @@ class Network:
         self.world = world
         self.policies = tuple(policies)
         self.universe = Universe(world, ends, policies, others, other_ends)
-        self.numbers = {str(endpoint): number for number, endpoint in enumerate(self.universe.endpoints)}
         self.meaning = Meaning(self.universe)
         self._rows: dict[tuple[object, ...], Row] = {}
         self._entries: dict[tuple[object, ...], tuple[Entry, ...]] = {}
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each end, by its name."""
+        return {str(endpoint): number for number, endpoint in enumerate(self.universe.endpoints)}
 
     @cached_property
     def subjects(self) -> tuple[Chosen, ...]:
@@ -110,23 +116,40 @@ class Network:
         )
 
     @cached_property
-    def _bearing(self) -> list[dict[Direction, list[tuple[int, bool]]]]:
-        """By end and direction, the policies that say anything of it: number, and whether that is certain."""
-        bearing: list[dict[Direction, list[tuple[int, bool]]]] = [
-            {direction: [] for direction in DIRECTIONS} for _ in self.universe.endpoints
-        ]
-        for number, (policy, selected) in enumerate(zip(self.policies, self.subjects, strict=True)):
-            directions = [
-                direction
-                for direction in DIRECTIONS
+    def _directions(self) -> dict[Direction, list[tuple[int, Chosen]]]:
+        """By direction, the policies that say anything of it, with what they select."""
+        return {
+            direction: [
+                (number, selected)
+                for number, (policy, selected) in enumerate(zip(self.policies, self.subjects, strict=True))
                 if direction in policy.isolates or any(rule.direction == direction for rule in policy.rules)
             ]
-            for direction in directions:
-                for subject in numbers_of(selected.sure):
-                    bearing[subject][direction].append((number, True))
-                for subject in numbers_of(selected.maybe & ~selected.sure):
-                    bearing[subject][direction].append((number, False))
+            for direction in DIRECTIONS
+        }
+
+    @cached_property
+    def _bearing(self) -> dict[Direction, list[tuple[tuple[int, bool], ...]]]:
+        """By direction and end, the policies that bear on it: number, and whether that is certain."""
+        bearing: dict[Direction, list[tuple[tuple[int, bool], ...]]] = {}
+        for direction, policies in self._directions.items():
+            listed: list[list[tuple[int, bool]]] = [[] for _ in self.universe.endpoints]
+            for number, selected in policies:
+                for certain, subjects in ((True, selected.sure), (False, selected.maybe & ~selected.sure)):
+                    bears = (number, certain)
+                    for subject in numbers_of(subjects):
+                        listed[subject].append(bears)
+            bearing[direction] = list(map(tuple, listed))
         return bearing
+
+    def _bearing_on(self, subject: int, direction: Direction) -> tuple[tuple[int, bool], ...]:
+        """Return the policies that bear on one end; for one question the others are not looked at."""
+        if "_bearing" in self.__dict__:
+            return self._bearing[direction][subject]
+        return tuple(
+            (number, bool(selected.sure >> subject & 1))
+            for number, selected in self._directions[direction]
+            if selected.maybe >> subject & 1
+        )
 
     @cached_property
     def statuses(self) -> NetworkStatuses:
@@ -178,7 +201,7 @@ class Network:
                         if rule.direction == direction
                     ),
                 )
-                for number, certain in self._bearing[subject][direction]
+                for number, certain in self._bearing_on(subject, direction)
             )
         return entries
 
@@ -194,6 +217,7 @@ class Network:
     def classes(self, direction: Direction) -> list[Class]:
         """Return the ends that selectors can tell apart in one direction, by what bears on them."""
         members: dict[tuple[object, ...], list[int]] = {}
+        assert self._bearing is not None  # for all at once
         for subject in range(len(self.universe.endpoints) - 2):
             members.setdefault(self._class_of(subject, direction), []).append(subject)
         return [
@@ -202,7 +226,7 @@ class Network:
 
     def _class_of(self, subject: int, direction: Direction) -> tuple[object, ...]:
         """Return what decides on an end's row."""
-        bearing = tuple(self._bearing[subject][direction])
+        bearing = self._bearing_on(subject, direction)
         if not bearing or direction == "egress" or not self.universe.names:
             return (direction, bearing)
         endpoint = self.universe.endpoints[subject]

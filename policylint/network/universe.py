@@ -143,6 +143,8 @@ class Universe:
                 perhaps = self.pods if _is_unplaced(peer.home) else inside | self._unplaced
                 selected &= Chosen(inside, perhaps)
             self._answers[key] = selected
+        if peer.family == "unread":
+            return Chosen(0, selected.maybe)
         if peer.family == "core":  # the API leaves open what holds for pods on their node's network
             return Chosen(selected.sure & ~self._host, selected.maybe)
         return selected.within(~self._host)
@@ -179,6 +181,8 @@ class Universe:
                 return Chosen(0, hosts | self._api_server)
             case "names":
                 return Chosen(0, self.addresses.all)
+            case "unread":
+                return Chosen(0, self.everything)
             case "services":
                 return Chosen(0, self.pods)
             case _:

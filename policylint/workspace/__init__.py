@@ -22,7 +22,7 @@ from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.words import count
 from policylint.model.world import Note, Unseen
 from policylint.namedtuple import NamedTuple
-from policylint.network.kinds import KINDS as NETWORK_POLICIES
+from policylint.network.kinds import EVALUATED
 from policylint.outside import belongs
 from policylint.render.live import NOT_LIVE
 from policylint.render.unseen import operated, unseen
@@ -516,9 +516,7 @@ def _coverage(loaded: Loaded, simulations: Sequence[Simulation], *, cut_off: boo
         policies=sum(len(simulation.policies) for simulation in simulations),
         routes=sum(len(simulation.topology.routes) for simulation in simulations),
         gateways=sum(len(simulation.topology.gateways) for simulation in simulations),
-        network_policies=sum(
-            len(simulation.world.of_kind(*kind)) for simulation in simulations for kind in NETWORK_POLICIES
-        ),
+        network_policies=sum(len(simulation.world.of_kind(*kind)) for simulation in simulations for kind in EVALUATED),
         cut_off=cut_off or any(simulation.cut for simulation in simulations),
         unseen=tuple(sorted({str(key) for simulation in simulations for key in simulation.topology.unseen})),
         unevaluated=_unevaluated(simulations),

@@ -1,0 +1,42 @@
+"""GWP616: network policies whose effect is not known: of other engines, or of both versions of one API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.model import Finding, Related
+from policylint.model.words import count
+from policylint.network.kinds import CLUSTER, UNREAD
+from policylint.simulation import Simulation
+
+RULE = "GWP616"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    world = simulation.world
+    for group, kind in UNREAD:
+        policies = world.of_kind(group, kind)
+        if policies:
+            yield Finding(
+                RULE,
+                "note",
+                f"{count(len(policies), f'{kind} of {group}', f'{kind} objects of {group}')} "
+                f"{'is' if len(policies) == 1 else 'are'} not evaluated",
+                policies[0].name_location,
+                resources=tuple(policy.key for policy in policies[:20]),
+                label="what gets to the pods that it may select is not known",
+                field=group,
+            )
+    by_version = {policy.version: policy for kind in reversed(CLUSTER) for policy in reversed(world.of_kind(*kind))}
+    if len(by_version) > 1:
+        (old, first), (new, second) = sorted(by_version.items())[:2]
+        yield Finding(
+            RULE,
+            "note",
+            f"{first.key} is of {old} and {second.key} of {new}: no document says which of one tier comes first",
+            first.location("apiVersion"),
+            resources=(first.key, second.key),
+            label="they are taken to be ordered by priority",
+            related=(Related("the other version", second.location("apiVersion")),),
+            field="versions",
+        )

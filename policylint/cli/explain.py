@@ -95,11 +95,12 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
     """
     from policylint.explain.subject import UnclearError, subjects
     from policylint.model.spelling import spelled
+    from policylint.network.kinds import KINDS
     from policylint.report.explain.radius import radius
 
     simulation, key, _ = subject
     if without in (None, ITSELF):
-        if subject.is_policy:
+        if subject.is_policy or (without == ITSELF and key[:2] in KINDS):
             return radius(simulation, simulation.without(key), key)
         if without == ITSELF:
             raise UnclearError(f"--without wants the policy to leave out: {spelled(key)} is none")
@@ -109,6 +110,6 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
     policy = next((policy for policy in policies if policy.simulation is simulation), None)
     if policy is None:
         return None
-    if not policy.is_policy:
+    if not policy.is_policy and policy.key[:2] not in KINDS:
         raise UnclearError(f"--without wants a policy: {spelled(policy.key)} is none")
     return radius(simulation, simulation.without(policy.key), policy.key, None if subject.is_policy else key)

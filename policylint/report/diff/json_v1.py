@@ -14,6 +14,7 @@ from policylint.report.diff.report import DiffReport
 from policylint.report.findings.fingerprint import fingerprints
 from policylint.report.findings.json_v1 import coverage_entry, finding_entry, suppressed_entries
 from policylint.report.findings.report import counts
+from policylint.report.kit.connections import connection_entry
 from policylint.report.kit.identity import Names, visible_json
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         SettingChange,
         SubjectChange,
     )
-    from policylint.compare.connections import ConnectionChange
     from policylint.policy.results import Effective
     from policylint.session.judge import ConfigurationChange
 
@@ -66,7 +66,7 @@ def write(report: DiffReport) -> str:
     }
     connections = [change for env in environments for change in env.connections]
     if connections:
-        content["connections"] = [_connection(change, names) for change in connections]
+        content["connections"] = [connection_entry(change, names) for change in connections]
     if report.configuration is not None:
         content["configuration"] = _configuration(report, report.configuration)
     if report.silenced:
@@ -243,19 +243,6 @@ def _policy(report: DiffReport, change: PolicyChange, names: Names) -> Entry:
         "after": change.after or None,
         "by": names.keys(change.by),
         "location": report.place(change.location),
-    }
-
-
-def _connection(change: ConnectionChange, names: Names) -> Entry:
-    return {
-        "environment": change.environment,
-        "from": list(change.sources),
-        "to": list(change.targets),
-        "before": change.before,
-        "after": change.after,
-        "change": change.change,
-        "by": names.keys(change.by),
-        "because": change.because,
     }
 
 

@@ -19,7 +19,6 @@ from policylint.report.diff.mermaid import diagram
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
     alike,
-    connection_in_words,
     cut,
     difference,
     finding_parts,
@@ -36,6 +35,7 @@ from policylint.report.diff.wording import (
     whereabouts,
 )
 from policylint.report.findings.markdown import BUDGET, MarkdownPage, finding_row
+from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.escape import code, escape, html, spoken
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
     MARKS,
     alike,
-    connection_in_words,
     cut,
     finding_parts,
     gateways_in_words,
@@ -33,6 +32,7 @@ from policylint.report.diff.wording import (
     words,
 )
 from policylint.report.findings.text import not_seen
+from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.display import Paint, hanging, one_line, place, short_place, width, wrapped
 
 if TYPE_CHECKING:

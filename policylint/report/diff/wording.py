@@ -15,7 +15,6 @@ from policylint.report.kit.display import one_line, place
 
 if TYPE_CHECKING:
     from policylint.compare.change import AttachmentChange, EnvironmentChange, Responsible, SettingChange, SubjectChange
-    from policylint.compare.connections import ConnectionChange
     from policylint.report.diff.report import DiffReport
     from policylint.session.judge import ConfigurationChange
     from policylint.triage import Suppressed
@@ -127,14 +126,6 @@ def verdict_parts(environment: EnvironmentChange) -> list[str]:
     if environment.unknown:
         parts.append(f"{len(environment.unknown)} unknown")
     return parts
-
-
-def connection_in_words(change: ConnectionChange) -> str:
-    """Return `Deployment shop/web to StatefulSet db/postgres: none -> TCP 5432`."""
-    if not change.targets:
-        return f"{leading(change.sources, 3)}: {change.because}"
-    ends = f"{leading(change.sources, 3)} to {leading(change.targets, 3)}"
-    return f"{ends}: {change.before} -> {change.after}"
 
 
 def finding_parts(report: DiffReport) -> list[str]:

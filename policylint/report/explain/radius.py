@@ -11,6 +11,7 @@ from policylint.explain.settings import summary
 from policylint.model import ResourceKey
 from policylint.model.words import count, verb
 from policylint.namedtuple import NamedTuple
+from policylint.report.kit.connections import connection_entry
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation
 from policylint.topology.workloads import workloads_selected
@@ -57,11 +58,26 @@ class Radius(NamedTuple):
         parts += [count(number, kind) for kind, number in sorted(kinds.items())]
         if self.workloads:
             parts.append(count(len(self.workloads), "workload"))
+        if not parts and self.change.connections:
+            opened, closed = self.connections
+            return f"{count(opened, 'way')} {verb(opened, 'opens')}, {count(closed, 'way')} {verb(closed, 'closes')}"
         if not parts:
             return "nothing changes"
         return f"{', '.join(parts)} {verb(len(self.keys) + len(self.workloads), 'changes')}"
 
+    @property
+    def connections(self) -> tuple[int, int]:
+        """How many sets of connections open, and how many close."""
+        opened = sum(change.change in ("opened", "widened") for change in self.change.connections)
+        return opened, len(self.change.connections) - opened
+
     def entry(self, names: Names) -> dict[str, Any]:
+        content = self._settings(names)
+        if self.change.connections:
+            content["connections"] = [connection_entry(change, names) for change in self.change.connections]
+        return content
+
+    def _settings(self, names: Names) -> dict[str, Any]:
         return {
             "policy": names.key(self.policy),
             "changes": [

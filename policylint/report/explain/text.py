@@ -19,6 +19,7 @@ from policylint.model.words import count, leading
 from policylint.policy.results import PolicyState
 from policylint.report.explain.radius import Radius
 from policylint.report.kit import extensions
+from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.display import Paint, aligned, one_line, padded, place, short_place, width, wrapped
 from policylint.report.kit.identity import Names
 
@@ -262,6 +263,13 @@ class ExplanationText:
             yield f"  and {len(radius.folds) - _MOST} more\n"
         if radius.workloads:
             yield f"  workloads: {one_line(leading(radius.workloads, 6))}\n"
+        for connection in radius.change.connections[:_MOST]:
+            mark = "+" if connection.change in ("opened", "widened") else "-"
+            first, *rest = wrapped(one_line(connection_in_words(connection)), self.room - 6)
+            yield f"  {mark} {first}\n"
+            yield from (f"      {part}\n" for part in rest)
+        if len(radius.change.connections) > _MOST:
+            yield f"  and {len(radius.change.connections) - _MOST} more\n"
         for change in radius.change.policies:
             if change.policy != radius.policy and change.before != change.after:
                 yield f"  {one_line(str(change.policy))}: {change.before} -> {change.after}\n"

@@ -17,6 +17,7 @@ _STRATEGIES = {
     "field": "each field by itself, overrides over defaults",
     "units": "by named rule, the more specific keeps its own",
     "union": "all apply together",
+    "each": "each acts by itself",
     "custom": "by rules of its own",
 }
 _GRANULARITIES = {
@@ -46,6 +47,7 @@ _IN_SHORT = {
     "field": "each field",
     "units": "by rule",
     "union": "all apply",
+    "each": "all apply",
     "custom": "own rules",
 }
 _CONFLICTS_IN_SHORT = {

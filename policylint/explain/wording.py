@@ -20,6 +20,7 @@ _STRATEGIES = {
     "field": "2023 edition: per field, overrides before the object's own value before defaults",
     "units": "named rule by named rule",
     "union": "all policies add up",
+    "each": "every policy acts by itself",
     "custom": "by rules of its own",
 }
 _LEVELS = {"gatewayclass": "class", "workload": "object"}

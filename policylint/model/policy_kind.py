@@ -18,6 +18,7 @@ Strategy = Literal[
     "field",
     "units",
     "union",
+    "each",
     "custom",
 ]
 PolicyClass = Literal["Direct", "Inherited", "Other"]

@@ -22,6 +22,7 @@ _GRANULARITY = {
     "field": "field",
     "units": "units",
     "union": "union",
+    "each": "union",
     "custom": "custom",
 }
 

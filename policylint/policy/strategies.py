@@ -17,7 +17,7 @@ from policylint.model import PolicyKind, ResourceKey
 from policylint.policy.declared import is_empty
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.patching import RFC_7386, Pairing, Rules, base_first, by_key, without_repeats
-from policylint.policy.results import Attachment, Declared, Effective
+from policylint.policy.results import Attachment, Declared, Effective, Losses
 from policylint.policy.units import Layer, Leaf, Unit, leaves, named_units
 
 UNION = Rules(lambda _: without_repeats, whole_items=True, agree=True)
@@ -31,6 +31,8 @@ def merge(stack: Stack) -> Effective:
     kind = stack.kind
     if kind.merge.strategy == "field":
         return edition_2023(stack)
+    if kind.merge.strategy == "each" and len(stack.attachments) > 1:
+        return side_by_side(stack)
     whole = all(declared.granularity in _BY_UNIT for each in stack.attachments for declared in each.declared)
     patterns = kind.merge.units if whole else ()
     *above, challenger = stack.attachments
@@ -57,6 +59,17 @@ def merge(stack: Stack) -> Effective:
         challenger = established
     effective = folding.effective(stack.attachments)
     return effective._replace(owners=_owners_by_pointer(folding, patterns)) if patterns else effective
+
+
+def side_by_side(stack: Stack) -> Effective:
+    """Return the fields of all policies, each with the list of its values: every policy acts by itself."""
+    spec: dict[str, list[Any]] = {}
+    owners: dict[Pointer, ResourceKey] = {}
+    for attachment in stack.attachments:
+        for field, value in attachment.declared[0].proper.items():
+            owners[field, len(spec.setdefault(field, []))] = attachment.key
+            spec[field].append(value)
+    return Effective(spec, owners, Losses(), stack.attachments)
 
 
 def _granularity(kind: PolicyKind, established: Declared, challenger: Declared) -> str:

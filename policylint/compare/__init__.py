@@ -102,11 +102,13 @@ def removed_protections(
     for pair, environment in zip(sides, environments, strict=True):
         if "GWP302" in rules:
             from policylint.compare.protection.bypass import protection_bypassed
+            from policylint.compare.protection.logins import logins_removed
             from policylint.compare.protection.removed import authentication_removed
 
             with guarded("GWP302", pair.after):
                 findings += authentication_removed(pair, environment.contexts)
                 findings += protection_bypassed(pair)
+                findings += logins_removed(pair)
         if "GWP304" in rules:
             from policylint.compare.protection.settings import protection_weakened
 

@@ -97,7 +97,7 @@ spec:
   scope: Namespaced
   names:
     kind: {kind}
-    plural: things
+    plural: thingpolicies
   versions:
     - name: v1
       served: true
@@ -133,6 +133,12 @@ TARGETS = (
 )
 def test_policy_crds(tmp_path: Path, kind: str, labels: str, spec: str, expected: list[str]) -> None:
     assert rules(lint(tmp_path, CRD.format(kind=kind, labels=labels, spec=spec))) == expected
+
+
+def test_the_resource_of_a_policy_is_named_as_its_kind(tmp_path: Path) -> None:
+    crd = CRD.format(kind="ThingPolicy", labels=f"{{{GATEWAY_API}/policy: Direct}}", spec=ANYTHING)
+    said = only(lint(tmp_path, crd.replace("plural: thingpolicies", "plural: things")), "GWP511")
+    assert (said.severity, said.pointed_at) == ("note", "things")
 
 
 LOUD_CRD = {"kind": "ThingPolicy", "labels": f"{{{GATEWAY_API}/policy: 'true'}}", "spec": ANYTHING}

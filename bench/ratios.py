@@ -101,6 +101,14 @@ def lint(bench: Bench) -> list[Row]:
     return _against_load(bench, "lint", "10k generated documents", bench.corpus)
 
 
+def rules(bench: Bench) -> list[Row]:
+    """What the rules in CEL of the shipped schemas add to a lint of the generated documents."""
+    without = [sys.executable, str(HERE / "lint_without_rules.py"), str(bench.corpus)]
+    spent = interleaved({"with": bench.lint(bench.corpus), "without": without}, bench.rounds(9, 5), LINT_CODES)
+    what = "lint of 10k documents / the same without rules in CEL, CPU"
+    return [_cpu("rules", what, spent["with"], spent["without"], 1.05)]
+
+
 def trees(bench: Bench) -> list[Row]:
     """Lint of the real repositories together: of the files as they are, and with all that deploys them rendered.
 
@@ -242,6 +250,7 @@ def _yaml_bytes(tree: Path) -> int:
 
 BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "lint": lint,
+    "rules": rules,
     "trees": trees,
     "parse": parse,
     "start": start,

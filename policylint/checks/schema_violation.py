@@ -63,8 +63,10 @@ def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Viola
             return True
         is_judged = has_code or any(target.problem for target in state.targets)
         if violation.code == "rule":
+            if has_code and state.invalid_pointer[: len(violation.pointer)] == violation.pointer:
+                return True
             is_misaimed = any(target.problem in _MISAIMED for target in state.targets)
-            return (has_code or is_misaimed) and "target" in violation.wanted[0]
+            return is_misaimed and "target" in violation.wanted[0]
         if violation.pointer[1:2] and violation.pointer[1] in _TARGETS:
             return is_judged or any(target.lenient for target in state.targets)
     if violation.code != "type" or "string" not in violation.wanted:

@@ -85,8 +85,8 @@ def routes_and_network_policies(simulation: Simulation) -> bool:
 
 
 def broken_objects(simulation: Simulation) -> bool:
-    """Need an object that its schema refuses."""
-    return bool(simulation.broken)
+    """Need an object that its schema refuses, or one of a kind whose schema is not shipped."""
+    return bool(simulation.broken) or any_network_policy(simulation)
 
 
 class RuleEntry(NamedTuple):

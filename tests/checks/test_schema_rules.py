@@ -164,3 +164,13 @@ def test_the_api_server_fills_in_defaults_before_it_judges(tmp_path: Path) -> No
     assert rules(lint(tmp_path, addresses % "192.0.2.7", route(), SERVICE)) == []
     named = GATEWAY + "  addresses: [{type: Hostname, value: edge.example.com}]\n"
     assert rules(lint(tmp_path, named, route(), SERVICE)) == []
+
+
+def test_a_network_policy_is_judged_where_nothing_else_is_wrong(tmp_path: Path) -> None:
+    policy = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: x, namespace: shop}
+spec: {podSelector: {}, ingress: [{from: [{ipBlock: {cidr: nowhere}}]}]}
+"""
+    assert only(lint(tmp_path, policy), "GWP501").message == "NetworkPolicy shop/x is refused: 'nowhere' is no CIDR"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from policylint.checks.conflicting_merge_directives import CODES as MERGING
 from policylint.checks.kit.fixes import rename_key, set_value
 from policylint.checks.kit.locations import path, value_at
 from policylint.checks.kit.schemas import is_surprising, written_text
@@ -55,7 +56,7 @@ def _of_network_policies(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Violation) -> bool:
-    """Return whether another rule reports it: on targets (GWP102, GWP103, GWP107), or on surprising scalars."""
+    """Return whether another rule reports it: on targets (GWP102, GWP103, GWP107), merging (GWP208) or scalars."""
     state = simulation.policies.get(broken.resource.key)
     if state is not None and violation.pointer[:1] == ("spec",):
         has_code = state.invalid_code not in ("", SCHEMA)
@@ -66,6 +67,8 @@ def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Viola
             if has_code and state.invalid_pointer[: len(violation.pointer)] == violation.pointer:
                 return True
             is_misaimed = any(target.problem in _MISAIMED for target in state.targets)
+            if state.invalid_code in MERGING and "override" in violation.wanted[0].lower():
+                return True
             return is_misaimed and "target" in violation.wanted[0]
         if violation.pointer[1:2] and violation.pointer[1] in _TARGETS:
             return is_judged or any(target.lenient for target in state.targets)

@@ -37,7 +37,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             _SUBJECT.get(problem.code, f"document is {says}"),
             Location(Spot(problem.file, problem.line, problem.column)),
             label=problem.message,
-            help=("note: the build that takes it in fails, and nothing of it is applied",) if stops else (),
+            help=simulation.world.stopping.get(problem.file, ()),
             field=problem.code,
         )
 

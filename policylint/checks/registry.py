@@ -213,6 +213,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP911": RuleEntry("not_rendered"),
     "GWP912": RuleEntry("unresolved_variable"),
     "GWP913": RuleEntry("orphan_manifest", runs="on request"),
+    "GWP914": RuleEntry("build_fails"),
 }
 """Id → rule."""
 ON_REQUEST = frozenset(rule for rule, entry in RULES.items() if entry.runs == "on request")

@@ -75,7 +75,8 @@ class Resource:
         document: the document that holds it.
         root: the pointer of the object inside the document (empty, or `items/3` in a `kind: List`).
         sources: the places of its values, if not all of them are in `document` below `root`.
-        provisional: whether it may be deployed with other values: something that changes it could not be rendered.
+        provisional: why it may be deployed with other values (a patch that could not be applied…); "" where it is
+            whole.
 
     Attributes:
         spec, metadata: of the body, empty where it has none.
@@ -93,7 +94,7 @@ class Resource:
         root: Pointer = (),
         sources: Sources | None = None,
         *,
-        provisional: bool = False,
+        provisional: str = "",
     ) -> None:
         self.key = key
         self.version = version
@@ -107,7 +108,7 @@ class Resource:
         self.answers: dict[object, tuple[Any, tuple[object, ...]]] | None = None
 
     def replaced(
-        self, *, key: ResourceKey | None = None, body: dict[str, Any] | None = None, provisional: bool = False
+        self, *, key: ResourceKey | None = None, body: dict[str, Any] | None = None, provisional: str = ""
     ) -> Resource:
         """Return a copy with another identity or body, or less certain, which is written where this one is."""
         return Resource(

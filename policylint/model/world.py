@@ -23,16 +23,18 @@ class Note(NamedTuple):
     """A message of rendering about its own input: the finding of a GWP91x rule, before it is one.
 
     Args:
-        rule: GWP911 (not rendered) or GWP912 (unresolved variable).
+        rule: GWP911 (not rendered), GWP912 (unresolved variable) or GWP914 (build fails).
         code: what happened, for fingerprints: `missing-file`, `cycle`, `patch-without-target`…
         message: one sentence for users.
         location: where its cause is written.
+        help: lines such as `note: …`.
     """
 
     rule: str
     code: str
     message: str
     location: Location
+    help: tuple[str, ...] = ()
 
 
 OPERATED = frozenset(
@@ -184,7 +186,7 @@ class World:
         notes: what rendering reported: GWP911, GWP912.
         partial: whether this comes from a tree, which leaves out what nobody commits (docs/design/field-notes.md §1,
             need 1).
-        stopping: files, as shown, that cannot be read and without which a deployment fails.
+        stopping: files, as shown, that cannot be read and without which a deployment fails → what that takes away.
         plain: whether the objects stand in plain files, and nothing says that these are deployed together.
         alternative: whether this is one of several alternatives among plain files.
         entries: where its deployments begin, files and directories below the root, each with the files and directories
@@ -206,7 +208,7 @@ class World:
         orphans: Mapping[ResourceKey, Resource] | None = None,
         notes: Iterable[Note] = (),
         partial: bool = False,
-        stopping: frozenset[str] = frozenset(),
+        stopping: Mapping[str, tuple[str, ...]] | None = None,
         plain: bool = False,
         alternative: bool = False,
         entries: Mapping[str, Collection[str]] | None = None,
@@ -216,7 +218,7 @@ class World:
         self.plain = plain
         self.alternative = alternative
         self.entries: Mapping[str, Collection[str]] = entries or {}
-        self.stopping = stopping
+        self.stopping: Mapping[str, tuple[str, ...]] = stopping or {}
         self.partial = partial
         self.orphans: Mapping[ResourceKey, Resource] = orphans or {}
         self.notes = tuple(notes)

@@ -25,6 +25,7 @@ from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
 from policylint.render.overlays import overlays, plain
 from policylint.render.provenance import Manifest, Provenance, fill_in_namespace, manifests_of
+from policylint.render.stops import Stops, lacking, stops
 from policylint.render.tree import Tree, inside, join
 from policylint.sources import Source
 
@@ -48,7 +49,8 @@ class Environment(NamedTuple):
         not_rendered: sentences for the coverage line.
         orphans: Services, objects of Gateway API and of policies in files that nothing deploys in any environment.
         problems: what is wrong with files that something deploys.
-        stopping: files, as shown, that this environment deploys and that are no YAML: the whole build fails.
+        stopping: files, as shown, that this environment deploys and that are no YAML → what that takes away: the
+            whole build fails.
         entries: where its deployments begin, and what each of them deploys (`Deployed.entries`).
     """
 
@@ -59,7 +61,7 @@ class Environment(NamedTuple):
     not_rendered: tuple[str, ...]
     orphans: dict[ResourceKey, Resource]
     problems: list[Problem]
-    stopping: frozenset[str]
+    stopping: dict[str, tuple[str, ...]]
     entries: Mapping[str, Collection[str]]
 
 
@@ -108,8 +110,11 @@ def environments(
     left_out = _left_out(tree, reached, groups)
     if unreadable_orphans:
         left_out = [f"{count(unreadable_orphans, 'file')} that nothing deploys and that cannot be read", *left_out]
+    unreadable = {tree.path_of(problem.file): problem.file for problem in problems if problem.code == YAML_SYNTAX}
+    absent = lacking(tree, clusters.values())
+    stopped = stops(clusters, absent, unreadable, groups)
     known = [
-        _environment(name, deployed, tree, charts, orphans, problems, left_out, groups)
+        _environment(name, deployed, tree, charts, orphans, problems, left_out, groups, stopped[name])
         for name, deployed in sorted(clusters.items())
     ]
     cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
@@ -122,7 +127,7 @@ def _incomplete(environment: Environment, cut: Cut) -> Environment:
     journal = Journal()
     journal.cut_off(cut)
     return environment._replace(
-        resources=[resource.replaced(provisional=True) for resource in environment.resources],
+        resources=[resource.replaced(provisional="rendering was cut off") for resource in environment.resources],
         gaps=[*environment.gaps, *journal.gaps],
         notes=[*journal.notes, *environment.notes],
         not_rendered=("not rendered whole: cut off", *environment.not_rendered),
@@ -208,10 +213,11 @@ def _environment(
     problems: list[Problem],
     left_out: Sequence[str],
     groups: frozenset[str],
+    stopped: Stops,
 ) -> Environment:
     made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts)
     lacks_helm = charts is not None and not charts.available
-    notes = deployed.journal.notes
+    notes = [*stopped.notes, *(note for note in deployed.journal.notes if note not in stopped.causes)]
     sentences = [*_sentences(notes, "not rendered: helm is not installed" if lacks_helm else "not rendered")]
     if unknown:
         sentences.insert(0, f"{count(unknown, 'HelmRelease')} of {known + unknown} not rendered")
@@ -225,11 +231,6 @@ def _environment(
             tree.placing.spend(_FOR_AN_OBJECT + 2 * manifest.weight)
             resources += _placed(manifest, tree.cluster_scoped)
     notes += _unresolved(resources, groups)
-    stopping = frozenset(
-        problem.file
-        for problem in problems
-        if problem.code == YAML_SYNTAX and _is_reached(tree.path_of(problem.file), deployed.reached)
-    )
     return Environment(
         name,
         resources,
@@ -238,13 +239,9 @@ def _environment(
         tuple(sentences),
         orphans,
         problems,
-        stopping,
+        stopped.files,
         deployed.entries,
     )
-
-
-def _is_reached(path: str, reached: set[str]) -> bool:
-    return path in reached or (is_kustomization_path(path) and path.rpartition("/")[0] in reached)
 
 
 def without_repeats(resources: Iterable[Resource]) -> Iterator[Resource]:

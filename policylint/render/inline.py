@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from policylint.documents import Document, Pointer, Position, read
+from policylint.documents import Document, Pointer, Position, Problem, read
 from policylint.model import Spot
 from policylint.render.provenance import Provenance
 
@@ -45,15 +45,15 @@ class Texts:
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[list[Document], str]] = {}
+        self._known: dict[str, tuple[list[Document], Problem | None]] = {}
 
-    def documents(self, text: str, source: Provenance) -> tuple[list[tuple[Any, Provenance]], str]:
+    def documents(self, text: str, source: Provenance) -> tuple[list[tuple[Any, Provenance]], Problem | None]:
         """Return the documents of a text written at `source`, each with its provenance, and what is wrong with the
-        text, "" for nothing."""
+        text."""
         known = self._known.get(text)
         if known is None:
             reading = read(text.encode("utf-8", "replace"), "")
-            problem = next((problem.message for problem in reading.problems if problem.code != "duplicate-key"), "")
+            problem = next((problem for problem in reading.problems if problem.code != "duplicate-key"), None)
             known = self._known[text] = (reading.documents, problem)
         documents, problem = known
         return [(document.value, Provenance(Inline(source, document, text))) for document in documents], problem

@@ -11,6 +11,8 @@ from policylint.namedtuple import NamedTuple
 from policylint.render.provenance import Provenance
 
 NOT_RENDERED = "GWP911"
+_Place = tuple[str, str, tuple[str | int, ...]]
+"""Message, file and pointer."""
 _ONLY_CRDS = re.compile(r"crds?\b|standard-install|experimental-install", re.IGNORECASE)
 
 
@@ -28,20 +30,49 @@ class Gap(NamedTuple):
     gateway_api: bool = True
 
 
-class Journal:
-    """The notes and gaps of one environment, each once, in the order found."""
+class Failure(NamedTuple):
+    """A reason for which a kustomization cannot be built, and nothing of it is applied.
 
-    __slots__ = ("_gaps", "_notes")
+    Args:
+        note: what and where.
+        lacking: the path below the root that the build needs: it fails where git does not have it; "" where it fails
+            anyway.
+    """
+
+    note: Note
+    lacking: str = ""
+
+
+class Journal:
+    """The notes, gaps and failures of one environment, each once, in the order found."""
+
+    __slots__ = ("_failures", "_gaps", "_notes")
 
     def __init__(self) -> None:
-        self._notes: dict[tuple[str, str, tuple[str | int, ...]], Note] = {}
+        self._notes: dict[_Place, Note] = {}
         self._gaps: dict[Gap, None] = {}
+        self._failures: dict[_Place, Failure] = {}
 
-    def note(self, message: str, source: Provenance, *, code: str) -> None:
-        """Record a finding about the renderer's input."""
+    def note(
+        self, message: str, source: Provenance, *, code: str, fails: bool = False, lacking: str | None = None
+    ) -> None:
+        """Record a finding about the renderer's input.
+
+        Args:
+            fails: whether kustomize certainly refuses to build it.
+            lacking: the path below the root that the build needs.
+        """
         place = (message, source.document.file, source.pointer)
         if place not in self._notes:
             self._notes[place] = Note(NOT_RENDERED, code, message, Location(source.document, source.pointer))
+        if fails or lacking:
+            self._failures.setdefault(place, Failure(self._notes[place], lacking or ""))
+
+    def fail(self, message: str, source: Provenance, *, code: str) -> None:
+        """Record that kustomize certainly refuses to build something, though it is read here."""
+        place = (message, source.document.file, source.pointer)
+        note = Note(NOT_RENDERED, code, message, Location(source.document, source.pointer))
+        self._failures.setdefault(place, Failure(note))
 
     def cut_off(self, cut: Cut) -> None:
         """Record that rendering ended before it was done: there may be anything more."""
@@ -70,11 +101,12 @@ class Journal:
         """Add what was recorded while something was rendered that is used here, too."""
         self._notes.update({key: note for key, note in other._notes.items() if key not in self._notes})
         self._gaps.update(other._gaps)
+        self._failures.update(other._failures)
 
     @property
     def size(self) -> int:
-        """The number of notes and gaps."""
-        return len(self._notes) + len(self._gaps)
+        """The number of notes, gaps and failures."""
+        return len(self._notes) + len(self._gaps) + len(self._failures)
 
     @property
     def notes(self) -> list[Note]:
@@ -83,3 +115,7 @@ class Journal:
     @property
     def gaps(self) -> list[Gap]:
         return list(self._gaps)
+
+    @property
+    def failures(self) -> list[Failure]:
+        return list(self._failures.values())

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from policylint.load.objects import is_kustomization_file
 from policylint.model import text
 from policylint.namedtuple import NamedTuple
-from policylint.render.flux.deployment import Deployed
+from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
 from policylint.render.live import ENVIRONMENT_MARKERS, lessons
@@ -88,9 +88,12 @@ def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence
             for directory in part.directories:
                 output = built[directory]
                 tree.placing.spend(_STEPS * len(output.manifests) + len(output.reached) + output.journal.size)
-                deployed.manifests.extend(
+                copies = [
                     manifest.copy() for manifest in output.manifests if not before or _key(manifest) not in before
-                )
+                ]
+                deployed.manifests.extend(copies)
+                failures = output.journal.failures
+                deployed.builds.append(Build("kustomize builds", directory, failures, output.reached, copies))
                 deployed.journal.add(output.journal)
                 deployed.reach(directory, output.reached)
             known.update(_key(manifest) for manifest in deployed.manifests)

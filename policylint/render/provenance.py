@@ -100,7 +100,8 @@ class Manifest:
         body, origin: the object as it is by now, and where it is written.
         names: the (namespace, name) pairs it has had before, oldest first: patches may name any of them.
         hashed: for what a generator makes: the suffix its name will end in.
-        provisional: whether it may be deployed with other values: something that changes it could not be applied.
+        provisional: why it may be deployed with other values: what changes it could not be applied; "" where it is
+            whole.
         weight: about how many values there are in it.
     """
 
@@ -112,7 +113,7 @@ class Manifest:
         origin: Provenance,
         names: tuple[tuple[str, str], ...] = (),
         hashed: str = "",
-        provisional: bool = False,
+        provisional: str = "",
         weight: int = 20,
     ) -> None:
         self.body = body
@@ -165,6 +166,10 @@ class Manifest:
     def put(self, pointer: Pointer, value: Any, source: Provenance) -> None:
         """Set the value at a pointer, written at `source`."""
         self.body, self.origin = put(self.body, self.origin, pointer, value, source)
+
+    def leave_open(self, reason: str) -> None:
+        """Note why the object may be deployed with other values; the first reason stays."""
+        self.provisional = self.provisional or reason
 
     def remember(self) -> None:
         """Note the present namespace and name before they change."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -215,6 +215,10 @@ class Tree:
         if path not in self._fetched:
             self._fetched[path] = self._fetch(path)
         return self._fetched[path]
+
+    def lacking(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of some paths below the root that git certainly does not have."""
+        return self._source.lacking(paths) if paths else frozenset()
 
     def shown(self, path: str) -> str:
         """Return the path as users know it."""

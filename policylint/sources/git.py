@@ -33,8 +33,8 @@ _REFETCH: Final = (
 )
 _EMPTY_TREES: Final = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 
-FILE, LINK, SUBMODULE, DIRECTORY = "100", "120000", "160000", "040000"
-"""Modes of entries: regular files have two, executable or not."""
+FILE, LINK, DIRECTORY = "100", "120000", "040000"
+"""Modes of entries beside SUBMODULE: regular files have two, executable or not."""
 
 
 class RevisionError(UsageError):

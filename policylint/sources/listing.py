@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from policylint.outside import git_command, git_environment, is_below
@@ -14,6 +14,8 @@ from policylint.sources.regular_file import in_words
 from policylint.sources.selection import MANIFESTS
 from policylint.sources.source import GIT, SPARSE, SourceProblem
 
+SUBMODULE: Final = "160000"
+"""The mode of a submodule."""
 GIT_TIMEOUT: Final = 60.0
 # Never manifests of the tree itself: version control, caches, vendored packages.
 _NEVER_ENTERED: Final = frozenset(
@@ -45,6 +47,61 @@ def git_files(directory: str, shown: str) -> tuple[list[str], list[SourceProblem
     files = "1 file is" if left_out == 1 else f"{left_out} files are"
     message = f"{files} left out by the sparse checkout: what is in them was not seen; `git sparse-checkout disable`"
     return sorted(tags), [SourceProblem(SPARSE, message, shown)]
+
+
+_SCRIPTS: Final = (
+    ":(glob)**/Makefile", ":(glob)**/*.mk", ":(glob)**/*.sh", ":(glob)**/*.py", ":(glob)**/*.go", ":(glob)**/*.ts",
+    ":(glob)**/justfile", ":(glob)**/.justfile", ":(glob)**/*.just", ":(glob)**/Taskfile*", ":(glob)**/.taskfiles/**",
+    ":(glob).github/**", ":(glob)**/.gitlab-ci*", ":(glob)**/Jenkinsfile*", ":(glob)**/Tiltfile*",
+    ":(glob)**/skaffold*", ":(glob)**/Dockerfile*", ":(glob)**/*.tf", ":(glob)**/*.toml", ":(glob)**/package.json",
+)  # fmt: skip
+"""Files that may make others, as pathspecs."""
+
+
+def committed(top: str) -> tuple[list[str], set[str]]:
+    """Return what git has of a work tree, and which of it is not on disk: submodules, and what a sparse checkout leaves
+    out."""
+    answer = _git(top, "ls-files", "-z", "-s", "-t") or b""
+    records = [record.partition("\t") for record in os.fsdecode(answer).split("\0") if record]
+    elsewhere = {path for about, _, path in records if about.startswith("S ") or about[2:8] == SUBMODULE}
+    return [path for _, _, path in records], elsewhere
+
+
+def unexplained(top: str, paths: Collection[str], known: Collection[str], elsewhere: Collection[str]) -> frozenset[str]:
+    """Return those of some paths that git neither has nor ignores, and that no script of the work tree names; none
+    where git does not say.
+
+    A file of a sort of which git has none, scripts in a repository of YAML alone say, lies outside of what was
+    committed here.
+
+    Args:
+        known: all paths that git has.
+        elsewhere: those among them that are not read: submodules, and what is left out.
+    """
+    sorts = {_sort(path) for path in known}
+    plain = [
+        path
+        for path in paths
+        if _sort(path) in sorts and not any(path == place or path.startswith(f"{place}/") for place in elsewhere)
+    ]
+    if not plain:
+        return frozenset()
+    try:
+        ignored = _git(top, *_own_ignores(top), "check-ignore", "-z", "--stdin", stdin="\0".join(plain), answers=(0, 1))
+        names = sorted({path.rpartition("/")[2] for path in plain})
+        patterns = [word for name in names for word in ("-e", name)]
+        made = _git(top, "grep", "-h", "-o", "-z", "-I", "-F", *patterns, "--", *_SCRIPTS, answers=(0, 1))
+    except TimeoutError:
+        return frozenset()
+    if ignored is None or made is None:
+        return frozenset()
+    somewhere = {*os.fsdecode(ignored).split("\0"), *os.fsdecode(made).replace("\n", "\0").split("\0")}
+    return frozenset(path for path in plain if not {path, path.rpartition("/")[2]} & somewhere)
+
+
+def _sort(path: str) -> str:
+    """Return the suffix of a file, or its name where it has none."""
+    return path.rpartition("/")[2].rpartition(".")[2]
 
 
 def walk(directory: str, shown: Callable[[str], str]) -> tuple[list[str], list[SourceProblem]]:
@@ -110,8 +167,11 @@ def _own_ignores(directory: str) -> tuple[str, ...]:
     return ("-c", "core.excludesFile=") if scope.startswith((b"local", b"worktree")) else ()
 
 
-def _git(directory: str, *arguments: str) -> bytes | None:
+def _git(directory: str, *arguments: str, stdin: str = "", answers: Collection[int] = (0,)) -> bytes | None:
     """Return what git prints; None if it fails or is not installed.
+
+    Args:
+        answers: the exit codes with which it has not failed.
 
     Raises:
         TimeoutError: no answer in time.
@@ -128,10 +188,10 @@ def _git(directory: str, *arguments: str) -> bytes | None:
             timeout=GIT_TIMEOUT,
             check=False,
             env=git_environment(),
-            stdin=subprocess.DEVNULL,
+            input=os.fsencode(stdin),
         )
     except subprocess.TimeoutExpired as error:
         raise TimeoutError from error
     except OSError:
         return None
-    return done.stdout if done.returncode == 0 else None
+    return done.stdout if done.returncode in answers else None

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 from policylint.outside import is_below
-from policylint.sources.git import FILE, LINK, SUBMODULE, Repository, TreeEntry
+from policylint.sources.git import FILE, LINK, Repository, TreeEntry
+from policylint.sources.listing import SUBMODULE, unexplained
 from policylint.sources.selection import (
     MANIFESTS,
     OUTSIDE,
@@ -121,6 +122,14 @@ class Revision(ListedSource):
         if directory:  # asked of every path that a kustomization names, so the rest is not looked at
             first, last = bisect_left(paths, f"{directory}/"), bisect_left(paths, f"{directory}0")  # `0` follows `/`
         return [path for path in paths[first:last] if self._entries[path].mode.startswith(FILE)]
+
+    def lacking(self, paths: Collection[str]) -> frozenset[str]:
+        top = self._repository.top
+        if top is None:
+            return frozenset()
+        absent = [path for path in paths if not self._is_there(path)]
+        submodules = {path for path, entry in self._entries.items() if entry.mode == SUBMODULE}
+        return unexplained(top, absent, self._entries, submodules) if absent else frozenset()
 
     def _is_there(self, place: str) -> bool:
         return not place or place in self._entries or self._is_directory(place)

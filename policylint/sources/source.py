@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 # Codes are part of the tool's output: never renamed, never reused. Those also found in documents/ mean the same there.
@@ -136,6 +136,13 @@ class Source(Protocol):
 
     def files_below(self, directory: str) -> list[str]:
         """Return all files below a directory, of any kind, by their paths below the root; links are not followed."""
+
+    def lacking(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of some paths below the root that git certainly does not have.
+
+        What git ignores, what lies in a submodule or outside of a sparse checkout, and what a script of the repository
+        names, which may make it, is somewhere else.
+        """
 
     def text(self, path: str) -> list[str]:
         """Return the lines of a file, for snippets; none if it cannot be read any more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem, lines_of
@@ -57,6 +57,9 @@ class Text:
 
     def files_below(self, directory: str) -> list[str]:  # noqa: ARG002 - as every Source
         return []
+
+    def lacking(self, paths: Collection[str]) -> frozenset[str]:  # noqa: ARG002 - as every Source
+        return frozenset()
 
     def text(self, path: str) -> list[str]:
         return lines_of(self._data) if path == NAME else []

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
 from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs, git_root, is_below
-from policylint.sources.listing import git_files, walk
+from policylint.sources.listing import committed, git_files, unexplained, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
 from policylint.sources.selection import (
     MANIFESTS,
@@ -91,6 +91,13 @@ class WorkTree(ListedSource):
 
     def files_below(self, directory: str) -> list[str]:
         return sorted(self._walked(directory, lambda step: step == ".git"))
+
+    def lacking(self, paths: Collection[str]) -> frozenset[str]:
+        root = self._root
+        if root is None or git_root(root) != root:
+            return frozenset()
+        absent = [path for path in paths if not os.path.lexists(os.path.join(root, path))]
+        return unexplained(root, absent, *committed(root)) if absent else frozenset()
 
     def _walked(self, directory: str, is_hidden: Callable[[str], bool]) -> Iterator[str]:
         """Yield every file below a directory, step by step, by its path below the root; links are not followed.

@@ -351,7 +351,7 @@ class _Tree(NamedTuple):
             journal = Journal()
             journal.cut_off(cut)
             notes = journal.notes
-            objects = [resource.replaced(provisional=True) for resource in objects]
+            objects = [resource.replaced(provisional="rendering was cut off") for resource in objects]
             for gap in journal.gaps:
                 made_elsewhere.add(gap.reason)
         worlds = list(self._worlds(objects, catalog, alternatives=alternatives))

@@ -80,7 +80,8 @@ def test_nonsense_is_survived(tmp_path: Path, kustomization: str) -> None:
 
 @pytest.mark.parametrize(("broken", "code"), BROKEN.values(), ids=BROKEN)
 def test_a_finding_each_at_the_line_that_is_wrong(tmp_path: Path, broken: str, code: str) -> None:
-    """Seen from the outside: a GWP911 in the broken application, and the one beside it is checked all the same."""
+    """Seen from the outside: a finding in the broken application, an error where kustomize refuses it, and the one
+    beside it is checked all the same."""
     files = cluster(
         kustomization("app", "./a/app"),
         **{
@@ -92,8 +93,8 @@ def test_a_finding_each_at_the_line_that_is_wrong(tmp_path: Path, broken: str, c
         },
     )
     found = workspace(tmp_path, files)
-    (finding,) = [each for each in found.findings() if each.rule == "GWP911"]
-    assert finding.severity == "note"
+    (finding,) = [each for each in found.findings() if each.rule in ("GWP911", "GWP914")]
+    assert (finding.rule, finding.severity) in (("GWP911", "note"), ("GWP914", "error"))
     assert codes(found) == [code]
     assert "kustomization.yaml:" in place(finding.location, tmp_path)
     assert deployed(found) == {"prod": ["HTTPRoute default/shop", "HTTPRoute default/well"]}

@@ -72,7 +72,7 @@ def _patch(application: Manifest, values: Parameters, owner: Manifest, tree: Tre
         patch = go_template.filled_in(owner.spec["templatePatch"], values, tree.budget)
         documents, problem = tree.texts.documents(patch, place)
         if problem:
-            raise go_template.UncertainError(problem)
+            raise go_template.UncertainError(problem.message)
     except go_template.UncertainError as error:
         journal.note(f"what this patch makes of {owner} is not known: {error}", place, code="template-patch")
         journal.gap(f"{owner}, whose templatePatch is not rendered, may deploy it")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.budget import size_of
 from policylint.model import is_symbolic, mapping, sequence, text
-from policylint.render.flux.deployment import Deployed, Kustomization, amended
+from policylint.render.flux.deployment import Build, Deployed, Kustomization, amended
 from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import live_manifests
 from policylint.render.helm import app_template
@@ -133,6 +133,8 @@ class Argo:
             self._budget.spend(len(built.reached) + built.journal.size)
             cluster.journal.add(built.journal)
             cluster.reach(directory, {*built.reached, self._tree.kustomization_file(directory) or ""})
+            build = Build("Argo CD applies", directory, built.journal.failures, built.reached, built.manifests)
+            cluster.builds.append(build)
             return built.manifests
         if self._tree.read(f"{directory}/Chart.yaml") is not None or source.get("plugin"):
             cluster.journal.gap(f"{owner} may create it; its source is not rendered", namespace)

@@ -15,7 +15,7 @@ from policylint.model import Spot, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.resource_sets import expanded
 from policylint.render.flux.substitution import DISABLED, filled_in
-from policylint.render.journal import Journal
+from policylint.render.journal import Failure, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.metadata import add_annotations, add_labels
 from policylint.render.kustomize.patches import apply_patches, patches
@@ -31,6 +31,24 @@ Kustomization = tuple[dict[str, Any], Provenance]
 """The body of a kustomization, and where it is written."""
 
 
+class Build(NamedTuple):
+    """One build of which all is applied, or nothing.
+
+    Args:
+        by: who does it, with a verb: `Flux applies`.
+        directory: what is built.
+        failures: why it may fail.
+        reached: files and directories that are read for it.
+        manifests: what comes of it.
+    """
+
+    by: str
+    directory: str
+    failures: list[Failure]
+    reached: set[str]
+    manifests: list[Manifest]
+
+
 class Deployed(NamedTuple):
     """The contents of one cluster.
 
@@ -40,17 +58,19 @@ class Deployed(NamedTuple):
         reached: files and directories that something deploys.
         entries: the files and directories at which a deployment begins, each with the files and directories that it
             deploys: Kustomizations, Applications, synced directories, kustomizations that no other one takes in.
+        builds: what is applied whole or not at all.
     """
 
     manifests: list[Manifest]
     journal: Journal
     reached: set[str]
     entries: dict[str, set[str]]
+    builds: list[Build]
 
     @classmethod
     def empty(cls) -> Deployed:
         """Return what lands in a cluster to which nothing is deployed yet."""
-        return cls([], Journal(), set(), {})
+        return cls([], Journal(), set(), {}, [])
 
     def reach(self, entry: str, paths: Iterable[str]) -> None:
         """Take down what is deployed at an entry."""
@@ -164,6 +184,8 @@ class Cluster:
         self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
         self._journal.add(built.journal)
         self._deployed.reach(directory, built.reached)
+        build = Build("Flux applies", directory, built.journal.failures, built.reached, built.manifests)
+        self._deployed.builds.append(build)
         if owner is not None:
             self._deployed.reach(self._tree.path_of(owner.file), (directory,))
             common, post_build = mapping(owner.spec.get("commonMetadata")), mapping(owner.spec.get("postBuild"))

@@ -126,7 +126,9 @@ def _released(
     if not values.seen:
         journal.gap(f"{manifest} may create it; not all of its values are seen", release.namespace)
         for made in objects:
-            made.provisional = True
+            made.leave_open(f"not all values of {manifest} were seen")
+    for made in objects if manifest.provisional else ():
+        made.leave_open(manifest.provisional)
     return _Installed(_post_rendered(objects, manifest, tree, journal), is_known=True)
 
 

@@ -7,11 +7,12 @@ where the real kustomize would stop: a finding each, and as much of the picture 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policylint.budget import size_of
 from policylint.documents import read
+from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.model import Spot, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render.journal import Journal
@@ -20,11 +21,12 @@ from policylint.render.kustomize.generators import add_hash, generated
 from policylint.render.kustomize.metadata import add_annotations, add_labels, add_to_names, set_namespace
 from policylint.render.kustomize.name_references import BUILT_IN, NameReference, configured, follow
 from policylint.render.kustomize.patches import KustomizePatch, apply_patches, patches
+from policylint.render.kustomize.refusals import refusals
 from policylint.render.kustomize.replacements import ReplacementError, replace
 from policylint.render.kustomize.targets import Targets
 from policylint.render.origins import locate
 from policylint.render.provenance import Manifest, Provenance, entries, manifests_of
-from policylint.render.tree import Tree, join
+from policylint.render.tree import Tree, inside, join
 
 if TYPE_CHECKING:
     from policylint.render.helm.charts import Charts
@@ -42,6 +44,9 @@ _REMOTE = re.compile(
 _NOT_BUILT_IN = ("transformers", "generators", "validators", "vars", "helmChartInflationGenerator")
 _CHANGING = ("transformers", "vars")
 """Those of them that change objects."""
+
+
+_Id = tuple[str, str, str, str]
 
 
 class Built(NamedTuple):
@@ -179,6 +184,8 @@ class _Run:
         self._above = (*above, directory)
         self._budget = kustomizer.budget
         self._at = self._budget.bounded("this kustomization", origin)
+        self._known = {_id(manifest): manifest for manifest in manifests}
+        """The objects so far, by what tells them apart."""
         self._journal = Journal()
         self._reached = {directory}
         self._unseen = False
@@ -189,7 +196,7 @@ class _Run:
         with self._at:
             self._build()
             return Built(self._manifests, self._journal, self._reached, self._origin)
-        self._leave_open()
+        self._leave_open("rendering was cut off")
         return Built(self._manifests, self._journal, self._reached, self._origin)
 
     def _build(self) -> None:
@@ -200,6 +207,8 @@ class _Run:
         """
         body, origin, journal = self._body, self._origin, self._journal
         self._budget.spend(_FOR_A_KUSTOMIZATION)
+        for message, place in refusals(body, origin):
+            journal.fail(message, place, code="kustomization-refused")
         for field in ("resources", "bases"):
             for entry, place in self._entries(field, "this resource"):
                 self._resource(text(entry), place)
@@ -217,8 +226,9 @@ class _Run:
                     if "\n" not in text(entry) and _REMOTE.search(text(entry)):
                         journal.remote(text(entry), place)
                 self._unseen = True
-        if any(body.get(name) for name in _CHANGING):
-            self._leave_open()
+        changing = [name for name in _CHANGING if body.get(name)]
+        if changing:
+            self._leave_open(f"`{changing[0]}` of {origin.document.file} are not rendered")
         self._unseen = self._unseen or bool(journal.gaps)
         self._transform()
 
@@ -238,6 +248,8 @@ class _Run:
             self._change("namespace", len(namespace))
             set_namespace(self._manifests, namespace, origin.child("namespace"), self._kustomizer.cluster_scoped)
             self._journal.move(namespace)
+            self._known.clear()
+            self._admit(self._manifests, origin.child("namespace"))
         prefix, suffix = text(body.get("namePrefix")), text(body.get("nameSuffix"))
         if prefix or suffix:
             self._change("namePrefix" if prefix else "nameSuffix", len(prefix) + len(suffix))
@@ -272,6 +284,7 @@ class _Run:
             if documents is not None:
                 manifests = manifests_of(documents)
                 self._budget.spend(_FOR_AN_OBJECT * len(manifests))
+                self._admit(manifests, place)
                 self._manifests.extend(manifests)
                 self._reached.add(path)
                 self._unseen |= not documents
@@ -282,7 +295,7 @@ class _Run:
         elif path is None:
             self._journal.note(f"resource {entry!r} is outside of the tree", place, code="outside")
         else:
-            self._journal.note(f"resource {entry!r} is not there", place, code="missing-file")
+            self._journal.note(f"resource {entry!r} is not there", place, code="missing-file", lacking=path)
             # Encrypted Secrets are often kept out of the tree; were it a route, nothing here could be built.
             self._journal.gap(f"{entry}, which is not there, may hold it", gateway_api=False)
 
@@ -292,13 +305,22 @@ class _Run:
             self._unseen = True
             return
         if self._tree.kustomization_file(path) is None:
-            self._journal.note(f"directory {entry!r} has no kustomization", place, code="missing-file")
+            lacking = inside(path, KUSTOMIZATION_FILES[0])
+            self._journal.note(f"directory {entry!r} has no kustomization", place, code="missing-file", lacking=lacking)
             self._unseen = True
             return
         base = self._kustomizer.base(path, self._above)
         self._take_in(base)
+        self._admit(base.manifests, place)
         self._manifests.extend(manifest.copy() for manifest in base.manifests)
         self._unseen |= bool(base.journal.notes)
+
+    def _admit(self, manifests: Iterable[Manifest], place: Provenance) -> None:
+        """Note an object that is there already: kustomize then builds nothing."""
+        for manifest in manifests:
+            earlier = self._known.setdefault(_id(manifest), manifest)
+            if earlier is not manifest and manifest.name and not (earlier.provisional or manifest.provisional):
+                self._journal.fail(f"{manifest} is there twice", place, code="duplicate")
 
     def _component(self, entry: str, place: Provenance) -> None:
         """Run a component over what there is so far."""
@@ -310,17 +332,20 @@ class _Run:
             built = _Run(self._kustomizer, path, *kustomization, self._manifests, self._above).built()
             self._take_in(built)
             self._manifests = built.manifests
+            self._known = {_id(manifest): manifest for manifest in self._manifests}
         else:
-            self._leave_open()
+            self._leave_open(f"component {entry!r} was not seen")
             if _REMOTE.search(entry):
                 self._journal.remote(entry, place)
             else:
-                self._journal.note(f"component {entry!r} is not there", place, code="missing-file")
+                message = f"component {entry!r} is not there"
+                lacking = None if path is None else inside(path, KUSTOMIZATION_FILES[0])
+                self._journal.note(message, place, code="missing-file", lacking=lacking)
 
-    def _leave_open(self) -> None:
+    def _leave_open(self, reason: str) -> None:
         """Mark the objects as changed by something that was not seen."""
         for manifest in self._manifests:
-            manifest.provisional = True
+            manifest.leave_open(reason)
 
     def _take_in(self, built: Built) -> None:
         self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
@@ -335,7 +360,7 @@ class _Run:
             code, message = "too-deep", f"kustomizations nested deeper than {MAX_DEPTH} levels"
         else:
             return False
-        self._journal.note(message, place, code=code)
+        self._journal.note(message, place, code=code, fails=code == "cycle")
         return True
 
     def _patch(self, *fields: str) -> None:
@@ -407,7 +432,8 @@ class _Run:
             path = join(self._directory, text(entry))
             values = [] if path is None else self._tree.values(path)
             if not values:
-                self._journal.note(f"configuration {text(entry)!r} is not there", place, code="missing-file")
+                message = f"configuration {text(entry)!r} is not there"
+                self._journal.note(message, place, code="missing-file", lacking=path)
             for value, _ in values:
                 references.extend(configured(value))
         if references:
@@ -420,8 +446,9 @@ class _Run:
             path = join(self._directory, entry["path"])
             values = [] if path is None else [value for value, _ in self._tree.values(path)]
             if not values:
-                self._journal.note(f"replacement file {entry['path']!r} is not there", place, code="missing-file")
-                self._leave_open()
+                message = f"replacement file {entry['path']!r} is not there"
+                self._journal.note(message, place, code="missing-file", lacking=path)
+                self._leave_open(message)
             replacements = []
             for value in values:
                 replacements += value if isinstance(value, list) else [value]
@@ -431,7 +458,15 @@ class _Run:
                 replace(targets, dict(mapping(replacement)), self._budget)
             except ReplacementError as error:
                 message = f"this replacement does not apply: {error}"
-                self._journal.note(message, place, code="replacement-not-applied")
+                kind = mapping(mapping(replacement).get("source")).get("kind")
+                is_read = kind not in {kind for _, kind in self._kustomizer.unread}
+                fails = error.certain and is_read and not self._unseen
+                self._journal.note(message, place, code="replacement-not-applied", fails=fails)
+
+
+def _id(manifest: Manifest) -> _Id:
+    """Return what kustomize tells objects apart by; no namespace is `default`."""
+    return manifest.api_version, manifest.kind, manifest.namespace or "default", manifest.name
 
 
 def _remember(manifest: Manifest, known: dict[tuple[str, str], Manifest]) -> None:

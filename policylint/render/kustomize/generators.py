@@ -61,7 +61,9 @@ def _generate(
         body["type"] = text(entry.get("type"), "Opaque")
     origin = source.with_children({"metadata": named, "data": source.with_children(texts)})
     is_plain = {**shared, **own}.get("disableNameSuffixHash") is True
-    return Manifest(body, origin, (), "" if is_plain else "pending" if complete else UNKNOWN_HASH, weight=_STEPS + size)
+    hashed = "" if is_plain else "pending" if complete else UNKNOWN_HASH
+    provisional = "" if complete else f"a file of which {source.document.file} generates it is not there"
+    return Manifest(body, origin, (), hashed, provisional, _STEPS + size)
 
 
 def _data(
@@ -81,7 +83,7 @@ def _data(
             content = None if joined is None else tree.read(joined)
             if content is None:
                 complete = False
-                journal.note(f"generator file {path!r} is not there", place, code="missing-file")
+                journal.note(f"generator file {path!r} is not there", place, code="missing-file", lacking=joined)
                 continue
             tree.budget.spend(_STEPS + len(content) // _LETTERS)
             decoded = content.decode("utf-8", "replace")

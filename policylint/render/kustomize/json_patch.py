@@ -14,7 +14,16 @@ _STEPS = 30
 
 
 class PatchError(Exception):
-    """An operation that does not apply; the message is for users."""
+    """An operation that does not apply; the message is for users.
+
+    Args:
+        certain: whether kustomize refuses it, too: it sets what `replace` does not find, and counts negative
+            indexes from the end.
+    """
+
+    def __init__(self, message: str, *, certain: bool = False) -> None:
+        super().__init__(message)
+        self.certain = certain
 
 
 def apply(
@@ -55,7 +64,8 @@ def _apply_one(
         body = JsonPatch([operation]).apply(copied, in_place=True)
     except (JsonPatchException, JsonPointerException, TypeError, ValueError, KeyError, IndexError) as error:
         words = str(error).strip("'\"") or "it does not apply"
-        raise PatchError(f"operation {kind} {path}: {words}") from error
+        certain = kind in ("add", "remove") and any(steps) and not any(step.startswith("-") for step in steps)
+        raise PatchError(f"operation {kind} {path}: {words}", certain=certain) from error
     if kind in ("add", "replace"):
         return body, _changed(
             origin, before, _typed(before, steps), source.child("value"), budget, insert=kind == "add"

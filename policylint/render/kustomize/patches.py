@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from policylint.budget import Bounded, Budget, size_of
+from policylint.documents.problem import YAML_SYNTAX
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.journal import Journal
@@ -66,14 +67,15 @@ def _contents(
     if path:
         file = join(directory, path)
         if file is None or tree.documents(file) is None:
-            journal.note(f"patch file {path!r} is not there", place, code="missing-file")
+            journal.note(f"patch file {path!r} is not there", place, code="missing-file", lacking=file)
             yield None, place
             return
         yield from tree.values(file)
     elif inline.strip():
         values, problem = tree.texts.documents(inline, place)
         if problem:
-            journal.note(f"this patch cannot be read: {problem}", place, code="patch-not-read")
+            fails = problem.code == YAML_SYNTAX
+            journal.note(f"this patch cannot be read: {problem.message}", place, code="patch-not-read", fails=fails)
             yield None, place
         yield from values
 
@@ -107,7 +109,7 @@ def apply_patches(
         except SelectorError as error:
             journal.note(f"this patch is not applied: {error}", patch.source, code="patch-not-applied")
             for manifest in targets.manifests():
-                manifest.provisional = True
+                manifest.leave_open(_unapplied(patch))
     return manifests if targets is None else targets.manifests()
 
 
@@ -122,7 +124,7 @@ def _apply(
     if patch.content is None:
         chosen = targets.manifests() if patch.target is None else [known for _, known in targets.selected(patch.target)]
         for manifest in chosen:
-            manifest.provisional = True
+            manifest.leave_open(_unapplied(patch))
     if not isinstance(patch.content, (dict, list)):
         return
     if patch.target is not None:
@@ -135,9 +137,10 @@ def _apply(
         if not selected and not unseen(patch):
             words = f"{text(patch.content.get('kind'))} {text(name)}"
             message = f"this patch is for {words.strip()}, which the kustomization does not hold"
-            journal.note(message, patch.source, code="patch-without-target")
+            journal.note(message, patch.source, code="patch-without-target", fails=True)
     else:
-        journal.note("this JSON patch has no target, so nothing is patched", patch.entry, code="patch-without-target")
+        message = "this JSON patch has no target, so nothing is patched"
+        journal.note(message, patch.entry, code="patch-without-target", fails=True)
         return
     size = size_of(patch.content)[0] if selected else 0
     for number, manifest in selected:
@@ -148,6 +151,10 @@ def _apply(
             targets.remove(number)
         elif (manifest.kind, manifest.name) != identity:
             targets.changed(number, manifest)
+
+
+def _unapplied(patch: KustomizePatch) -> str:
+    return f"a patch of {patch.entry.document.file} could not be applied"
 
 
 def _is_named(content: dict[str, Any], manifest: Manifest) -> bool:
@@ -168,8 +175,12 @@ def _patched(patch: KustomizePatch, manifest: Manifest, journal: Journal, budget
         try:
             body, origin = apply(manifest.body, manifest.origin, content, patch.source, budget)
         except PatchError as error:
-            journal.note(f"this patch does not apply to {manifest}: {error}", patch.source, code="patch-not-applied")
-            manifest.provisional = True
+            message, fails = (
+                f"this patch does not apply to {manifest}: {error}",
+                error.certain and not manifest.provisional,
+            )
+            journal.note(message, patch.source, code="patch-not-applied", fails=fails)
+            manifest.leave_open(_unapplied(patch))
             return True
     else:
         if patch.renames:

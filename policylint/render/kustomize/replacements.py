@@ -12,12 +12,21 @@ from policylint.render.kustomize.selectors import SelectorError, selects
 from policylint.render.kustomize.targets import Targets
 from policylint.render.provenance import Manifest, Provenance
 
+_UNAPPLIED = "a replacement could not be applied: {}"
 _STEPS = 20
 """What it costs to set one field."""
 
 
 class ReplacementError(Exception):
-    """A replacement that does not apply; the message is for users."""
+    """A replacement that does not apply; the message is for users.
+
+    Args:
+        certain: whether kustomize refuses it, too, if all objects are there.
+    """
+
+    def __init__(self, message: str, *, certain: bool = False) -> None:
+        super().__init__(message)
+        self.certain = certain
 
 
 def replace(objects: Targets, replacement: dict[str, Any], budget: Budget) -> None:
@@ -32,7 +41,7 @@ def replace(objects: Targets, replacement: dict[str, Any], budget: Budget) -> No
         targets = list(_targets(objects, replacement, budget))
     except SelectorError as error:
         for manifest in objects.manifests():
-            manifest.provisional = True
+            manifest.leave_open(_UNAPPLIED.format(error))
         raise ReplacementError(str(error)) from error
     try:
         value, origin = _source_value(objects, mapping(replacement.get("source")))
@@ -48,9 +57,9 @@ def replace(objects: Targets, replacement: dict[str, Any], budget: Budget) -> No
                 _set(manifest, steps, value, origin, mapping(target.get("options")), size, budget)
             if (manifest.kind, manifest.name) != identity:
                 objects.changed(number, manifest)
-    except ReplacementError:
+    except ReplacementError as error:
         for _, manifest, _ in targets:
-            manifest.provisional = True
+            manifest.leave_open(_UNAPPLIED.format(error))
         raise
 
 
@@ -81,11 +90,11 @@ def _source_value(objects: Targets, source: Any) -> tuple[Any, Provenance]:
         raise ReplacementError(str(error)) from error
     if manifest is None:
         words = ", ".join(f"{name}: {value}" for name, value in selector.items()) or "nothing selected"
-        raise ReplacementError(f"no object is its source ({words})")
+        raise ReplacementError(f"no object is its source ({words})", certain="kind" in selector)
     path = text(source.get("fieldPath"), "metadata.name")
     place = next(_places(manifest.body, path_steps(path)[: MAX_DEPTH + 1], (), create=False), None)
     if place is None:
-        raise ReplacementError(f"{manifest} has no field {path}")
+        raise ReplacementError(f"{manifest} has no field {path}", certain=not manifest.provisional)
     pointer, value = place
     options = mapping(source.get("options"))
     if options.get("delimiter") and isinstance(value, str):

@@ -52,9 +52,9 @@ def objects(release: Release) -> list[Manifest]:
     for kind, field in (("ConfigMap", "configMaps"), ("Secret", "secrets")):
         found += [_stored(release, kind, item) for item in items(release, field).values()]
     found += filter(None, (_raw(release, item) for item in items(release, "rawResources").values()))
-    for manifest in found:
-        # Another chart has values of its own, which are not seen.
-        manifest.provisional = release.chart != CHART
+    if release.chart != CHART:
+        for manifest in found:
+            manifest.leave_open(f"the values of chart {release.chart or release.name} itself were not seen")
     return found
 
 

@@ -1,0 +1,107 @@
+"""What stops a deployment: builds that certainly fail, so that nothing of them is applied, and what that takes away.
+
+A file that is not there fails a build only where git does not have it, and where neither encryption, a generator, a
+submodule nor a sparse checkout can explain that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from policylint.load.facts import is_kustomization_path
+from policylint.model import GATEWAY_GROUP
+from policylint.model.words import listing
+from policylint.model.world import Note
+from policylint.render.flux.deployment import Build, Deployed
+from policylint.render.tree import Tree
+
+STOPPED = "GWP914"
+_MOST = 3
+"""Directories and objects that a sentence names; the others are counted."""
+_MADE_LATER = re.compile(r"[*?$<>{}\[\]]|\b(?:sops|enc|age|gpg|asc|vault)\b|encrypted|secret|credential", re.IGNORECASE)
+"""Paths that are no plain ones, or that say that what they name is not committed as it is."""
+
+
+class Stops(NamedTuple):
+    """The builds of one environment that fail.
+
+    Args:
+        notes: one for each cause.
+        causes: the notes that these take the place of.
+        files: files, as shown, that cannot be read and without which a build fails → what that takes away, a line each.
+    """
+
+    notes: list[Note]
+    causes: Collection[Note]
+    files: dict[str, tuple[str, ...]]
+
+
+def lacking(tree: Tree, clusters: Iterable[Deployed]) -> frozenset[str]:
+    """Return the paths that builds need and that git certainly does not have."""
+    wanted = {failure.lacking for deployed in clusters for build in deployed.builds for failure in build.failures}
+    return tree.lacking({path for path in wanted if path and not _MADE_LATER.search(path)})
+
+
+def stops(
+    clusters: Mapping[str, Deployed], absent: Collection[str], unreadable: Mapping[str, str], groups: Collection[str]
+) -> dict[str, Stops]:
+    """Return the builds that fail by environment, and leave open what comes of them: the cluster keeps what it had.
+
+    One cause is told in the same words wherever it holds.
+
+    Args:
+        absent: paths that git does not have.
+        unreadable: files that are no YAML: path below the root → as shown.
+        groups: API groups of the objects that are worth naming.
+    """
+    causes: dict[Note, list[Build]] = defaultdict(list)
+    files: dict[str, list[Build]] = defaultdict(list)
+    told: dict[str, tuple[set[Note], set[Note], set[str]]] = {}
+    for name, deployed in clusters.items():
+        first, all_notes, broken_files = told[name] = set(), set(), set()
+        for build in deployed.builds:
+            failing = [failure.note for failure in build.failures if not failure.lacking or failure.lacking in absent]
+            broken = [shown for path, shown in unreadable.items() if _is_reached(path, build.reached)]
+            all_notes.update(failing)
+            # One of a kind is enough for a file: kustomize stops at the first.
+            for note in {(note.location.file, note.code): note for note in reversed(failing)}.values():
+                causes[note].append(build)
+                first.add(note)
+            for shown in broken:
+                files[shown].append(build)
+                broken_files.add(shown)
+            if failing or broken:
+                for manifest in build.manifests:
+                    manifest.leave_open(_sentence([build]))
+    notes = {
+        note: note._replace(rule=STOPPED, message=f"{_sentence(builds)}: {note.message}", help=_lost(builds, groups))
+        for note, builds in causes.items()
+    }
+    said = {shown: (f"note: {_sentence(builds)}", *_lost(builds, groups)) for shown, builds in files.items()}
+    return {
+        name: Stops([notes[note] for note in notes if note in first], all_notes, {file: said[file] for file in broken})
+        for name, (first, all_notes, broken) in told.items()
+    }
+
+
+def _is_reached(path: str, reached: Collection[str]) -> bool:
+    return path in reached or (is_kustomization_path(path) and path.rpartition("/")[0] in reached)
+
+
+def _shown(build: Build) -> str:
+    return build.directory or "the top directory"
+
+
+def _sentence(builds: list[Build]) -> str:
+    """Return `Flux applies nothing of apps/cart and apps/shop`."""
+    return f"{builds[0].by} nothing of {listing(dict.fromkeys(map(_shown, builds)), most=_MOST)}"
+
+
+def _lost(builds: list[Build], groups: Collection[str]) -> tuple[str, ...]:
+    """Return a line on the routes, Gateways and policies that do not get there, policies first; none for none."""
+    objects = {str(manifest): manifest for build in builds for manifest in build.manifests if manifest.group in groups}
+    ranked = sorted(objects, key=lambda name: (objects[name].group == GATEWAY_GROUP, name))
+    return (f"note: that takes away {listing(ranked, most=_MOST)}",) if ranked else ()

@@ -1,0 +1,267 @@
+"""GWP914: builds that certainly fail are errors, with what that takes away; where anything explains it, they are not.
+
+Each case is what `kubectl kustomize` itself refuses, or builds.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import policylint
+from policylint.model import Finding
+from tests.diff.history import MAKE, commit, run
+
+ROUTE = """apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge}]}
+"""
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n"
+COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+TAKEN = "resources: [route.yaml]\n"
+REFUSED = {
+    "a resource that is not there": {"kustomization.yaml": "resources: [route.yaml, absent.yaml]\n"},
+    "a directory without a kustomization": {
+        "kustomization.yaml": "resources: [route.yaml, a]\n",
+        "a/service.yaml": SERVICE,
+    },
+    "a component that is not there": {"kustomization.yaml": TAKEN + "components: [a]\n"},
+    "a patch file that is not there": {"kustomization.yaml": TAKEN + "patches: [{path: absent.yaml}]\n"},
+    "a patch without its target": {
+        "kustomization.yaml": TAKEN + "patches: [{path: service.yaml}]\n",
+        "service.yaml": SERVICE,
+    },
+    "a JSON patch without a target": {
+        "kustomization.yaml": TAKEN + 'patches: [{patch: \'[{"op": "remove", "path": "/spec"}]\'}]\n'
+    },
+    "a JSON patch that removes what is not there": {
+        "kustomization.yaml": TAKEN
+        + 'patches: [{target: {kind: HTTPRoute}, patch: \'[{"op": "remove", "path": "/spec/rules"}]\'}]\n'
+    },
+    "a patch that is no YAML": {
+        "kustomization.yaml": TAKEN + "patches: [{target: {kind: HTTPRoute}, patch: '{a: ['}]\n"
+    },
+    "one file twice": {"kustomization.yaml": "resources: [route.yaml, route.yaml]\n"},
+    "one object by two ways": {
+        "kustomization.yaml": "resources: [a, b]\n",
+        "a/kustomization.yaml": "resources: [../c]\n",
+        "b/kustomization.yaml": "resources: [../c]\n",
+        "c/kustomization.yaml": "resources: [service.yaml]\n",
+        "c/service.yaml": SERVICE,
+    },
+    "one object, and again in a component": {
+        "kustomization.yaml": "resources: [service.yaml]\ncomponents: [a]\n",
+        "a/kustomization.yaml": f"{COMPONENT}resources: [service.yaml]\n",
+        "a/service.yaml": SERVICE,
+        "service.yaml": SERVICE,
+    },
+    "two objects that one namespace makes one": {
+        "kustomization.yaml": "namespace: shop\nresources: [service.yaml, other.yaml]\n",
+        "service.yaml": SERVICE,
+        "other.yaml": SERVICE.replace("web}", "web, namespace: other}"),
+    },
+    "a field that nobody knows": {"kustomization.yaml": TAKEN + "resourcez: []\n"},
+    "a field that is no list": {"kustomization.yaml": TAKEN + "components: a\n"},
+    "another kind": {"kustomization.yaml": f"kind: Kustomisation\n{TAKEN}"},
+    "a Kustomization of Flux": {
+        "kustomization.yaml": f"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n{TAKEN}"
+    },
+    "a component of the wrong version": {
+        "kustomization.yaml": TAKEN + "components: [a]\n",
+        "a/kustomization.yaml": COMPONENT.replace("v1alpha1", "v1beta1") + "labels: [{pairs: {a: b}}]\n",
+    },
+    "an empty kustomization": {
+        "kustomization.yaml": "resources: [route.yaml, a]\n",
+        "a/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
+    },
+    "a cycle": {"kustomization.yaml": "resources: [route.yaml, a]\n", "a/kustomization.yaml": "resources: [..]\n"},
+    "a replacement without its source": {
+        "kustomization.yaml": TAKEN
+        + "replacements: [{source: {kind: Service}, targets: [{select: {kind: HTTPRoute}}]}]\n"
+    },
+    "a replacement of a field that is not there": {
+        "kustomization.yaml": TAKEN
+        + "replacements: [{source: {kind: HTTPRoute, fieldPath: spec.rules},"
+        + " targets: [{select: {kind: HTTPRoute}}]}]\n"
+    },
+    "a replacement file that is not there": {"kustomization.yaml": TAKEN + "replacements: [{path: absent.yaml}]\n"},
+    "a configuration that is not there": {"kustomization.yaml": TAKEN + "configurations: [absent.yaml]\n"},
+    "a generator's file that is not there": {
+        "kustomization.yaml": TAKEN + "configMapGenerator: [{name: a, files: [absent.yaml]}]\n"
+    },
+}
+BUILT = {
+    "all that is well": {"kustomization.yaml": TAKEN},
+    "a target that selects nothing": {
+        "kustomization.yaml": TAKEN
+        + 'patches: [{target: {kind: Service}, patch: \'[{"op": "remove", "path": "/spec"}]\'}]\n'
+    },
+    "a JSON patch that replaces what is not there": {
+        "kustomization.yaml": TAKEN
+        + 'patches: [{target: {kind: HTTPRoute}, patch: "- {op: replace, path: /spec/hostnames, value: [a.io]}"}]\n'
+    },
+    "two versions of one object": {
+        "kustomization.yaml": "resources: [route.yaml, other.yaml]\n",
+        "other.yaml": ROUTE.replace("/v1", "/v1beta1"),
+    },
+    "one base with two prefixes": {
+        "kustomization.yaml": "resources: [a, b]\n",
+        "a/kustomization.yaml": "namePrefix: a-\nresources: [../c]\n",
+        "b/kustomization.yaml": "namePrefix: b-\nresources: [../c]\n",
+        "c/kustomization.yaml": "resources: [service.yaml]\n",
+        "c/service.yaml": SERVICE,
+    },
+    "fields without values, and of other letters": {
+        "kustomization.yaml": TAKEN + "patches:\ncomponents: null\nimageTags: []\nMetadata: {name: a}\n"
+    },
+    "a replacement into nothing": {
+        "kustomization.yaml": TAKEN
+        + "replacements: [{source: {kind: HTTPRoute}, targets: [{select: {kind: Service}}]}]\n"
+    },
+    "a resource without content": {
+        "kustomization.yaml": "resources: [route.yaml, empty.yaml]\n",
+        "empty.yaml": "# nothing\n",
+    },
+}
+FLUX = """apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: shop, namespace: flux-system}
+spec: {path: ./app, interval: 1h, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+
+
+def committed(directory: Path, files: dict[str, str]) -> None:
+    """Commit a Flux cluster that deploys some files of `app`."""
+    app = {f"app/{path}": content for path, content in {"route.yaml": ROUTE, **files}.items()}
+    commit(directory, {"clusters/prod/shop.yaml": FLUX, **app})
+
+
+def new_errors(directory: Path, change: str) -> list[str]:
+    """Return the builds that a change breaks."""
+    _, out, _ = run(directory, "diff", change, "-o", "json")
+    findings = [each for each in json.loads(out)["findings"] if each["rule"] == "GWP914" and each["state"] == "new"]
+    return [f"{each['severity']} {each['message']}" for each in findings]
+
+
+def stopped(directory: Path, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
+    monkeypatch.chdir(directory)
+    return [finding for finding in policylint.lint().findings if finding.rule == "GWP914"]
+
+
+@pytest.mark.parametrize("files", REFUSED.values(), ids=REFUSED)
+def test_what_kustomize_refuses_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
+) -> None:
+    committed(tmp_path, files)
+    (finding,) = stopped(tmp_path, monkeypatch)
+    assert (finding.severity, finding.confidence) == ("error", "certain")
+    assert finding.message.startswith("Flux applies nothing of app: ")
+    refuses = files["kustomization.yaml"].startswith("resources: [a, b]") or "service" in files["kustomization.yaml"]
+    assert refuses or finding.help == ("note: that takes away HTTPRoute shop/web",)
+
+
+@pytest.mark.parametrize("files", BUILT.values(), ids=BUILT)
+def test_what_kustomize_builds_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) -> None:
+    committed(tmp_path, files)
+    assert stopped(tmp_path, monkeypatch) == []
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+@pytest.mark.parametrize(
+    ("files", "built"), [*((each, False) for each in REFUSED.values()), *((each, True) for each in BUILT.values())]
+)
+def test_kubectl_says_the_same(tmp_path: Path, files: dict[str, str], built: bool) -> None:
+    committed(tmp_path, files)
+    command = ["kubectl", "kustomize", "--load-restrictor", "LoadRestrictionsNone", str(tmp_path / "app")]
+    assert (subprocess.run(command, capture_output=True, check=False).returncode == 0) == built
+
+
+EXPLAINED = {
+    "git ignores it": {".gitignore": "absent.yaml\n"},
+    "a script makes it": {"Makefile": "build:\n\tkustomize build crds > app/absent.yaml\n"},
+    "it lies in a submodule": {},
+}
+
+
+@pytest.mark.parametrize("files", EXPLAINED.values(), ids=EXPLAINED)
+def test_what_is_explained_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) -> None:
+    name = "absent.yaml" if files else "vendored/absent.yaml"
+    committed(tmp_path, {"kustomization.yaml": TAKEN})
+    commit(tmp_path, files)
+    commit(tmp_path, {"app/kustomization.yaml": f"resources: [route.yaml, {name}]\n"})
+    if not files:
+        head = MAKE.git(tmp_path, "rev-parse", "HEAD").strip()
+        MAKE.git(tmp_path, "update-index", "--add", "--cacheinfo", f"160000,{head},app/vendored")
+        MAKE.git(tmp_path, "commit", "-q", "--amend", "--no-edit")
+    assert stopped(tmp_path, monkeypatch) == []
+    assert new_errors(tmp_path, "HEAD~..HEAD") == []
+
+
+@pytest.mark.parametrize("name", ["secret.sops.yaml", "secret.yaml", "values.enc.yaml", "*.yml", "${CLUSTER}.yaml"])
+def test_a_name_may_explain_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    committed(tmp_path, {"kustomization.yaml": f"resources: [route.yaml, '{name}']\n"})
+    assert stopped(tmp_path, monkeypatch) == []
+
+
+def test_outside_of_git_nobody_knows_what_git_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: [absent.yaml]\n")
+    assert stopped(tmp_path, monkeypatch) == []
+
+
+def test_a_sort_of_file_that_git_has_nowhere_was_never_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    committed(tmp_path, {"kustomization.yaml": TAKEN + "configMapGenerator: [{name: a, files: [absent.toml]}]\n"})
+    assert stopped(tmp_path, monkeypatch) == []
+    commit(tmp_path, {"other.toml": ""})
+    assert len(stopped(tmp_path, monkeypatch)) == 1
+
+
+def test_what_rests_on_a_remote_base_is_not_certain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The base may hold the patch's target."""
+    files = {
+        "kustomization.yaml": "resources: [route.yaml, github.com/a/b?ref=v1]\npatches: [{path: service.yaml}]\n",
+        "service.yaml": SERVICE,
+    }
+    committed(tmp_path, files)
+    assert stopped(tmp_path, monkeypatch) == []
+
+
+def test_one_cause_of_several_builds_is_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path, {"kustomization.yaml": "resources: [../base]\n"})
+    commit(
+        tmp_path,
+        {
+            "base/kustomization.yaml": "resources: [absent.yaml, lost.yaml]\n",
+            "cart/kustomization.yaml": "resources: [../base]\n",
+            "clusters/prod/cart.yaml": FLUX.replace("./app", "./cart").replace("name: shop", "name: cart"),
+            "clusters/test/cart.yaml": FLUX.replace("./app", "./cart").replace("name: shop", "name: cart"),
+        },
+    )
+    (finding,) = stopped(tmp_path, monkeypatch)
+    assert finding.message == "Flux applies nothing of cart and app: resource 'absent.yaml' is not there"
+    assert finding.environments == ("prod", "test")
+
+
+def test_a_file_that_is_no_yaml_says_what_it_takes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path, {"kustomization.yaml": "resources: [route.yaml, broken.yaml]\n", "broken.yaml": "a: [\n"})
+    monkeypatch.chdir(tmp_path)
+    (finding,) = (finding for finding in policylint.lint().findings if finding.rule == "GWP910")
+    assert finding.severity == "error"
+    assert finding.help == ("note: Flux applies nothing of app", "note: that takes away HTTPRoute shop/web")
+
+
+def test_a_change_that_breaks_a_build_is_an_error_of_a_diff(tmp_path: Path) -> None:
+    committed(tmp_path, {"kustomization.yaml": TAKEN})
+    commit(tmp_path, {"app/kustomization.yaml": "resources: [route.yaml, jwt.yaml]\n"})
+    assert new_errors(tmp_path, "HEAD~..HEAD") == [
+        "error Flux applies nothing of app: resource 'jwt.yaml' is not there"
+    ]
+    code, out, _ = run(tmp_path, "diff", "HEAD~..HEAD")
+    assert code == 1
+    assert "note: that takes away HTTPRoute shop/web" in out

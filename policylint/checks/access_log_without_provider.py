@@ -36,7 +36,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 "fix: name one: `providers: [{name: envoy}]`",
                 "note: if the mesh has a default, say so: `implementations: {istio: {defaultProviders: ...}}`",
             ),
-            confidence="assumed",  # the mesh configuration stands in no manifest
+            confidence="assumed",
+            ground="the mesh configuration, which may name a provider, stands in no manifest",
             field=path(pointer),
         )
 

@@ -20,9 +20,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         same = earlier.body == later.body
         # Where kustomizations choose what is deployed, the two may be for two clusters.
         severity, confidence = grade(simulation.world.movable, "note" if same else "error")
-        deployed = "deployed"
+        deployed, ground = "deployed", ""
         if confidence == "certain" and simulation.world.plain and earlier.document.file != later.document.file:
-            severity, confidence, deployed = "note", "assumed", "written"  # nothing says that both are applied
+            severity, confidence, deployed = "note", "assumed", "written"
+            ground = "nothing says that both files are applied"
         yield Finding(
             RULE,
             severity,
@@ -33,4 +34,5 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             related=(Related("the other copy", earlier.name_location),),
             help=("fix: remove one of the two",),
             confidence=confidence,
+            ground=ground,
         )

@@ -176,5 +176,6 @@ def _finding(owner: Resource, place: Location, trust: Trust, use: AddressRule) -
         related=(Related(f"{use.holder} decides by them", use.rule),),
         help=(help_,),
         confidence="certain" if trust.certain else "assumed",
+        ground="" if trust.certain else trust.why,
         field=path(trust.pointer),
     )

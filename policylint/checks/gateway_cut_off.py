@@ -67,10 +67,10 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     unseen = simulation.world.unseen.reason(
         ResourceKey("networking.k8s.io", "NetworkPolicy", key.namespace or first.backend.wanted.namespace, "")
     )
-    notes = [f"note: {doubt}" for doubt in dict.fromkeys(doubts)]
+    grounds = list(dict.fromkeys(doubts))
     if unseen:
-        notes.append(f"note: a policy that was not seen may let them through ({unseen})")
-    certain = not notes
+        grounds.append(f"a policy that was not seen may let them through ({unseen})")
+    certain = not grounds
     more = f" and {count(len(routes) - 1, 'other route')}" if len(routes) > 1 else ""
     if side == "ingress":
         what = f"{key} keeps the proxies of {first.gateway} from its pods on {first.hop.port}"
@@ -88,7 +88,8 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
             Related(f"sent to {cut.backend.wanted}", cut.route.route.location(*cut.backend.pointer)) for cut in cuts[:4]
         ),
         confidence="certain" if certain else "assumed",
-        help=(*notes, "note: the routes are accepted and their references resolve: no status shows it"),
+        ground="; ".join(grounds),
+        help=("note: the routes are accepted and their references resolve: no status shows it"),
         field=side,
     )
 

@@ -88,8 +88,8 @@ def _finding(policy: Resource, pointer: Pointer, host: str, seen: bool) -> Findi
         help=(
             f"fix: {repair}",
             f"note: where gateways take the port off (ISTIO_GATEWAY_STRIP_HOST_PORT), set {SETTING}: true",
-            *(() if seen else ("note: the workloads that it is for were not seen",)),
         ),
         confidence="certain" if seen else "assumed",
+        ground="" if seen else "the workloads that it is for were not seen",
         field=path(pointer),
     )

@@ -72,7 +72,7 @@ def _finding(simulation: Simulation, state: PolicyState, nodes: list[Node]) -> F
     if not nodes:
         assumed = assumed or "the workloads that it is for were not seen"
     if handed_on:
-        assumed = f"assumes that the application does not check what `{handed_on}` hands on to it"
+        assumed = f"the application may check what `{handed_on}` hands on to it"
     confidence: Confidence = "unknown" if unseen else "assumed" if assumed else "certain"
     where = f"{nodes[0]}{and_more(nodes)}" if nodes else "what it is for"
     return Finding(
@@ -82,11 +82,9 @@ def _finding(simulation: Simulation, state: PolicyState, nodes: list[Node]) -> F
         state.policy.location("spec", "jwtRules", key=True),
         resources=(state.key, *(node.key for node in nodes[:1])),
         label="an invalid token is refused, a missing one is not",
-        help=(
-            'fix: for the same workloads, allow only `requestPrincipals: ["*"]` in an AuthorizationPolicy',
-            *(f"note: {reason}" for reason in (unseen or assumed,) if reason),
-        ),
+        help=('fix: for the same workloads, allow only `requestPrincipals: ["*"]` in an AuthorizationPolicy',),
         confidence=confidence,
+        ground=unseen or assumed,
     )
 
 

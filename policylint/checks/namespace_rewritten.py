@@ -64,7 +64,6 @@ def _finding(simulation: Simulation, state: PolicyState, home: str, meant: list[
     policy, landing = state.policy, state.key.namespace
     unseen = any(target.resolution.unknown for target in state.targets) or simulation.world.unseen.reason(state.key)
     certain = bool(meant) and not unseen
-    note = f"note: assumes that there is nothing in {landing} that these files do not show and the policy is for"
     return Finding(
         RULE,
         "warning",
@@ -76,8 +75,9 @@ def _finding(simulation: Simulation, state: PolicyState, home: str, meant: list[
             Related("what decides the namespace", policy.location(*_PLACE)),
             *(Related(f"{resource.key} is what it was meant for", resource.name_location) for resource in meant[:1]),
         ),
-        help=(f"fix: deploy this file together with what goes to namespace {home}", *(() if certain else (note,))),
+        help=(f"fix: deploy this file together with what goes to namespace {home}",),
         confidence="certain" if certain else "assumed",
+        ground="" if certain else f"{landing} may hold something that these files do not show and the policy is for",
         field=path(_PLACE),
     )
 

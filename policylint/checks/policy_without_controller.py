@@ -63,5 +63,6 @@ def _finding(
         related=related,
         help=(f"fix: use a policy kind of {names[0]}, or a Gateway of {state.kind.implementation}",),
         confidence="certain" if seen else "assumed",
+        ground="" if seen else f"{gateway.class_key} was not seen, only its name says whose it is",
         field=path(target.pointer),
     )

@@ -16,13 +16,14 @@ from policylint.model.resource import deepest_written
 from policylint.model.words import listing
 from policylint.network.kinds import has_policies
 from policylint.policy.validity import SCHEMA
-from policylint.schema.broken import BrokenObject, is_open
+from policylint.schema.broken import BrokenObject, is_lasting, is_open
 from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
     from policylint.schema.explain import Violation
 
 RULE = "GWP501"
+_OF_KUBERNETES = "networking.k8s.io"
 _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
 _MISAIMED = ("kind-not-allowed", "malformed", "section-not-allowed")
 _DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
@@ -50,7 +51,8 @@ def _of_network_policies(simulation: Simulation) -> Iterator[Finding]:
                 policy.resource.location(*pointer),
                 resources=(policy.key,),
                 label=policy.refused,
-                confidence="assumed",
+                confidence="certain" if policy.key.group == _OF_KUBERNETES else "assumed",
+                ground=f"the cluster may have another release of {policy.key.group}",
                 field=path(pointer),
             )
 
@@ -84,8 +86,6 @@ def _finding(broken: BrokenObject, violation: Violation) -> Finding:
         _candidates(resource.body, violation),
     )
     label, help_, fixes = _advise(broken, violation, guess)
-    if broken.schema.origin is None and not broken.schema.lasting:
-        help_ = (*help_, f"note: by the CRD of {broken.schema.release}; the cluster may have another version")
     related: tuple[Related, ...] = ()
     if broken.schema.origin is not None:
         related = (Related("the CRD whose schema says so", Location(broken.schema.origin)),)
@@ -100,6 +100,7 @@ def _finding(broken: BrokenObject, violation: Violation) -> Finding:
         related=related,
         help=help_,
         confidence=confidence,
+        ground=f"it is so by the CRD of {broken.schema.release}, and the cluster may have another version",
         field=path(violation.pointer),
         fixes=fixes,
     )
@@ -107,7 +108,7 @@ def _finding(broken: BrokenObject, violation: Violation) -> Finding:
 
 def _grade(broken: BrokenObject, violation: Violation) -> tuple[Severity, Confidence]:
     """Return severity and confidence: the cluster may have another release, and releases rename experimental fields."""
-    if broken.schema.origin is not None:
+    if broken.schema.origin is not None or is_lasting(broken, violation):
         return "error", "certain"
     if is_open(broken, violation):
         return "note", "unknown"

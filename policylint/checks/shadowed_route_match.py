@@ -155,7 +155,6 @@ def _finding(match: WrittenMatch, winner: WrittenMatch, slot: Slot) -> Finding:
     same = match.route.key == winner.route.key
     stated = same or bool(match.route.created and winner.route.created)
     scope = f"{listener}{f' for {host}' if host else ''}"
-    help_ = [] if stated else ["note: the older of the two routes wins, and the manifests do not state their ages"]
     matched = mapping(value_at(match.route.body, match.pointer))
     place = (*match.pointer, "path") if "path" in matched else match.pointer
     return Finding(
@@ -166,7 +165,8 @@ def _finding(match: WrittenMatch, winner: WrittenMatch, slot: Slot) -> Finding:
         resources=(match.route.key, winner.route.key),
         label=f"on {scope} {'the first rule' if same else winner.route.key} gets these requests",
         related=(Related("the same conditions", winner.route.location(*winner.pointer)),),
-        help=("fix: remove one of the two, or make its conditions narrower", *help_),
+        help=("fix: remove one of the two, or make its conditions narrower",),
         confidence="certain" if stated else "assumed",
+        ground="" if stated else "the older of the two routes wins, and the manifests do not state their ages",
         field=path(match.pointer),
     )

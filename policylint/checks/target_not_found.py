@@ -27,13 +27,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 continue
             if state.key not in fine:
                 fine[state.key] = [str(other) for other in state.targets if other.nodes and not other.problem]
-            yield _missing(state, target, nearby, orphan, fine[state.key])
+            yield _missing(state, target, nearby, orphan, fine[state.key], partial=simulation.world.partial)
         elif not target.problem and target.resolution.unknown and target.selector is None and not target.section:
             yield _unknown(state, target, target.resolution.reason)
 
 
 def _missing(
-    state: PolicyState, target: Target, nearby: Nearby, orphan: Resource | None, fine: Sequence[str]
+    state: PolicyState, target: Target, nearby: Nearby, orphan: Resource | None, fine: Sequence[str], *, partial: bool
 ) -> Finding:
     key = target.key
     homes, guess = nearby.namespaces(key), nearby.name(key)
@@ -52,6 +52,7 @@ def _missing(
         others = f"its other target, {fine[0]}, is" if len(fine) == 1 else f"its other targets, {listing(fine)}, are"
         help_.append(f"note: {others} fine, so the cluster would report Accepted")
     used = {other.key.name for other in state.targets if other.key[:3] == key[:3]} if guess and not homes else set()
+    alone = partial and not (homes or guess or orphan)
     return Finding(
         RULE,
         "error",
@@ -61,7 +62,8 @@ def _missing(
         label=nearby.describe(key),
         related=() if orphan is None else (Related("not deployed", orphan.name_location),),
         help=tuple(help_),
-        confidence="certain" if homes or guess or orphan else "assumed",
+        confidence="assumed" if alone else "certain",
+        ground="no file has anything like it, and another repository may" if alone else "",
         field=path(target.pointer),
         fixes=() if homes else rename([target_at(state.policy, target)], key.name, guess, nearby.names(key), used),
     )

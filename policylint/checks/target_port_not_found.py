@@ -74,7 +74,7 @@ def _finding(
 ) -> Finding:
     pointer = ("spec", "ports", index, "targetPort")
     guess = near(name, known)
-    uncertain = any(resource.provisional for resource in (service, *workloads))
+    uncertain = next(filter(None, (resource.provisional for resource in (service, *workloads))), "")
     charts = simulation.world.unseen.reason(ResourceKey(GATEWAY_GROUP, "", service.key.namespace, ""))
     idle = all(workload.spec.get("replicas") == 0 for workload in workloads)
     has = f"names {listing(known)}" if known else "names no port"
@@ -86,10 +86,8 @@ def _finding(
         resources=(service.key, route, workloads[0].key),
         label=f"{workloads[0].key} {has}" + (f' (did you mean "{guess}"?)' if guess else ""),
         related=(Related("the pods that it selects", workloads[0].name_location),),
-        help=(
-            "fix: write the number of the port, or give a container port this name",
-            *((f"note: assumes that no other pods have these labels; {charts}",) if charts and not uncertain else ()),
-        ),
+        help=("fix: write the number of the port, or give a container port this name",),
         confidence="unknown" if uncertain else "assumed" if charts else "certain",
+        ground=uncertain or (charts and f"other pods may have these labels; {charts}"),
         field=path(pointer),
     )

@@ -35,6 +35,7 @@ class Finding(NamedTuple):
         resources: the objects it is about: the subject first, then the others.
         field: the field path inside the subject that tells two findings of one rule about the same resources apart.
         help: lines such as `fix: …` or `note: …`, without the `= `.
+        ground: what a finding that is not certain rests on, as a clause: every assumed one says it.
         environments: the environments in which it holds.
         fixes: edits that would put it right, the best one first.
     """
@@ -48,9 +49,17 @@ class Finding(NamedTuple):
     related: tuple[Related, ...] = ()
     help: tuple[str, ...] = ()
     confidence: Confidence = "certain"
+    ground: str = ""
     field: str = ""
     environments: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The lines of help, and what a finding rests on that is not certain."""
+        if self.confidence == "certain" or not self.ground:
+            return self.help
+        return (*self.help, f"note: this is {self.confidence}: {self.ground}")
 
     def sort_key(self) -> tuple[str, int, int, str, str]:
         """Return file, line, column, rule and message."""

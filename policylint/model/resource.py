@@ -65,6 +65,10 @@ class Sources(Protocol):
     def locate(self, pointer: Pointer) -> tuple[Written, Pointer]: ...
 
 
+ENCRYPTED = "it is encrypted with SOPS"
+"""Why an object is provisional whose values only a key shows."""
+
+
 class Resource:
     """A Kubernetes object with its identity and the document it came from.
 
@@ -102,7 +106,7 @@ class Resource:
         self.document = document
         self.root = root
         self.sources = sources
-        self.provisional = provisional
+        self.provisional = provisional or (ENCRYPTED if isinstance(body.get("sops"), dict) else "")
         self.spec: Mapping[str, Any] = mapping(body.get("spec"))
         self.metadata: Mapping[str, Any] = mapping(body.get("metadata"))
         self.answers: dict[object, tuple[Any, tuple[object, ...]]] | None = None

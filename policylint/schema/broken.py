@@ -89,6 +89,16 @@ def _is_refused(schema: Known, violation: Violation) -> bool:
     return schema.lasting and violation.code in _LASTING and not is_passing(schema, violation.pointer)
 
 
+def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
+    """Tell whether a violation of a shipped schema is one in every release: what all of them forbid, or a misspelt
+    field."""
+    if violation.code == "unknown-field":
+        return _is_misspelt(violation) and not is_passing(broken.schema, violation.pointer)
+    if violation.code == "rule" and broken.schema.lasting:  # Gateway API keeps its rules, too
+        return not is_passing(broken.schema, violation.pointer)
+    return _is_refused(broken.schema, violation)
+
+
 def is_passing(schema: Known, pointer: Pointer) -> bool:
     """Tell whether a shipped schema's location lies in a field that not every release of Gateway API has."""
     return not _RETIRED.isdisjoint(pointer) or is_experimental(schema.schema, pointer)

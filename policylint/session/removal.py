@@ -70,9 +70,12 @@ def _names_removed(finding: Finding, removed: Gone) -> bool:
 
 
 def _without_guess(finding: Finding) -> Finding:
-    """Return the finding with what became of the object in place of a guess at what else was meant."""
+    """Return the finding with what became of the object in place of a guess at what else was meant: it is missing for
+    certain, since it was here."""
     kept = tuple(line for line in finding.help if not line.startswith("fix: write "))
     label = f"{finding.resources[-1]} was deployed before this change"
+    if finding.confidence == "assumed" and finding.rule == "GWP101":
+        finding = finding._replace(severity="error", confidence="certain", ground="")
     return finding._replace(label=label, help=kept, fixes=())
 
 
@@ -124,6 +127,7 @@ def _missing(finding: Finding, removed: Gone, event: str) -> Finding:
     return finding._replace(
         severity="error",
         confidence="assumed",
+        ground=f"nothing else in the tree makes {key.kind} {key.name}",
         message=f"{known}, which this {event} {action}" if unseen else f"{known}: this {event} {action} {key}",
         label=f"{key} was deployed before",
         help=(*finding.help, f"fix: {fix}"),

@@ -42,6 +42,7 @@ RENDERERS = ("builtin", "external", "helm", "off", "auto", "kubectl")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 _NOTHING_GIVEN = Assumptions()
+_OTHERWISE = "another of the alternatives among these files does not have it"
 
 
 class Workspace:
@@ -120,7 +121,7 @@ class Workspace:
             simulations = (*self.simulations, *self._beside)
             sharing = sum(finding.location.file in simulation.world.files for simulation in simulations)
             if sharing > len(having[_place(finding)]):
-                finding = finding._replace(severity="note", confidence="unknown")
+                finding = finding._replace(severity="note", confidence="unknown", ground=_OTHERWISE)
             judged.append(finding)
         return judged
 

@@ -81,7 +81,7 @@ def lint(tmp_path: Path, *documents: str) -> list[Said]:
         pointed_at = lines[line - 1][column - 1 :]
         related = tuple(other.message for other in each.related)
         found.append(
-            Said(each.rule, each.severity, each.confidence, each.message, each.label, each.help, related, pointed_at)
+            Said(each.rule, each.severity, each.confidence, each.message, each.label, each.notes, related, pointed_at)
         )
     return found
 

@@ -43,8 +43,12 @@ def test_a_target_of_another_namespace_is_found_there(tmp_path: Path) -> None:
 
 
 def test_nothing_near_is_only_assumed(tmp_path: Path) -> None:
-    said = only(lint(tmp_path, *WORLD, policy(BTP, "x", "kind: HTTPRoute, name: zzz", TIMEOUT)), "GWP101")
-    assert said.confidence == "assumed"
+    stray = policy(BTP, "x", "kind: HTTPRoute, name: zzz", TIMEOUT)
+    said = only(lint(tmp_path, *WORLD, stray), "GWP101")
+    assert (said.severity, said.confidence) == ("error", "certain"), "the one file is all there is"
+    (finding,) = (each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP101")
+    assert (finding.severity, finding.confidence) == ("warning", "assumed")
+    assert finding.ground == "no file has anything like it, and another repository may"
     assert said.help == ()
 
 

@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from policylint.checks import hedge
+from policylint.checks.confidence import settled
 from policylint.model import Finding, Location
 from policylint.model.resource import Spot
+from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
 from policylint.workspace.assumptions import Assumptions
 from tests.checks.linting import WORLD, lint, policy
+
+
+def confidence_of(finding: Finding, simulation: Simulation) -> str:
+    (said,) = settled([finding], simulation, {})
+    return said.confidence
+
 
 CRD = """
 apiVersion: apiextensions.k8s.io/v1
@@ -47,7 +54,8 @@ MISTAKE = shaping("a", "kind: HTTPRoute, name: checkout, sectionName: al")
 def test_of_a_kind_that_only_a_crd_tells_nothing_is_certain(tmp_path: Path) -> None:
     (said,) = (each for each in lint(tmp_path, *WORLD, CRD, MISTAKE) if each.rule == "GWP103")
     assert said.confidence == "assumed"
-    assert said.help[-1] == "note: how ShapingPolicy behaves could not be verified in its implementation's code"
+    ground = "how ShapingPolicy behaves could not be verified in its implementation's code"
+    assert said.help[-1] == f"note: this is assumed: {ground}"
 
 
 def test_of_a_kind_read_in_its_code_it_is(tmp_path: Path) -> None:
@@ -66,9 +74,9 @@ def test_the_catalog_says_how_far_a_kind_is_verified(tmp_path: Path, rule: str, 
     ((key, state),) = simulation.policies.items()
     state.kind = state.kind._replace(verified=verified, origin="catalog")  # type: ignore[arg-type]
     finding = Finding(rule, "error", "", Location(Spot("world.yaml")), resources=(key,))
-    assert hedge(finding, simulation).confidence == confidence
-    assert hedge(finding._replace(rule="GWP101"), simulation).confidence == "certain", "rests on no kind"
-    assert hedge(finding._replace(confidence="unknown"), simulation).confidence == "unknown"
+    assert confidence_of(finding, simulation) == confidence
+    assert confidence_of(finding._replace(rule="GWP101"), simulation) == "certain", "rests on no kind"
+    assert confidence_of(finding._replace(confidence="unknown"), simulation) == "unknown"
 
 
 def test_what_the_configuration_says_of_a_kind_counts(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ BACKEND = "backendRefs: [{name: checkout, port: 8080}]"
 def test_what_the_api_server_refuses(tmp_path: Path, document: str, says: str) -> None:
     found = breaches(tmp_path, document)
     assert found, "nothing was said"
-    assert (found[0].severity, found[0].confidence) == ("error", "assumed")
+    assert (found[0].severity, found[0].confidence) == ("error", "certain")
     assert says in found[0].message
     assert len(found) == 1, "one cause, one finding"
 

@@ -71,9 +71,10 @@ spec:
 )
 def test_what_breaks_a_shipped_schema(tmp_path: Path, spec: str, message: str, pointed_at: str) -> None:
     said = only(lint(tmp_path, HEAD + spec), "GWP501")
-    assert (said.severity, said.message) == ("error", f"HTTPRoute shop/x {message}")
+    assert said.message == f"HTTPRoute shop/x {message}"
     assert said.pointed_at == pointed_at
-    assert said.confidence == "assumed"
+    has_limit = "too short" in message or "another form" in message  # a later release may have moved it
+    assert (said.severity, said.confidence) == (("warning", "assumed") if has_limit else ("error", "certain"))
 
 
 @pytest.mark.parametrize(

@@ -181,10 +181,16 @@ def test_without_a_crd_in_the_tree_the_shipped_one_of_the_implementation_counts(
     (finding,) = run(simulation, select={"GWP501"})
     assert (finding.severity, finding.confidence, finding.message) == (
         "error",
-        "assumed",
+        "certain",
         "SecurityPolicy shop/open sets spec.jwtt, which is no field",
     )
-    assert "note: by the CRD of Envoy Gateway @ d32f282942; the cluster may have another version" in finding.help
+
+
+def test_what_another_release_may_allow_is_assumed(tmp_path: Path) -> None:
+    simulation = opened(tmp_path, SHOP, JWT.replace("SETTING: ", "authorization: {defaultAction: Alow}\n  jwt: "))
+    (finding,) = run(simulation, select={"GWP501"})
+    assert (finding.severity, finding.confidence) == ("warning", "assumed")
+    assert "by the CRD of Envoy Gateway @ d32f282942, and the cluster may have another version" in finding.ground
 
 
 def test_an_unknown_field_is_no_setting(tmp_path: Path) -> None:

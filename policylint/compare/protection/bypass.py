@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from policylint.checks.confidence import NOT_RENDERED
 from policylint.checks.kit.locations import at
 from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.compare.pairing import Sides
@@ -156,6 +157,7 @@ def _finding(sides: Sides, bypass: _Bypass, routes: list[_RouteWays]) -> Finding
         related=tuple(Related(text, place) for place, text in related[:_MOST_RELATED]),
         help=(f"fix: let {owners} act there too, or another policy of that kind", "note: every way to it asked before"),
         confidence="assumed" if sides.after.world.movable else "certain",
+        ground=NOT_RENDERED if sides.after.world.movable else "",
         field=f"{names} {bypass.way.section}",
         environments=(sides.after.world.name,),
     )

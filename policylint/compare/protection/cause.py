@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal
 
+from policylint.checks.confidence import NOT_RENDERED
 from policylint.checks.kit.locations import target_at
 from policylint.compare.attachment import rules_of
 from policylint.compare.pairing import Sides
@@ -137,6 +138,7 @@ def finding(sides: Sides, cause: Cause, affected_objects: AffectedObjects) -> Fi
         related=tuple(related[:_MOST_RELATED]),
         help=(f"fix: {cause.fix}",),
         confidence="assumed" if sides.after.world.movable else "certain",
+        ground=NOT_RENDERED if sides.after.world.movable else "",
         field=cause.field,
         environments=(sides.after.world.name,),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from policylint.checks.confidence import NOT_RENDERED
 from policylint.compare.change import ContextChange, Responsible, SettingChange
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import located, share_of_rules, target_place
@@ -111,6 +112,7 @@ def _finding(sides: Sides, loss: _Loss, routes: dict[ResourceKey, set[Node]]) ->
         related=tuple(related[:_MOST_RELATED]),
         help=("fix: " + _fix(loss), rest),
         confidence="assumed" if sides.after.world.movable or unseen else "certain",
+        ground=f"{listing(unseen)} was not seen" if unseen else NOT_RENDERED if sides.after.world.movable else "",
         field=",".join(loss.names),
         environments=(sides.after.world.name,),
     )

@@ -20,7 +20,8 @@ def write(report: DiffReport) -> str:
     for finding in report.listed("new"):
         line, column = finding.location.at()
         place = f"{finding.location.file}:{line}:{column}"
-        lines.append(one_line(f"{place}: new {finding.severity}[{finding.rule}] {finding.message}"))
+        doubt = "" if finding.confidence == "certain" else f" ({finding.confidence})"
+        lines.append(one_line(f"{place}: new {finding.severity}[{finding.rule}] {finding.message}{doubt}"))
     lines += [one_line(f"{file}:{line}:1: {sentence}") for file, line, sentence in report.report.notices]
     return "\n".join([*routes, *lines, verdict]) + "\n"
 

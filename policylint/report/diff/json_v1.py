@@ -58,7 +58,7 @@ def write(report: DiffReport) -> str:
                 "state": each.state,
                 **finding_entry(sides.get(each.state, report.report), each.finding, value),
                 "label": each.finding.label,
-                "help": list(each.finding.help),
+                "help": list(each.finding.notes),
             }
             for each, value in zip(listed, values, strict=True)
         ],

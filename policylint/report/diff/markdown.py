@@ -273,7 +273,7 @@ def _findings(report: DiffReport, findings: Sequence[Finding]) -> tuple[list[str
 
 def _notes(finding: Finding) -> str:
     """Return the notes as sentences: they begin with a capital, but the name of an object stays as it is."""
-    notes = [note.removeprefix("note: ") for note in finding.help if note.startswith("note: ")]
+    notes = [note.removeprefix("note: ") for note in finding.notes if note.startswith("note: ")]
     capitals = (note[:1].upper() + note[1:] if note.partition(" ")[0].isalpha() else note for note in notes)
     return "".join(f". {spoken(note)}" for note in capitals)
 

@@ -277,7 +277,7 @@ class _DiffText:
         lines[-1] += " " * max(2, self.page - width(lines[-1]) - len(where)) + one_line(where)
         yield from (line.replace(code, self.paint(finding.severity, code), 1) for line in lines)
         if label == "New":
-            for note in finding.help:
+            for note in finding.notes:
                 first, *rest = hanging(one_line(note), self.page - 12, "          ")
                 yield from [f"        = {first}", *rest]
 

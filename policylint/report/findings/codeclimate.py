@@ -29,7 +29,7 @@ def _issue(report: Report, finding: Finding, fingerprint: str) -> dict[str, Any]
         "type": "issue",
         "check_name": report.title_of(finding.rule),
         "description": ": ".join(part for part in (finding.message, finding.label) if part),
-        "content": {"body": "\n".join(finding.help)},
+        "content": {"body": "\n".join(finding.notes)},
         "categories": ["Security" if page is not None and "security" in page.tags else "Bug Risk"],
         "severity": _SEVERITIES[finding.severity],
         "fingerprint": fingerprint,

@@ -15,5 +15,6 @@ def write(report: Report) -> str:
         line, column = finding.location.at()
         place = f"{one_line(finding.location.file)}:{line}:{column}:"
         code = paint(finding.severity, f"{finding.severity}[{finding.rule}]")
-        lines.append(f"{place} {code} {one_line(finding.message)}")
+        doubt = "" if finding.confidence == "certain" else f" ({finding.confidence})"
+        lines.append(f"{place} {code} {one_line(finding.message)}{doubt}")
     return "\n".join([*lines, *summary(report, paint)]) + "\n"

@@ -51,7 +51,7 @@ def _command(report: Report, finding: Finding) -> str:
         file = None
     where = [f"file={_property(file)}", f"line={finding.location.at()[0]}"] if file else []
     parts = [*where, f"title={_property(report.title_of(finding.rule))}"]
-    lines = [finding.message, *([finding.label] if finding.label else []), *finding.help]
+    lines = [finding.message, *([finding.label] if finding.label else []), *finding.notes]
     if not file:
         lines.insert(0, place(finding.location))
     message = "%0A".join(_text(one_line(line)) for line in lines)

@@ -67,6 +67,7 @@ def finding_entry(report: Report, finding: Finding, fingerprint: str) -> dict[st
         "name": report.name_of(finding.rule),
         "severity": finding.severity,
         "confidence": finding.confidence,
+        **({"rests_on": finding.ground} if finding.confidence != "certain" and finding.ground else {}),
         "message": finding.message,
         "location": _location(report, finding.location),
         "related": [{"message": text, "location": _location(report, where)} for text, where in finding.related],

@@ -42,7 +42,7 @@ def _case(report: Report, finding: Finding) -> str:
         f"{report.path_of(related.location.file)}:{related.location.at()[0]}: {related.message}"
         for related in finding.related
     ]
-    body = "\n".join([f"{file}:{line}:{column}: {finding.message}", finding.label, *finding.help, *related])
+    body = "\n".join([f"{file}:{line}:{column}: {finding.message}", finding.label, *finding.notes, *related])
     text = _escape("\n".join(line for line in body.split("\n") if line))
     if finding.severity == "note":
         return f"{head}\n      <system-out>{text}</system-out>\n    </testcase>"

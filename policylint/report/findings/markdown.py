@@ -93,7 +93,7 @@ def finding_row(report: Report, finding: Finding, place: str, notes: str = "") -
     """Return a row: severity, rule with a link to its page, place, message with its first fix and the notes."""
     rule = finding.rule
     link = f"[{rule}]({report.address_of(rule)})" if rule in report.pages else escape(rule)
-    fix = next((note for note in finding.help if note.startswith("fix: ")), "")
+    fix = next((note for note in finding.notes if note.startswith("fix: ")), "")
     fix = f". Fix: {spoken(fix.removeprefix('fix: '))}" if fix else ""
     return f"| {finding.severity} | {link} | {place} | {spoken(finding.message)}{fix}{notes} |"
 
@@ -105,7 +105,7 @@ def _details(report: Report, finding: Finding) -> str:
     lines = [f"- {_place(report, where, table=False)}: {spoken(words, table=False)}" for where, words in places]
     if len(finding.related) > MOST_RELATED:
         lines.append(f"- and {len(finding.related) - MOST_RELATED} more places")
-    lines += [f"- {spoken(note, table=False)}" for note in finding.help if not note.startswith("fix: ")]
+    lines += [f"- {spoken(note, table=False)}" for note in finding.notes if not note.startswith("fix: ")]
     if not lines:
         return ""
     summary = f"{finding.rule}: {html(finding.message)}"

@@ -195,7 +195,7 @@ def _message(report: Report, finding: Finding) -> tuple[str, list[dict[str, Any]
         related.append({"id": number, "message": {"text": place.message or "here"}, **where})
     if links:
         sentences.append(f"See {', '.join(links)}.")
-    return " ".join([*sentences, *map(_sentence, finding.help)]), related
+    return " ".join([*sentences, *map(_sentence, finding.notes)]), related
 
 
 def _sentence(text: str) -> str:

@@ -132,11 +132,11 @@ def _indented(text: str, room: int) -> list[str]:
 
 
 def _notes(report: Report, finding: Finding, see: bool) -> list[str]:
-    notes = [one_line(note) for note in finding.help]
+    notes = [one_line(note) for note in finding.notes]
     more = len(finding.related) - MOST_RELATED
     if more > 0:
         notes.insert(0, f"note: and {more} more {'place' if more == 1 else 'places'}")
-    if finding.confidence != "certain":
+    if finding.confidence != "certain" and not finding.ground:
         notes.append(f"note: this is {finding.confidence}, it rests on something outside these files")
     if len(finding.environments) > 1 or (finding.environments and len(report.environments) > 1):
         notes.append(f"note: in {', '.join(one_line(name) for name in finding.environments)}")

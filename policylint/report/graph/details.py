@@ -163,7 +163,7 @@ def _findings(
                 "severity": finding.severity,
                 "message": finding.message,
                 "place": place(finding.location),
-                "help": list(finding.help),
+                "help": list(finding.notes),
             }
         )
     return entries, about

@@ -1,0 +1,61 @@
+"""How sure a finding is, and how bad it may then be: one rule for all rules that look at one environment.
+
+* What rests on an object that was not built whole is unknown: it may be deployed with other values.
+* What rests on how a kind behaves that could not be verified, or on kustomizations that were not rendered, is assumed.
+* What is assumed is a warning at most. It says on what it rests, whatever assumed it.
+
+What a change takes away (`OF_CHANGES`) stays an error: it acted before, and there silence costs more than a false
+alarm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from policylint.model import Finding, ResourceKey
+    from policylint.simulation import Simulation
+
+NOT_RENDERED = "the kustomizations here were not rendered, and may change it"
+_DEPLOYED = ("GWP1", "GWP2", "GWP4")
+"""Families of rules on objects that are deployed together."""
+_ON_BEHAVIOUR = frozenset({"GWP102", "GWP103", "GWP104", "GWP201", "GWP202", "GWP203", "GWP204", "GWP205", "GWP206"})
+"""Rules that rest on what a policy's kind may target, and on how two policies of it combine."""
+
+
+def settled(
+    findings: Iterable[Finding], simulation: Simulation, provisional: Mapping[ResourceKey, str]
+) -> Iterator[Finding]:
+    """Yield findings, each as sure and as bad as what it rests on allows.
+
+    Args:
+        provisional: the objects that were not built whole, and why.
+    """
+    for finding in findings:
+        if finding.confidence != "unknown":
+            open_key = next((key for key in finding.resources if key in provisional), None)
+            ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
+            if open_key is not None:
+                ground = f"{open_key} may be deployed with other values: {provisional[open_key]}"
+                finding = finding._replace(confidence="unknown", ground=ground)
+            elif ground:
+                finding = finding._replace(confidence="assumed", ground=ground)
+        if finding.confidence == "assumed" and finding.severity == "error":
+            finding = finding._replace(severity="warning")
+        yield finding
+
+
+def _assumed(finding: Finding, simulation: Simulation) -> str:
+    """Return what a finding assumes that its rule is certain of; "" for nothing.
+
+    The catalog says how far each of its kinds is verified; of a kind that only a CRD of the input declares, nothing is
+    known but the pattern. What a configuration says of a kind is the user's word.
+    """
+    if finding.rule in _ON_BEHAVIOUR and finding.resources:
+        state = simulation.policies.get(finding.resources[0])
+        if state is not None and state.kind.verified == "no" and state.kind.origin != "configuration":
+            return f"how {state.kind.kind} behaves could not be verified in its implementation's code"
+    if simulation.world.movable and finding.rule.startswith(_DEPLOYED):
+        return NOT_RENDERED
+    return ""

@@ -89,7 +89,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
         ),
         confidence="certain" if certain else "assumed",
         ground="; ".join(grounds),
-        help=("note: the routes are accepted and their references resolve: no status shows it"),
+        help=("note: the routes are accepted and their references resolve: no status shows it",),
         field=side,
     )
 

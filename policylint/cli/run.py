@@ -208,6 +208,8 @@ def _coverage_in_words(coverage: Coverage) -> Iterator[str]:
     yield f"read {coverage.files} files, {coverage.documents} documents{unread}, {coverage.resources} objects"
     for reason, number in sorted(coverage.skipped.items()):
         yield f"skipped {count(number, 'file')}: {reason}"
+    for entry in coverage.left_out:
+        yield f"not checked: {entry}"
     for sentence in coverage.not_rendered:
         yield f"not seen: {sentence}"
 
@@ -218,6 +220,10 @@ def is_empty(coverage: Coverage) -> bool:
         return False
     from policylint.model.words import count
 
+    if coverage.orphans:
+        what = "them" if coverage.orphans > 1 else "it"
+        click.echo(f"{coverage.left_out[0]}: nothing was checked (--show-orphans lists {what})", err=True)
+        return True
     nothing = f"0 Gateway API resources in {count(coverage.files, 'file')}: nothing was checked"
     templates = coverage.skipped.get("Helm template")
     if templates:

@@ -5,6 +5,24 @@ from __future__ import annotations
 from policylint.namedtuple import NamedTuple
 
 
+class LeftOut(NamedTuple):
+    """Things of one sort that lie in the tree and were not checked.
+
+    Args:
+        sort: `orphans`, `network policies`, `admission policies` or `other languages`.
+        number: how many.
+        one, several: what one of them is called, and what several are.
+    """
+
+    sort: str
+    number: int
+    one: str
+    several: str
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.one if self.number == 1 else self.several}"
+
+
 class Coverage(NamedTuple):
     """The files and objects that a run looked at, and what it did not see.
 
@@ -17,6 +35,7 @@ class Coverage(NamedTuple):
         cut_off: whether rendering ended before it was done (`policylint.budget`).
         unevaluated: the objects that filters and annotations name and nobody judges: `2 KongPlugins by annotation`.
         unseen: the Gateways and ListenerSets, as `Kind namespace/name`, that routes name and that are not in the tree.
+        left_out: what lies in the tree and was not checked, what matters most first.
     """
 
     files: int
@@ -32,6 +51,12 @@ class Coverage(NamedTuple):
     unseen: tuple[str, ...] = ()
     unevaluated: tuple[str, ...] = ()
     network_policies: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def orphans(self) -> int:
+        """The number of Gateway API objects and policies in files that nothing deploys."""
+        return sum(entry.number for entry in self.left_out if entry.sort == "orphans")
 
     def plus(self, other: Coverage) -> Coverage:
         """Return the coverage of two runs over different paths."""
@@ -53,4 +78,5 @@ class Coverage(NamedTuple):
             cut_off=self.cut_off or other.cut_off,
             unseen=tuple(sorted({*self.unseen, *other.unseen})),
             unevaluated=tuple(dict.fromkeys((*self.unevaluated, *other.unevaluated))),
+            left_out=tuple(dict.fromkeys((*self.left_out, *other.left_out))),
         )

@@ -11,7 +11,21 @@ from policylint.errors import UsageError
 from policylint.sources.source import SourceError, SourceFile, SourceProblem, lines_of
 
 MANIFESTS: Final = (".yaml", ".yml", ".json")
-TEMPLATES: Final = (".j2", ".jinja", ".jinja2", ".tpl", ".tftpl", ".tmpl", ".gotmpl", ".erb", ".template")
+TEMPLATES: Final = (
+    ".jsonnet",
+    ".libsonnet",
+    ".cue",
+    ".tf",
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".tpl",
+    ".tftpl",
+    ".tmpl",
+    ".gotmpl",
+    ".erb",
+    ".template",
+)
 OUTSIDE: Final = "symbolic link out of the tree"
 
 Exclude = Sequence[str] | Callable[[str], bool]

@@ -22,6 +22,10 @@ COMPOSE: Final = "Docker Compose"
 PACKAGES: Final = "package metadata"
 SCHEMA: Final = "JSON Schema"
 
+JSONNET: Final = "jsonnet"
+CUE: Final = "CUE"
+TERRAFORM: Final = "Terraform"
+_LANGUAGES: Final = {"jsonnet": JSONNET, "libsonnet": JSONNET, "cue": CUE, "tf": TERRAFORM}
 _TEMPLATE_SUFFIXES: Final = frozenset({"tftpl", "tmpl", "template", "tpl", "j2", "jinja", "jinja2", "gotmpl", "erb"})
 # Names without their extension. Those in the first set count with and without a leading dot, those in the second only
 # with it: `trivy.yaml` may well be a manifest, `.trivy.yaml` is not.
@@ -113,6 +117,8 @@ def _by_name(name: str) -> str | None:
     stem, _, extension = name.lower().rpartition(".")
     if extension in _TEMPLATE_SUFFIXES or stem.rpartition(".")[2] in _TEMPLATE_SUFFIXES:
         return TEMPLATE
+    if extension in _LANGUAGES:
+        return _LANGUAGES[extension]
     plain = stem.removeprefix(".")
     if extension == "json":
         if stem.endswith(".schema"):

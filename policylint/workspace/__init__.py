@@ -30,6 +30,7 @@ from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
 from policylint.workspace.alternatives import DEFAULT, Alternative, separate
 from policylint.workspace.assumptions import Assumptions
+from policylint.workspace.left_out import folded, left_out
 
 if TYPE_CHECKING:
     from policylint.budget import Cut
@@ -233,7 +234,7 @@ def open_workspace(
         written = tree.as_written(env, faults, alternatives=alternatives, cut=budget.cut)
         simulations = [simulation for simulation in written if not picked or picked.of(simulation.world).has_part()]
         beside = [simulation for simulation in written if simulation not in simulations]
-    coverage = _coverage(loaded, simulations, cut_off=budget.cut is not None)
+    coverage = _coverage(source, loaded, simulations, cut_off=budget.cut is not None)
     return Workspace(source, simulations, coverage, loaded.mentioning, scope, beside)
 
 
@@ -506,13 +507,13 @@ def _with_snapshot(
     return [*dated, *live.values()]
 
 
-def _coverage(loaded: Loaded, simulations: Sequence[Simulation], *, cut_off: bool) -> Coverage:
+def _coverage(source: Source, loaded: Loaded, simulations: Sequence[Simulation], *, cut_off: bool) -> Coverage:
     return Coverage(
         files=len(loaded.files),
         documents=len(loaded.documents) + len(loaded.unread) + loaded.idle_documents,
         unread=len(loaded.unread),
         skipped=dict(sorted(loaded.skipped.items())),
-        not_rendered=tuple(dict.fromkeys(line for simulation in simulations for line in simulation.world.not_rendered)),
+        not_rendered=folded(line for simulation in simulations for line in simulation.world.not_rendered),
         resources=sum(len(simulation.world.resources) for simulation in simulations),
         policies=sum(len(simulation.policies) for simulation in simulations),
         routes=sum(len(simulation.topology.routes) for simulation in simulations),
@@ -521,6 +522,7 @@ def _coverage(loaded: Loaded, simulations: Sequence[Simulation], *, cut_off: boo
         cut_off=cut_off or any(simulation.cut for simulation in simulations),
         unseen=tuple(sorted({str(key) for simulation in simulations for key in simulation.topology.unseen})),
         unevaluated=_unevaluated(simulations),
+        left_out=tuple(left_out(source, loaded, simulations)),
     )
 
 

@@ -22,7 +22,7 @@ from policylint.compare.change import (
     SubjectChange,
 )
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
-from policylint.model.coverage import Coverage
+from policylint.model.coverage import Coverage, LeftOut
 from policylint.model.policy_kind import Merge, SettingPurposes
 from policylint.model.resource import Spot
 from policylint.model.rule_page import page_of
@@ -112,7 +112,18 @@ def _report(document: Entry) -> DiffReport:
     coverage = document["coverage"]
     report = Report(
         [change.finding for change in findings if change.state == "new"],
-        Coverage(0, coverage["documents"], coverage["unread"], {}, tuple(coverage["not_rendered"]), 0, 0, 0, 0),
+        Coverage(
+            0,
+            coverage["documents"],
+            coverage["unread"],
+            {},
+            tuple(coverage["not_rendered"]),
+            0,
+            0,
+            0,
+            0,
+            left_out=tuple(_left_out(entry) for entry in coverage.get("left_out", [])),
+        ),
         environments=tuple(document["environments"]),
         names={rule: page.name for rule, page in pages.items()},
         pages=pages,
@@ -224,6 +235,11 @@ def _setting(entry: Entry, *, lost: bool) -> SettingChange:
 
 def _responsible(entry: Entry) -> Responsible:
     return Responsible(_key(entry["policy"]), _place(entry["location"]))
+
+
+def _left_out(entry: Entry) -> LeftOut:
+    words = entry["words"].partition(" ")[2]
+    return LeftOut(entry["sort"], entry["number"], words, words)
 
 
 def _finding(entry: Entry) -> Finding:

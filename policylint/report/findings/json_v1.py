@@ -56,6 +56,7 @@ def coverage_entry(report: Report) -> dict[str, Any]:
         "unread": coverage.unread,
         "not_rendered": list(coverage.not_rendered),
         **({"unevaluated": list(coverage.unevaluated)} if coverage.unevaluated else {}),
+        "left_out": [{"sort": entry.sort, "number": entry.number, "words": str(entry)} for entry in coverage.left_out],
         **({"elsewhere": list(coverage.unseen)} if coverage.unseen else {}),
     }
 

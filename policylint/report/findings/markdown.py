@@ -116,6 +116,7 @@ def _footer(report: Report) -> str:
     parts = [f"Not seen: {spoken(sentence, table=False)}" for sentence in report.coverage.not_rendered[:5]]
     if report.coverage.unevaluated:
         parts.append(f"Not evaluated: {spoken(listing(report.coverage.unevaluated), table=False)}")
+    parts += [f"Not checked: {spoken(str(entry), table=False)}" for entry in report.coverage.left_out[:5]]
     again = code(" ".join(["policylint lint", *report.paths]), table=False)
     parts += [f"policylint {report.version}".strip(), report.effort, f"reproduce: {again}"]
     return f"<sub>{' · '.join(parts)}</sub>"

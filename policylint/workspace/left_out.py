@@ -1,0 +1,93 @@
+"""What lies in the tree and was not checked: what nothing deploys, kinds that no evaluator reads, other languages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from policylint.load.reading import Loaded
+from policylint.model.coverage import LeftOut
+from policylint.simulation import Simulation
+from policylint.sources import Source, SourceError
+from policylint.sources.skipping import CUE, JSONNET, TERRAFORM
+
+_NETWORK = {
+    "projectcalico.org": "Calico",
+    "crd.projectcalico.org": "Calico",
+    "crd.antrea.io": "Antrea",
+    "cilium.io": "Cilium",
+    "k8s.ovn.org": "OVN-Kubernetes",
+    "policy.karmada.io": "Karmada",
+}
+_ADMISSION = {
+    "kyverno.io": "Kyverno",
+    "policies.kyverno.io": "Kyverno",
+    "templates.gatekeeper.sh": "Gatekeeper",
+    "constraints.gatekeeper.sh": "Gatekeeper",
+    "mutations.gatekeeper.sh": "Gatekeeper",
+    "policies.kubewarden.io": "Kubewarden",
+    "admissionregistration.k8s.io": "Kubernetes",
+}
+_NETWORK_KIND = re.compile(r"\w*(?:NetworkPolicy|NetworkPolicyList|Firewall)")
+_ADMISSION_KIND = re.compile(
+    r"(?:Cluster)?Policy|\w*AdmissionPolicy(?:Group)?|(?:Validating|Mutating|Generating|Image\w*)Policy|ConstraintTemplate"
+    r"|K8s\w+|Assign\w*|ModifySet"
+)
+_HOLDS_MANIFESTS = re.compile(rb"\b(?:kubernetes_manifest|kubectl_manifest|kubectl_file_documents)\b")
+_NUMBER = re.compile(r"\d+")
+_NUMBERED, _ENDING = re.compile(r"\d+|\b(?:is|are)\b"), re.compile(r"s\b")
+"""What differs between one thing and several in a sentence."""
+_MOST_READ = 300
+"""Terraform files that are looked into."""
+
+
+def left_out(source: Source, loaded: Loaded, simulations: Sequence[Simulation]) -> Iterator[LeftOut]:
+    """Yield what was not checked, what matters most first."""
+    worlds = [simulation.world for simulation in simulations]
+    # Alternatives among plain files call each other's objects orphans, and each of them is checked.
+    orphans = {key for world in worlds if not world.plain for key in world.orphans if key.group}
+    if orphans:
+        what = "in a file that nothing deploys" if len(orphans) == 1 else "in files that nothing deploys"
+        yield LeftOut(
+            "orphans", len(orphans), f"Gateway API object or policy {what}", f"Gateway API objects and policies {what}"
+        )
+    known = {(kind.group, kind.kind) for simulation in simulations for kind in simulation.catalog.kinds()}
+    kinds = Counter((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
+    parsed = {resource.key for simulation in simulations for resource in simulation.world.resources.values()}
+    kinds.update(key[:2] for key in parsed)
+    of_engines, of_admission = Counter[str](), Counter[str]()
+    for (group, kind), number in kinds.items():
+        if (group, kind) in known:
+            continue
+        if group in _NETWORK and _NETWORK_KIND.fullmatch(kind):
+            of_engines[_NETWORK[group]] += number
+        elif group in _ADMISSION and _ADMISSION_KIND.fullmatch(kind):
+            of_admission[_ADMISSION[group]] += number
+    for engine, number in sorted(of_engines.items()):
+        yield LeftOut("network policies", number, f"{engine} network policy", f"{engine} network policies")
+    for engine, number in sorted(of_admission.items()):
+        yield LeftOut("admission policies", number, f"{engine} admission policy", f"{engine} admission policies")
+    for language in (JSONNET, CUE):
+        if number := loaded.skipped.get(language, 0):
+            yield LeftOut("other languages", number, f"{language} file", f"{language} files")
+    if number := sum(_holds_manifests(source, file) for file in source.skipped.get(TERRAFORM, [])[:_MOST_READ]):
+        yield LeftOut("other languages", number, "Terraform file with manifests", "Terraform files with manifests")
+
+
+def _holds_manifests(source: Source, file: str) -> bool:
+    try:
+        return _HOLDS_MANIFESTS.search(source.file(file).read()) is not None
+    except SourceError:
+        return False
+
+
+def folded(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Return sentences of several environments, of those that differ in numbers alone the one with the largest."""
+    alike: dict[str, list[str]] = {}
+    for sentence in dict.fromkeys(sentences):
+        alike.setdefault(_ENDING.sub("", _NUMBERED.sub("", sentence)), []).append(sentence)
+    most = [max(same, key=lambda sentence: list(map(int, _NUMBER.findall(sentence)))) for same in alike.values()]
+    return tuple(
+        f"up to {sentence}" if len(same) > 1 else sentence for sentence, same in zip(most, alike.values(), strict=True)
+    )

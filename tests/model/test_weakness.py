@@ -15,7 +15,10 @@ from policylint.model.weakness import Weakness, weakness, weakness_entry
 from tests.model.test_catalog import SHARED, _crds
 
 KINDS = [each for each in load_catalog().kinds() if each.weaker]
-WORDS = [pytest.param(kind, each, id=f"{kind.kind}-{each.path}") for kind in KINDS for each in kind.weaker]
+UNSHIPPED = ("azure-agc", "gke", "kong")
+"""Implementations whose CRDs are not shipped: their fields are from documentation, and worlds hold them."""
+SHIPPED = [kind for kind in KINDS if kind.implementation not in UNSHIPPED]
+WORDS = [pytest.param(kind, each, id=f"{kind.kind}-{each.path}") for kind in SHIPPED for each in kind.weaker]
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +100,7 @@ def test_every_implementation_with_a_login_says_what_weakens_it() -> None:
         "kgateway",
         "kuadrant",
         "nginx-gateway-fabric",
+        *UNSHIPPED,
     }
 
 

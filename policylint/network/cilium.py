@@ -85,7 +85,7 @@ def bare(label: str) -> str:
 
 
 def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer) -> PolicySpec:
-    home = resource.key.namespace or None
+    home = None if resource.key.kind == "CiliumClusterwideNetworkPolicy" else resource.key.namespace or None
     subject: Peer = Entity("some nodes")
     if spec.get("nodeSelector") is None:
         subject = endpoints(spec.get("endpointSelector"), home, "endpointSelector")

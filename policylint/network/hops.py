@@ -18,6 +18,7 @@ from policylint.network.state import Network, both, read_policies
 from policylint.network.walk import TierStep
 
 SERVICE = ("", "Service")
+_AMBIENT = "istio.io/dataplane-mode"
 
 
 class Hop(NamedTuple):
@@ -191,10 +192,17 @@ class Hops:
             bits |= universe.ports.at(protocol, port)
         answer = self.network.ask(source, target, bits or universe.ports.of(PortSpec(protocol)))
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
-        because = ""
-        if answer.verdict == "unknown":
+        verdict, because = answer.verdict, ""
+        if verdict == "unknown":
             because = _doubt(ends, answer.egress + answer.ingress, ports)
-        return Hop(*ends, shown, answer.verdict, answer.egress, answer.ingress, because)
+        elif any(step.policy is not None for step in answer.ingress) and self._is_ambient(ends[1]):
+            verdict, because = "unknown", f"{ends[1]} is in Istio's ambient mode, whose traffic comes in on port 15008"
+        return Hop(*ends, shown, verdict, answer.egress, answer.ingress, because)
+
+    def _is_ambient(self, end: Endpoint) -> bool:
+        """Return whether traffic to pods is wrapped by Istio (istio.io, «Ambient and Kubernetes NetworkPolicy»)."""
+        around = self.network.world.namespace_labels(end.namespace) or {}
+        return (end.labels.get(_AMBIENT) or around.get(_AMBIENT)) == "ambient"
 
 
 _ELSEWHERE = "the proxies may run in another namespace than the usual one, and nothing here says where"

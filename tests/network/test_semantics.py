@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from policylint.model import ResourceKey
 from policylint.network.hops import Hops
 from policylint.network.state import Network
 from tests.network.worlds import manifest, world
@@ -116,3 +117,37 @@ def test_a_pod_stands_for_its_owner() -> None:
     owned = pod("web-5c9-x")
     owned["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "web-5c9"}]
     assert "ReplicaSet shop/web-5c9" in network(owned).numbers
+
+
+def test_what_a_policy_of_another_engine_may_select_is_not_known() -> None:
+    calico = manifest("projectcalico.org/v3", "NetworkPolicy", "web", "shop", spec={"selector": 'app == "web"'})
+    assert verdict(network(calico), "away/far", "shop/web") == "unknown"
+    assert verdict(network(calico), "shop/web", "away/far") == "unknown"
+    everywhere = manifest("projectcalico.org/v3", "GlobalNetworkPolicy", "all", "", spec={})
+    assert verdict(network(everywhere), "away/far", "shop/web") == "unknown"
+
+
+def service(**ports: Any) -> dict[str, Any]:
+    return manifest("v1", "Service", "web", "shop", spec={"selector": {"app": "web"}, "ports": [{"port": 80, **ports}]})
+
+
+@pytest.mark.parametrize(
+    ("ports", "want"),
+    [({"targetPort": 8080}, "allowed"), ({"targetPort": "http"}, "allowed"), ({}, "denied")],
+)
+def test_policies_see_the_port_of_the_pods(ports: dict[str, Any], want: str) -> None:
+    opened = policy(podSelector={"matchLabels": {"app": "web"}}, ingress=[{"ports": [{"port": 8080}]}])
+    hops = Hops(world([pod("web"), pod("client"), service(**ports), opened]))
+    source = next(end for end in hops.network.universe.endpoints if end.key.name == "client")
+    (hop,) = hops.to_backend(source, ResourceKey("", "Service", "shop", "web"), 80)
+    assert hop.verdict == want
+
+
+def test_ambient_mode_leaves_open_what_arrives() -> None:
+    opened = policy(podSelector={"matchLabels": {"app": "web"}}, ingress=[{"ports": [{"port": 8080}]}])
+    space = manifest("v1", "Namespace", "shop", labels={"istio.io/dataplane-mode": "ambient"})
+    hops = Hops(world([pod("web"), pod("client"), service(targetPort=8080), opened, space]))
+    source = next(end for end in hops.network.universe.endpoints if end.key.name == "client")
+    (hop,) = hops.to_backend(source, ResourceKey("", "Service", "shop", "web"), 80)
+    assert hop.verdict == "unknown"
+    assert "15008" in hop.because

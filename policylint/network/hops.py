@@ -171,7 +171,7 @@ class Hops:
             return []
         universe = self.network.universe
         port = plane.container_port(listener)
-        ports = universe.ports.at("TCP", port)
+        ports = universe.ports.of(PortSpec("TCP")) if port is None else universe.ports.at("TCP", port)
         verdict = self.network.check(number, "ingress", universe.addresses.all, ports)
         because = ""
         if verdict != "allowed":
@@ -180,7 +180,7 @@ class Hops:
                 # Load balancers may hide the client's address behind a node's.
                 verdict, because = "unknown", "whether clients get to the proxies hangs on the address that they show"
         steps = self.network.steps(number, "ingress", universe.addresses.all, ports)
-        return [Hop(None, plane.endpoint, f"TCP {port}", verdict, (), steps, because)]
+        return [Hop(None, plane.endpoint, f"TCP {port or ''}".strip(), verdict, (), steps, because)]
 
     def _hop(self, source: int, target: int, protocol: str, ports: Sequence[int]) -> Hop:
         universe = self.network.universe

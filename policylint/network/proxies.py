@@ -27,16 +27,18 @@ class DataPlane(NamedTuple):
     """One way in which a Gateway's proxies may be deployed; the first of several is the default.
 
     Args:
-        privileged: what is added to listener ports below 1024 for the container's.
+        privileged: what is added to listener ports below 1024 for the container's; None where that is not known.
     """
 
     gateway: ResourceKey
     endpoint: Endpoint
-    privileged: int = 0
+    privileged: int | None = 0
 
-    def container_port(self, port: int) -> int:
-        """Return the port on which the proxies listen for a listener's."""
-        return port + self.privileged if port < 1024 else port
+    def container_port(self, port: int) -> int | None:
+        """Return the port on which the proxies listen for a listener's, None where that is not known."""
+        if port >= 1024:
+            return port
+        return None if self.privileged is None else port + self.privileged
 
 
 def data_planes(world: World, state: GatewayState, placements: Sequence[Placement]) -> list[DataPlane]:
@@ -55,10 +57,15 @@ def data_planes(world: World, state: GatewayState, placements: Sequence[Placemen
         if placement.get("identity"):
             planes.append(DataPlane(gateway.key, Endpoint("identity", gateway.key, "")))
             continue
-        labels, is_open = _labels(world, state, placement)
+        parameters = _parameters(world, state)
+        labels, is_open = _labels(state, placement, parameters)
+        privileged: int | None = int(placement.get("privilegedPorts") or 0)
+        if placement.get("keepsPorts"):
+            kept = [_at(parameter.body, text(placement["keepsPorts"])) for parameter in parameters if parameter]
+            privileged = None if None in parameters else 0 if any(kept) else privileged
         for namespace in _namespaces(world, gateway.key, placement):
             endpoint = Endpoint("proxies", gateway.key, namespace, labels, is_open, alternative=bool(planes))
-            planes.append(DataPlane(gateway.key, endpoint, int(placement.get("privilegedPorts") or 0)))
+            planes.append(DataPlane(gateway.key, endpoint, privileged))
     return planes
 
 
@@ -128,7 +135,21 @@ def _charts_of(world: World, release: Resource) -> Iterator[str]:
         yield text(reference["name"])
 
 
-def _labels(world: World, state: GatewayState, placement: Placement) -> tuple[dict[str, str], bool]:
+def _parameters(world: World, state: GatewayState) -> list[Resource | None]:
+    """Return the objects that a Gateway and its class name as parameters, None for one that was not seen."""
+    references = [reference for reference in state.references if reference.role == "parameters"]
+    parameters = [reference.resolution.resource for reference in references]
+    gateway_class = state.class_resolution.resource
+    if gateway_class is not None and gateway_class.spec.get("parametersRef") is not None:
+        wanted = mapping(gateway_class.spec["parametersRef"])
+        named = (text(wanted.get(field)) for field in ("group", "kind", "namespace", "name"))
+        parameters.append(world.get(ResourceKey(*named)))
+    return parameters
+
+
+def _labels(
+    state: GatewayState, placement: Placement, parameters: Sequence[Resource | None]
+) -> tuple[dict[str, str], bool]:
     """Return the labels of the proxies' pods, and whether they may have others."""
     key = state.gateway.key
     class_name = text(state.gateway.spec.get("gatewayClassName"))
@@ -140,14 +161,7 @@ def _labels(world: World, state: GatewayState, placement: Placement) -> tuple[di
     if placement.get("named"):
         labels |= {_GATEWAY_NAME: key.name, _CLASS_NAME: class_name}
     labels |= _texts(_at(state.gateway.spec, "infrastructure.labels"))
-    references = [reference for reference in state.references if reference.role == "parameters"]
-    parameters = [reference.resolution.resource for reference in references]
-    gateway_class = state.class_resolution.resource
-    if gateway_class is not None and gateway_class.spec.get("parametersRef") is not None:
-        wanted = mapping(gateway_class.spec["parametersRef"])
-        named = (text(wanted.get(field)) for field in ("group", "kind", "namespace", "name"))
-        parameters.append(world.get(ResourceKey(*named)))
-    is_open = gateway_class is None
+    is_open = state.class_resolution.resource is None
     for parameter in parameters:
         if parameter is None:
             is_open = True

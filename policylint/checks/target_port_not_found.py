@@ -20,6 +20,7 @@ from policylint.model import (
 from policylint.model.selectors import Labelled
 from policylint.model.words import listing
 from policylint.simulation import Simulation
+from policylint.topology.references import port_number
 from policylint.topology.workloads import by_pod_labels, container_ports
 
 RULE = "GWP410"
@@ -47,7 +48,9 @@ def _of_service(
     named = [
         (index, entry, text(entry.get("targetPort")))
         for index, entry in enumerate(map(mapping, sequence(service.spec.get("ports"))))
-        if entry.get("port") in routes and text(entry.get("targetPort")) and not is_symbolic(entry["targetPort"])
+        if port_number(entry.get("port")) in routes
+        and text(entry.get("targetPort"))
+        and not is_symbolic(entry["targetPort"])
     ]
     if not named:
         return

@@ -32,7 +32,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _is_reported(state: PolicyState) -> bool:
-    """Return whether another rule says why: by its code, or for one of its targets (GWP101 to GWP104)."""
+    """Return whether another rule says why: by its code, for one of its targets (GWP101 to GWP104), or GWP106."""
+    if state.idle is not None:
+        return True
     if state.invalid_code:
         return state.invalid_code in _REPORTED
     return any(target.problem for target in state.targets)

@@ -26,6 +26,12 @@ metadata: {name: x, namespace: shop}
 spec:
   targetRefs: [{group: "", kind: Service, name: checkout}]
 """
+CA = """---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ca, namespace: shop}
+data: {ca.crt: "-----BEGIN CERTIFICATE-----\\nMII=\\n-----END CERTIFICATE-----\\n"}
+"""
 OWN = "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]"
 SECRET = "certificateRefs: [{name: cert}]"
 
@@ -138,7 +144,7 @@ BACKEND = "backendRefs: [{name: checkout, port: 8080}]"
             "sectionName must be specified when targetRefs includes 2 or more references to the same target",
         ),
         (
-            f"{BACKEND_TLS}  validation: {{hostname: a.example.com, wellKnownCACertificates: System, {OWN}}}\n",
+            f"{BACKEND_TLS}  validation: {{hostname: a.example.com, wellKnownCACertificates: System, {OWN}}}\n{CA}",
             "must not contain both CACertificateRefs and WellKnownCACertificates",
         ),
     ],

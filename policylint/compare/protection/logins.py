@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from policylint.checks.confidence import NOT_RENDERED
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import share_of_rules
 from policylint.model import Finding, Node, Related, ResourceKey, sequence
@@ -71,6 +72,7 @@ def _finding(sides: Sides, key: ResourceKey, binding: ObjectBinding, nodes: set[
         related=(Related("it was named here before the change", place),),
         help=("fix: name it again, or let another filter or policy ask for a login",),
         confidence="assumed" if sides.after.world.movable else "certain",
+        ground=NOT_RENDERED if sides.after.world.movable else "",
         field=names,
         environments=(sides.after.world.name,),
     )

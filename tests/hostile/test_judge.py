@@ -136,10 +136,10 @@ def dumped(*manifests: str) -> str:
 
 def test_the_snapshot_is_the_base_s(tmp_path: Path) -> None:
     """An object that is only in the snapshot would be there whatever the change takes away."""
-    broken = policy(*SECURITY, "aim", "HTTPRoute/gone", namespace="shop", spec="cors: {}")
+    broken = policy(*SECURITY, "aim", "HTTPRoute/webs", namespace="shop", spec="cors: {}")
     there = {**BEFORE, ".policylint.yaml": "snapshot: dump.yaml\nexclude: [dump.yaml]\n", "dump.yaml": DUMP}
     commit(tmp_path, there)
-    commit(tmp_path, {"apps/aim.yaml": broken, "dump.yaml": route("gone", parents="[{name: edge}]")})
+    commit(tmp_path, {"apps/aim.yaml": broken, "dump.yaml": route("webs", parents="[{name: edge}]")})
     for arguments in (("HEAD^1..HEAD",), ("HEAD^1",), ("--staged", "HEAD^1")):
         code, answer = judged(tmp_path, *arguments)
         assert (code, "GWP101" in new(answer)) == (1, True), arguments
@@ -163,7 +163,7 @@ def test_a_snapshot_that_the_change_brings_is_refused_and_one_that_git_does_not_
 
 
 def test_the_baseline_of_a_named_configuration_is_its_revision_s(tmp_path: Path) -> None:
-    broken = policy(*SECURITY, "aim", "HTTPRoute/gone", namespace="shop", spec='cors: {allowOrigins: ["https://a"]}')
+    broken = policy(*SECURITY, "aim", "HTTPRoute/webs", namespace="shop", spec='cors: {allowOrigins: ["https://a"]}')
     commit(tmp_path, {**BEFORE, ".policylint.yaml": "baseline: accepted.json\n"})
     run(tmp_path, "baseline")
     commit(tmp_path, {})

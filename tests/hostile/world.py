@@ -46,8 +46,8 @@ def written(text: str) -> dict[str, str]:
         f" {{name: {said('m')}, port: 443, protocol: HTTPS, hostname: {said('h')}, tls: {{certificateRefs: [{{name: {said('c')}}}]}}}}]"
     )
     rule = (
-        f"{{name: {said('r')}, matches: [{{path: {{value: {said('/p')}}},"
-        f" headers: [{{name: {said('x')}, value: {said('v')}}}]}}], backendRefs: [{{name: {said('service')}, port: 80}}]}}"
+        f"{{name: {said('r')}, matches: [{{"
+        f"headers: [{{name: {said('x')}, value: {said('v')}}}]}}], backendRefs: [{{name: {said('service')}, port: 80}}]}}"
     )
     metadata = f"labels: {{{said('k')}: {said('v')}}}, annotations: {{{said('note')}: {said('v')}}}"
     comment = " ".join(text.split()).encode("ascii", "backslashreplace").decode()

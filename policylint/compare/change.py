@@ -35,6 +35,7 @@ class SettingChange(NamedTuple):
         sources_before, sources_after: the policies that set it.
         by: for a setting that is gone, what prevails instead; empty where its policy is gone or has other targets.
         because: why it is gone, in words, e.g. `deleted`.
+        weaker: whether it stays and, by the catalog, asks for less than before.
     """
 
     kind: PolicyKind
@@ -46,6 +47,7 @@ class SettingChange(NamedTuple):
     sources_after: tuple[Responsible, ...] = ()
     by: tuple[Responsible, ...] = ()
     because: str = ""
+    weaker: bool = False
 
 
 class ContextChange(NamedTuple):

@@ -8,6 +8,7 @@ from policylint.checks.kit.locations import target_at
 from policylint.compare.change import Responsible, SettingChange, SettingChangeKind
 from policylint.compare.contexts import same_value
 from policylint.compare.pairing import Sides
+from policylint.compare.protection.spec import weakenings
 from policylint.model import PolicyKind, ResourceKey
 from policylint.policy.results import Effective
 
@@ -34,7 +35,10 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
                 change = "changed"
             elif former != {source.policy for source in sources_after}:
                 change = "moved"
-            changes.append(SettingChange(kind, name, change, old_value, new_value, sources_before, sources_after))
+            weaker = change == "changed" and any(weakenings(kind.weaker, {name: old_value}, {name: new_value}))
+            changes.append(
+                SettingChange(kind, name, change, old_value, new_value, sources_before, sources_after, weaker=weaker)
+            )
     changes.sort(key=lambda change: (ORDER.index(change.change), change.name))
     return changes
 
@@ -87,7 +91,7 @@ def _fate(key: ResourceKey, after: Effective | None, sides: Sides) -> str:
     if state is None:
         return "deleted" if new.world.get(key) is None else "no longer a policy of a known kind"
     if after is not None and any(attachment.key == key for attachment in after.stack):
-        return "taken out of it"
+        return "no longer sets it"
     was = old.policies.get(pairing.was(key))
     if state.invalid_code and (was is None or not was.invalid_code):
         return f"now invalid: {state.invalid}"

@@ -73,14 +73,14 @@ def test_of_any_number_of_routes(tmp_path: Path, changed: int, folds: bool) -> N
 def test_what_has_no_room_is_counted(tmp_path: Path) -> None:
     text = comment(tmp_path, 400)
     (left,) = re.findall(r"^(\d+) more rows: `policylint diff ", text, re.MULTILINE)
-    listed = len(re.findall(r"^\| (?:`shop/route-\d+`|same) \|", text, re.MULTILINE))
-    assert int(left) + listed == 2 * 400
+    listed = len(re.findall(r"^\| `shop/route-\d+` \|", text, re.MULTILINE))
+    assert int(left) + listed == 400
 
 
 def test_a_job_summary_has_more_room_and_no_marker(tmp_path: Path) -> None:
     text = comment(tmp_path, 400, form="summary")
     assert text.startswith("### policylint: 400 routes lose a protection")
-    assert len(re.findall(r"^\| (?:`shop/route-\d+`|same) \|", text, re.MULTILINE)) == 2 * 400
+    assert len(re.findall(r"^\| `shop/route-\d+` \|", text, re.MULTILINE)) == 400
     assert 60_000 < len(text.encode()) < 900 * 1024
 
 
@@ -97,10 +97,92 @@ def test_a_lost_protection_comes_before_all_that_merely_changes(tmp_path: Path) 
         (tmp_path / side / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
     given = ("--rendered-before", "before", "--rendered-after", "after")
     text = run(tmp_path, "diff", *given, "-o", "markdown")[1]
-    rows = [line for line in text.splitlines() if line.startswith("| `shop/")]
-    assert rows[0].startswith("| `shop/route-0099` | `basicAuth` |")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert rows[0].startswith("| `basicAuth` | `shop/route-0099` |")
+    assert rows[1].startswith("| `shop/route-0000` | `retry` |")
     shown = run(tmp_path, "diff", *given)[1]
     assert shown.index("route-0099") < shown.index("route-0000")
+
+
+def differing(tmp_path: Path, before: list[str], after: list[str]) -> str:
+    """The comment on a change from some documents to others."""
+    for side, documents in (("before", before), ("after", after)):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
+    return run(tmp_path, "diff", "--rendered-before", "before", "--rendered-after", "after", "-o", "markdown")[1]
+
+
+OIDC = "oidc: {clientID: shop, provider: {issuer: https://id.example.com}, clientSecret: {name: oidc}}"
+
+
+def test_routes_that_lose_one_thing_for_one_reason_are_one_row_whatever_else_changes_for_them(tmp_path: Path) -> None:
+    login = policy("SecurityPolicy", "login", EDGE, OIDC, namespace="infra")
+    world = [GATEWAY, SERVICE, *map(route, range(7))]
+    retries = [
+        policy("BackendTrafficPolicy", f"own-{number}", f"kind: HTTPRoute, name: route-{number:04}",
+               f"retry: {{numRetries: {number}}}")
+        for number in range(3)
+    ]  # fmt: skip
+    text = differing(tmp_path, [*world, login], [*world, *retries])
+    assert text.splitlines()[1] == "### policylint: 7 routes lose a protection: `oidc`"
+    (row,) = [line for line in text.splitlines() if line.startswith("| `oidc` |")]
+    assert row.count("`shop/route-") == 7
+    assert row.endswith("| **none** | `infra/login` is deleted |")
+    assert text.index(row) < text.index("**New**") < text.index("**Other changes**")
+    others = text.partition("**Other changes**")[2].partition("<details>")[0]
+    assert "oidc" not in others
+    assert others.count("`retry`") == 3
+
+
+def test_what_one_policy_gave_goes_in_one_row(tmp_path: Path) -> None:
+    both = policy("SecurityPolicy", "login", EDGE, f"{OIDC}\n  basicAuth: {{users: {{name: x}}}}", namespace="infra")
+    world = [GATEWAY, SERVICE, route(0)]
+    text = differing(tmp_path, [*world, both], world)
+    assert "\n| `basicAuth`, `oidc` | `shop/route-0000` |" in text
+    assert text.splitlines()[1] == "### policylint: 1 route loses a protection: `basicAuth`, `oidc`"
+
+
+def test_a_value_that_stays_is_no_row(tmp_path: Path) -> None:
+    world = [GATEWAY, SERVICE, route(0)]
+    cors = 'cors: {allowOrigins: ["https://www.example.com"]}'
+    above = policy("SecurityPolicy", "above", EDGE, cors, namespace="infra")
+    own = policy("SecurityPolicy", "own", "kind: HTTPRoute, name: route-0000", f"{cors}\n  {OIDC}")
+    text = differing(tmp_path, [*world, above], [*world, above, own])
+    assert "`oidc`" in text
+    assert "| `cors` |" not in text
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "shown"),
+    [
+        ("[a, b, c]", "[a, c]", "`allowOrigins - b`"),
+        ("[a, b]", "[b, c, d]", "`allowOrigins + c, + d, - a`"),
+        ("[a, b]", "[b, a]", "`allowOrigins in another order`"),
+        ("[a, a]", "[a]", "`allowOrigins 2 -&gt; 1 entries`"),
+    ],
+    ids=["removed", "exchanged", "order", "doubles"],
+)
+def test_lists_are_entries_that_come_and_go(tmp_path: Path, was: str, now: str, shown: str) -> None:
+    world = [GATEWAY, SERVICE, route(0)]
+    sides = [policy("SecurityPolicy", "own", "kind: HTTPRoute, name: route-0000", f"cors: {{allowOrigins: {value}}}")
+             for value in (was, now)]  # fmt: skip
+    text = differing(tmp_path, [*world, sides[0]], [*world, sides[1]])
+    assert shown.replace("&gt;", ">") in text
+
+
+def test_a_protection_that_asks_for_less_stands_first(tmp_path: Path) -> None:
+    world = [GATEWAY, SERVICE, route(0)]
+    sides = [policy("SecurityPolicy", "own", "kind: HTTPRoute, name: route-0000",
+                    f"jwt: {{optional: {value}, providers: [{{name: staff, issuer: https://id.example.com}}]}}")
+             for value in ("false", "true")]  # fmt: skip
+    retry = policy("BackendTrafficPolicy", "own", "kind: HTTPRoute, name: route-0000", "retry: {numRetries: 2}")
+    text = differing(tmp_path, [*world, sides[0]], [*world, sides[1], retry])
+    assert text.splitlines()[1] == (
+        "### policylint: HTTPRoute shop/route-0000 has no authentication in effect any more"
+    )
+    (row,) = [line for line in text.splitlines() if line.startswith("| `jwt` |")]
+    assert "| `optional false -> true` |" in row
+    assert text.index(row) < text.index("`retry`")
 
 
 def test_ids_stand_for_what_was_compared(history: History) -> None:

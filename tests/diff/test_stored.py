@@ -27,9 +27,8 @@ def rendered(place: Path, document: Any, *arguments: str) -> tuple[int, str, str
 
 
 def bare(text: str) -> str:
-    """A comment without what JSON does not keep: the diagram, settings that stay, seconds, and whose rules apply."""
+    """A comment without what JSON does not keep: the diagram, seconds, and whose rules apply."""
     text = re.sub(r"<details><summary>How policy reaches .*?</details>\n\n", "", text, flags=re.DOTALL)
-    text = re.sub(r"(?m)^  .*\n", "", text)
     return re.sub(r" · (?:rules of [\w, -]+|0\.0 s)(?= · )", "", steady(text))
 
 

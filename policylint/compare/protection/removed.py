@@ -132,9 +132,7 @@ def _unseen_gateways(after: Simulation, routes: Iterable[ResourceKey]) -> list[R
 
 def _is(because: str) -> str:
     """Return what became of the policies, as a predicate."""
-    return {"deleted": "is deleted", "taken out of it": "no longer says so"}.get(
-        because, because or "no longer applies"
-    )
+    return "is deleted" if because == "deleted" else because or "no longer applies"
 
 
 def _fix(loss: _Loss) -> str:

@@ -211,6 +211,7 @@ def _setting(report: DiffReport, part: Part, setting: SettingChange, names: Name
         "before": setting.before,
         "after": setting.after,
         "protects": setting.name in setting.kind.settings.security,
+        "weaker": setting.weaker,
         "from_before": names.keys(origin.policy for origin in setting.sources_before),
         "from_after": names.keys(origin.policy for origin in setting.sources_after),
         "by": names.keys(origin.policy for origin in setting.by),

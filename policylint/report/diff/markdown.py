@@ -1,4 +1,4 @@
-"""The comment on a pull request: verdict, routes, new findings, one diagram, the rest folded.
+"""The comment on a pull request: verdict, protections, new errors, what else changes, a diagram, the rest folded.
 
 Source: docs/design/conventions.md §3; docs/github-action.md shows one.
 
@@ -11,46 +11,67 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading, verb
 from policylint.report.diff.mermaid import diagram
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
+    LikeChanges,
     alike,
     cut,
     difference,
+    fate_in_words,
     finding_parts,
-    loses_protection,
     nothing_changes,
     one_of,
     own_policies,
+    policies_in_words,
+    policies_of,
+    protections,
     reach_in_words,
     renamed_objects,
     reproduced,
+    routes_in_words,
     silenced_in_words,
     value_in_words,
     verdict_parts,
+    weakens,
     whereabouts,
 )
 from policylint.report.findings.markdown import BUDGET, MarkdownPage, finding_row
 from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.escape import code, escape, html, spoken
+from policylint.report.kit.yaml_text import yaml_text
 
 if TYPE_CHECKING:
-    from policylint.compare.change import Responsible, SettingChange, SubjectChange
+    from policylint.compare.change import (
+        AttachmentChange,
+        EnvironmentChange,
+        Part,
+        PolicyChange,
+        Responsible,
+        SettingChange,
+        SubjectChange,
+    )
     from policylint.compare.connections import ConnectionChange
     from policylint.triage import Suppressed
 
 SUMMARY_BUDGET = 900 * 1024
-MOST_NAMES = 5
+MOST_NAMES, MOST_LOSING = 5, 20
+"""Subjects of a row that are named, and of one about a protection."""
 MOST_DETAILS = 10
 MOST_IN_SIGHT, MOST_OF_RULE = 5, 50
 """New findings of one rule and severity: those seen at once, and those listed at all."""
+MOST_LINES, _LONGEST = 60, 200
+"""Lines of one setting before and after, and the characters of each."""
 MOST_ROWS = 15
 """Rows of a table that are seen at once; the others are folded: nobody reads them, somebody looks one up."""
 _TABLE = "| Route | Setting | Before | After | Why |\n|---|---|---|---|---|"
+_LOST = "| Protection | Route | Before | After | Why |\n|---|---|---|---|---|"
+_TAKES_AWAY = frozenset({"GWP302", "GWP304", "GWP620"})
+"""Rules whose messages say what a change takes away from whom, before their first colon."""
 _NEW = "| | Rule | Where | |\n|---|---|---|---|"
 
 
@@ -68,17 +89,26 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     lines = [f"- {spoken(sentence, table=False)}" for sentence in renamed]
     page.add_list("**Renamed**\n", lines, "", "{} more.", 0.1)
     ways = [alike(environment.known) for environment in report.comparison.environments]
-    rows = [row for groups in ways for row in _rows(report, groups)]
     again = code(reproduced(report), table=False).replace("{", "{{").replace("}", "}}")
-    _add_table(page, _TABLE, rows, ("row", f"{{}} more rows: {again} lists them."), 0.5)
+    left_out = ("row", f"{{}} more rows: {again} lists them.")
+    lost = [row for env in report.comparison.environments for row in _protection_rows(report, env.known)]
+    _add_table(page, f"**Protections that no longer apply or ask for less**\n\n{_LOST}", lost, left_out, 0.5)
+    new = report.listed("new")
+    breaks = any(finding.severity == "error" for finding in new)
+    if breaks:
+        _add_new(page, report, new)
+    rows = [row for groups in ways for row in _rows(report, groups)]
+    _add_table(page, f"**Other changes**\n\n{_TABLE}" if lost else _TABLE, rows, left_out, 0.5)
+    lines = [line for environment in report.comparison.environments for line in _policies(environment)]
+    page.add_list("**Policies**\n", lines, "", "{} more.", 0.2)
     connections = [change for env in report.comparison.environments for change in env.connections]
     lines = [f"- {_connection(change)}" for change in connections]
     page.add_list("**Connections** that network policies open and close\n", lines, "", "{} more.", 0.3)
     unknown = [subject for env in report.comparison.environments for subject in env.unknown]
     lines = [f"- {code(str(each.key), table=False)}: {spoken(each.reason, table=False)}" for each in unknown]
     page.add_list("**Unknown**: what these bring was not seen\n", lines, "", "{} more.", 0.2)
-    seen, rest = _findings(report, report.listed("new"))
-    _add_table(page, f"**New**\n\n{_NEW}", [*seen, *rest], ("new finding", "{} more new findings."), 0.6, len(seen))
+    if not breaks:
+        _add_new(page, report, new)
     page.add_list("**Newly suppressed**\n", [_silenced(entry) for entry in report.silenced], "", "{} more.", 0.3)
     for environment, groups in zip(report.comparison.environments, ways, strict=True):
         if drawn := diagram(environment, groups):
@@ -98,6 +128,11 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
 def summary(report: DiffReport) -> str:
     """Write the page with the room of a job summary, and without the marker, for which that has no use."""
     return write(report, SUMMARY_BUDGET * 3 // 4).partition("\n")[2]
+
+
+def _add_new(page: MarkdownPage, report: DiffReport, findings: Sequence[Finding]) -> None:
+    seen, rest = _findings(report, findings)
+    _add_table(page, f"**New**\n\n{_NEW}", [*seen, *rest], ("new finding", "{} more new findings."), 0.6, len(seen))
 
 
 def _add_table(
@@ -131,31 +166,50 @@ def _key(key: str) -> str:
 
 
 def _verdict(report: DiffReport) -> str:
-    """Return what a reader must know first: protections that go, else how many routes change."""
-    losing = {
-        (subject.environment, subject.key)
-        for env in report.comparison.environments
-        for subject in env.known
-        if subject.is_route and loses_protection(subject)
-    }
-    new = report.known("new")
-    if losing and any(finding.severity != "note" for finding in new):
-        return f"{count(len(losing), 'route')} {verb(len(losing), 'loses')} a protection"
-    errors = {finding.rule for finding in new if finding.severity == "error"}
-    if "GWP302" in errors:
-        return "a route can be reached past its protection"
-    if "GWP304" in errors:
-        return "a protection stays and keeps nobody out any more"
-    routes = report.comparison.routes
+    """Return what a reader must know first: protections that go or weaken, else how many routes change."""
+    subjects = [subject for env in report.comparison.environments for subject in env.known]
+    routes = [subject for subject in subjects if subject.is_route]
+    new = [finding for finding in report.known("new") if finding.severity != "note"]
+    losing = {(route.environment, route.key): names for route in routes if (names := protections(route, lost=True))}
+    settings = sorted({name for lost in losing.values() for name in lost})
+    listed = leading([code(name, table=False) for name in settings], 3)
+    if losing and new:
+        return f"{count(len(losing), 'route')} {verb(len(losing), 'loses')} a protection: {listed}"
+    taken = [finding for finding in new if finding.rule in _TAKES_AWAY]
+    if taken:
+        more = f" ({len(taken) - 1} more like this)" if len(taken) > 1 else ""
+        return spoken(taken[0].message.partition(": ")[0], table=False) + more
+    if losing:  # but no rule says that nothing else takes their place
+        return f"{listed} no longer {'applies' if len(settings) == 1 else 'apply'} to {count(len(losing), 'route')}"
     if routes:
-        if all(route.change == "added" for route in routes):
-            return count(len(routes), "new route")
-        return f"{count(len(routes), 'route')} {'changes its' if len(routes) == 1 else 'change their'} effective policy"
-    if report.comparison.changes_policy:
-        return "no route changes, but what stands above or beside them does"
-    if any(env.unknown for env in report.comparison.environments):
+        return routes_in_words(routes)
+    if any(env.unknown for env in report.comparison.environments) and not report.comparison.changes_policy:
         return "no route is known to change its effective policy"
+    if beside := _beside(report):
+        return "; ".join([nothing_changes(report._replace(files_differ=0)), *beside])
     return nothing_changes(report)
+
+
+def _beside(report: DiffReport) -> list[str]:
+    """Return what changes where no route does: `1 Gateway changes`, `1 new policy`."""
+    parts = [
+        part
+        for environment in report.comparison.environments
+        for part in verdict_parts(environment._replace(subjects=environment.known))
+    ]
+    policies = [change for environment in report.comparison.environments for change in environment.policies]
+    happened = Counter(map(_happening, policies))
+    return [*parts, *(f"{count(number, 'policy', 'policies')} {what}" for what, number in sorted(happened.items()))]
+
+
+def _happening(change: PolicyChange) -> str:
+    """Return what a title says of a policy."""
+    acts = ("Enforced", "PartiallyEnforced")
+    if not change.after:
+        return "removed"
+    if not change.before:
+        return "added" if change.after in acts else "added without effect"
+    return "no longer in effect" if change.before in acts and change.after not in acts else "with another status"
 
 
 def _counts(report: DiffReport) -> str:
@@ -172,47 +226,99 @@ def _counts(report: DiffReport) -> str:
     return " · ".join(parts)
 
 
+def _protection_rows(report: DiffReport, subjects: Sequence[SubjectChange]) -> Iterator[str]:
+    """Yield a row per cause for which subjects lose a protection, or for which one asks for less; lost ones first."""
+    ways = LikeChanges(subjects)
+    causes: dict[Any, dict[str, tuple[SettingChange, dict[ResourceKey, SubjectChange]]]] = {}
+    for subject in subjects:
+        for part in subject.parts:
+            for setting in filter(weakens, part.settings):
+                cause = (
+                    subject.key.kind,
+                    _scope(part),
+                    ways.cause(setting),
+                    setting.change == "changed" and setting.name,
+                )
+                by_name = causes.setdefault(cause, {})
+                by_name.setdefault(setting.name, (setting, {}))[1][subject.key] = subject
+    rows: dict[Any, tuple[list[SettingChange], list[SubjectChange]]] = {}
+    for (_, scope, cause, _), by_name in causes.items():
+        for setting, affected in by_name.values():
+            same_cause = scope, cause, tuple(affected)
+            rows.setdefault(same_cause, ([], [*affected.values()]))[0].append(setting)
+    ordered = sorted(rows.items(), key=lambda row: (row[1][0][0].change != "removed", [s.name for s in row[1][0]]))
+    for (scope, _, _), (settings, group) in ordered:
+        own = own_policies(group)
+        names = ", ".join(code(setting.name) for setting in settings)
+        values = [_values(setting) for setting in settings]
+        before = "<br>".join(was for was, _ in values)
+        why = _why(report, settings[0], own)
+        yield f"| {names} | {_who(group, MOST_LOSING)}{scope} | {before} | {values[0][1]} | {why} |"
+
+
+def _scope(part: Part) -> str:
+    return "" if part.all_rules else f" ({escape(', '.join(node.section for node in part.rules[:4]))})"
+
+
 def _rows(report: DiffReport, groups: Iterable[Sequence[SubjectChange]]) -> Iterator[str]:
+    """Yield a row per change of subjects that change alike, without protections that go or weaken."""
     for group in groups:
         who = _who(group)
         subject, own = group[0], own_policies(group)
         if subject.change in ("added", "removed") or not (subject.parts or subject.reach):
-            change = {"added": "new", "removed": "gone", "renamed": "renamed"}.get(subject.change, "")
+            change = {"added": "new", "removed": "removed", "renamed": "renamed"}.get(subject.change, "")
             was = f"was {code(subject.was.path)}" if subject.was is not None else ""
             yield f"| {who} | | {was} | **{change}** | |"
             who = "same" if subject.parts else who
+        by_message: dict[str, list[AttachmentChange]] = {}
         for reach in subject.reach:
-            sentence = escape(reach_in_words(reach))
-            yield f"| {who} | {escape(reach.what)} | | {sentence} | {spoken(cut(reach.message, 160))} |"
+            by_message.setdefault(reach.message or reach.what, []).append(reach)
+        for same_message in by_message.values():
+            what = escape(", ".join(dict.fromkeys(reach.what for reach in same_message)))
+            sentence = "; ".join(escape(reach_in_words(reach)) for reach in same_message)
+            yield f"| {who} | {what} | | {sentence} | {spoken(cut(same_message[0].message, 160))} |"
             who = "same"
         for part in subject.parts:
-            scope = "" if part.all_rules else f" ({escape(', '.join(node.section for node in part.rules[:4]))})"
+            rows: dict[str, list[SettingChange]] = {}
             for setting in part.settings:
-                if setting.change != "unchanged":
-                    yield f"| {who}{scope} | {code(setting.name)} | {_values(setting)} | {_why(report, setting, own)} |"
-                    who = "same"
+                if setting.change not in ("unchanged", "moved") and not weakens(setting):
+                    rows.setdefault(f"{setting.change} {_why(report, setting, own)}", []).append(setting)
+            for settings in rows.values():
+                names = "<br>".join(code(setting.name) for setting in settings)
+                before, after = ("<br>".join(side) for side in zip(*map(_values, settings), strict=True))
+                yield f"| {who}{_scope(part)} | {names} | {before} | {after} | {_why(report, settings[0], own)} |"
+                who = "same"
             for setting in part.lost:
                 by, origin = _names(setting.by, own), _names(setting.sources_before, own)
-                yield f"| {who}{scope} | {code(setting.name)} | | does not apply | of {origin}: {by} replaces it |"
+                yield (
+                    f"| {who}{_scope(part)} | {code(setting.name)} | | does not apply | of {origin}: {by} replaces it |"
+                )
                 who = "same"
 
 
-def _who(group: Sequence[SubjectChange]) -> str:
+def _policies(environment: EnvironmentChange) -> Iterator[str]:
+    """Yield the policies whose verdict changes and that no row names."""
+    named = {key for subject in environment.known for key in policies_of(subject)}
+    for _, change, verdicts in policies_in_words(environment.policies):
+        if change.policy not in named:
+            yield f"- {code(str(change.policy), table=False)}: {escape(verdicts)}"
+
+
+def _who(group: Sequence[SubjectChange], most: int = MOST_NAMES) -> str:
     first = group[0]
     if len(group) == 1:
         return code(first.key.path) if first.is_route else code(str(first.key))
     namespaces = {subject.key.namespace for subject in group}
     where = f" in {len(namespaces)} namespaces" if len(namespaces) > 1 else ""
-    return f"**{count(len(group), escape(first.key.kind))}**{where}: {whereabouts(group, MOST_NAMES, code)}"
+    return f"**{count(len(group), escape(first.key.kind))}**{where}: {whereabouts(group, most, code)}"
 
 
-def _values(setting: SettingChange) -> str:
+def _values(setting: SettingChange) -> tuple[str, str]:
     """Return the two cells before and after."""
     before = "none" if setting.change == "added" else code(value_in_words(setting.before, 60))
     if setting.change == "changed":
-        return f"{before} | {code(difference(setting.before, setting.after, 80))}"
-    after = "**none**" if setting.change == "removed" else code(value_in_words(setting.after, 60))
-    return f"{before} | {after}"
+        return before, code(difference(setting.before, setting.after, 80))
+    return before, "**none**" if setting.change == "removed" else code(value_in_words(setting.after, 60))
 
 
 def _why(report: DiffReport, setting: SettingChange, own: frozenset[ResourceKey]) -> str:
@@ -221,9 +327,8 @@ def _why(report: DiffReport, setting: SettingChange, own: frozenset[ResourceKey]
         case "removed":
             if setting.by:
                 return f"{_links(report, setting.by, own)} replaces {was}"
-            return f"{was} {escape(setting.because)}"
-        case "moved":
-            return f"{_links(report, setting.sources_after, own)} instead of {was}"
+            became = fate_in_words(setting.because)
+            return was + became[:1] + escape(became[1:])
         case _:
             return _links(report, setting.sources_after, own)
 
@@ -295,15 +400,23 @@ def _details(groups: Iterable[Sequence[SubjectChange]]) -> Iterator[str]:
 
 
 def _diff_lines(setting: SettingChange) -> Iterator[str]:
-    import json
-
+    """Yield the lines of a setting that differ, with a few around them; none of one whose value stays."""
     if setting.change in ("unchanged", "moved"):
-        yield f"  {cut(setting.name, 60)}: {value_in_words(setting.after, 80)}"
         return
-    sides = ("- ", setting.before, "added"), ("+ ", setting.after, "removed")
-    for mark, value, absent in sides:
-        if setting.change != absent:
-            yield f"{mark}{cut(setting.name, 60)}: {cut(json.dumps(value, ensure_ascii=False, default=str), 400)}"
+    from difflib import unified_diff
+
+    before, after = (
+        [] if value is None else yaml_text({setting.name: value}).splitlines()
+        for value in (setting.before, setting.after)
+    )
+    lines = [line for line in list(unified_diff(before, after, n=2, lineterm=""))[2:] if not line.startswith("@@")]
+    yield from (line[:1] + _cut_end(line[1:]) for line in lines[:MOST_LINES])
+    if len(lines) > MOST_LINES:
+        yield f"… {len(lines) - MOST_LINES} more lines"
+
+
+def _cut_end(line: str) -> str:
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"
 
 
 def _silenced(entry: Suppressed) -> str:

@@ -230,6 +230,7 @@ def _setting(entry: Entry, *, lost: bool) -> SettingChange:
         origins.get("after", ()),
         origins.get("by", ()),
         entry.get("because", ""),
+        entry.get("weaker", False),
     )
 
 

@@ -24,6 +24,7 @@ from policylint.report.diff.wording import (
     nothing_changes,
     one_of,
     own_policies,
+    policies_in_words,
     reach_in_words,
     renamed_objects,
     silenced_in_words,
@@ -225,13 +226,10 @@ class _DiffText:
         return self.paint(style, left) + (gap + right if right else "")
 
     def _policies(self, policies: Sequence[PolicyChange]) -> Iterator[str]:
-        """Yield verdicts that change; a policy that is new and enforced says nothing that the settings did not."""
-        shown = [change for change in policies if not (change.before == "" and change.after == "Enforced")]
-        for change in shown[:MOST_BLOCKS]:
-            mark = "+" if not change.before else "-" if not change.after else "~"
-            verdicts = f"{change.before or 'new'} -> {change.after or 'gone'}"
-            by = f" by {', '.join(key.path for key in change.by[:3])}" if change.by else ""
-            yield self.paint(_STYLES[mark], cut(f"{mark} {change.policy}: {verdicts}{by}", self.page))
+        """Yield verdicts that change."""
+        shown = policies_in_words(policies)
+        for mark, change, verdicts in shown[:MOST_BLOCKS]:
+            yield self.paint(_STYLES[mark], cut(f"{mark} {change.policy}: {verdicts}", self.page))
         if len(shown) > MOST_BLOCKS:
             yield f"  and {count(len(shown) - MOST_BLOCKS, 'more policy', 'more policies')}"
 

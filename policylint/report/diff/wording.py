@@ -14,7 +14,14 @@ from policylint.report.findings.report import counts
 from policylint.report.kit.display import one_line, place
 
 if TYPE_CHECKING:
-    from policylint.compare.change import AttachmentChange, EnvironmentChange, Responsible, SettingChange, SubjectChange
+    from policylint.compare.change import (
+        AttachmentChange,
+        EnvironmentChange,
+        PolicyChange,
+        Responsible,
+        SettingChange,
+        SubjectChange,
+    )
     from policylint.report.diff.report import DiffReport
     from policylint.session.judge import ConfigurationChange
     from policylint.triage import Suppressed
@@ -74,23 +81,67 @@ def _leaves(value: Any, name: str) -> Iterator[tuple[str, str]]:
 def difference(before: Any, after: Any, room: int = 60) -> str:
     """Return what changes inside a setting: `http.requestTimeout 5s -> 10s`, at most three leaves."""
     changes = list(_differences(before, after, ""))
-    parts = [f"{name} {was} -> {now}".strip() for name, was, now in changes[:3]]
+    parts = [f"{name} {change}".strip() for name, change in changes[:3]]
     if len(changes) > 3:
         parts.append(f"{len(changes) - 3} more")
     return cut(", ".join(parts), room)
 
 
-def _differences(before: Any, after: Any, name: str) -> Iterator[tuple[str, str, str]]:
+def _differences(before: Any, after: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the path of each difference, and what happens there: `5s -> 10s`, of entries of lists `+ a, - b`."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
             inner = f"{name}.{key}" if name else str(key)
             yield from _differences(before.get(key, _NEVER), after.get(key, _NEVER), inner)
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for number, (was, now) in enumerate(zip(before, after, strict=True)):
-            yield from _differences(was, now, f"{name}[{number}]")
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _list_differences(before, after, name)
     elif before is _NEVER or after is _NEVER or before != after:
         was, now = ("none" if value is _NEVER else value_in_words(value, 30) for value in (before, after))
-        yield name, was, now
+        yield name, f"{was} -> {now}"
+
+
+def _list_differences(before: list[Any], after: list[Any], name: str) -> Iterator[tuple[str, str]]:
+    """Yield what differs inside entries that both lists have, then the entries that come and go.
+
+    Entries are the same by their name, or as a whole. Objects without a name are told apart by their position where as
+    many of them differ on both sides.
+    """
+    old, new = _entries(before), _entries(after)
+    gone = [key for key in old if key not in new]
+    added = [key for key in new if key not in old]
+    pairs = [(old[key], new[key]) for key in new if key in old]
+    were, are = ([key for key in keys if _is_unnamed(of[key][1])] for keys, of in ((gone, old), (added, new)))
+    if len(were) == len(are):
+        pairs = sorted((*pairs, *((old[was], new[now]) for was, now in zip(were, are, strict=True))), key=_position)
+        gone, added = [key for key in gone if key not in were], [key for key in added if key not in are]
+    for (_, was), (number, now) in pairs:
+        yield from _differences(was, now, f"{name}[{number}]")
+    parts = [f"+ {value_in_words(new[key][1], 30)}" for key in added]
+    parts += [f"- {value_in_words(old[key][1], 30)}" for key in gone]
+    former_positions = [number for (number, _), _ in pairs]
+    if parts:
+        yield name, leading(parts, 4)
+    elif len(before) != len(after):
+        yield name, f"{len(before)} -> {len(after)} entries"
+    elif former_positions != sorted(former_positions):
+        yield name, "in another order"
+
+
+def _position(pair: tuple[tuple[int, Any], tuple[int, Any]]) -> int:
+    return pair[1][0]
+
+
+def _entries(values: Sequence[Any]) -> dict[str, tuple[int, Any]]:
+    """Return the entries of a list by name, or else by content, each with its number."""
+    names = (
+        json.dumps(entry if _is_unnamed(entry) or not isinstance(entry, dict) else entry["name"], default=str)
+        for entry in values
+    )
+    return {name: (number, entry) for number, (name, entry) in enumerate(zip(names, values, strict=True))}
+
+
+def _is_unnamed(entry: Any) -> bool:
+    return isinstance(entry, dict) and "name" not in entry
 
 
 def words(setting: SettingChange, room: int) -> str:
@@ -98,6 +149,37 @@ def words(setting: SettingChange, room: int) -> str:
     if setting.change == "changed":
         return difference(setting.before, setting.after, room)
     return value_in_words(setting.before if setting.change == "removed" else setting.after, room)
+
+
+def routes_in_words(routes: Iterable[SubjectChange]) -> str:
+    """Return what happens to routes: `3 routes change their effective policy, 1 new route`; "" of none."""
+    number = Counter(map(_happening, routes))
+    sentences = {
+        "effect": ("changes its effective policy", "change their effective policy"),
+        "detached": ("is no longer attached to a listener", "are no longer attached to a listener"),
+        "attached": ("is attached to another listener", "are attached to another listener"),
+        "status": ("changes its status", "change their status"),
+        "removed": ("is removed", "are removed"),
+        "renamed": ("is renamed", "are renamed"),
+    }
+    parts = [
+        f"{count(number[happening], 'route')} {sentence[number[happening] != 1]}"
+        for happening, sentence in sentences.items()
+        if number[happening]
+    ]
+    return ", ".join([*parts, *([count(number["added"], "new route")] if number["added"] else [])])
+
+
+def _happening(subject: SubjectChange) -> str:
+    """Return what a title says of a route: what changes in effect, else its ways in, else what is said of it."""
+    if subject.change != "changed":
+        return subject.change
+    ways = [reach for reach in subject.reach if reach.what == "listener"]
+    if subject.parts or any(reach.what == "rule" for reach in subject.reach):
+        return "effect"
+    if any(not reach.after for reach in ways):
+        return "detached"
+    return "attached" if ways else "status"
 
 
 def verdict_parts(environment: EnvironmentChange) -> list[str]:
@@ -126,6 +208,27 @@ def verdict_parts(environment: EnvironmentChange) -> list[str]:
     if environment.unknown:
         parts.append(f"{len(environment.unknown)} unknown")
     return parts
+
+
+def policies_in_words(policies: Iterable[PolicyChange]) -> list[tuple[str, PolicyChange, str]]:
+    """Return a mark, the policy and how its verdict changes: `Enforced -> Overridden by shop/own`.
+
+    A policy that is new and enforced says nothing that the settings do not.
+    """
+    shown = []
+    for change in policies:
+        if change.before or change.after != "Enforced":
+            mark = "+" if not change.before else "-" if not change.after else "~"
+            by = f" by {', '.join(key.path for key in change.by[:3])}" if change.by else ""
+            shown.append((mark, change, f"{change.before or 'new'} -> {change.after or 'gone'}{by}"))
+    return shown
+
+
+def fate_in_words(because: str) -> str:
+    """Return what became of a policy as the predicate of its name: ` is deleted`, `: its target is gone`."""
+    if because.startswith("its "):
+        return f": {because}"
+    return f" is {because}" if because.startswith(("deleted", "refused", "now ")) else f" {because}"
 
 
 def finding_parts(report: DiffReport) -> list[str]:
@@ -189,15 +292,15 @@ def gateways_in_words(keys: Iterable[ResourceKey]) -> str:
 def alike(subjects: Iterable[SubjectChange]) -> list[list[SubjectChange]]:
     """Group subjects that change in the same way.
 
-    Groups that lose a protection come first, for what comes late may be folded or cut; then they are in the order of
-    the first of each. Policies that act on one subject alone may differ by name.
+    Groups of which a protection goes or asks for less come first, for what comes late may be folded or cut; then they
+    are in the order of the first of each. Policies that act on one subject alone may differ by name.
     """
     listed = list(subjects)
-    ways = _Ways(listed)
+    ways = LikeChanges(listed)
     groups: dict[object, list[SubjectChange]] = {}
     for subject in listed:
         groups.setdefault(ways.of(subject), []).append(subject)
-    return sorted(groups.values(), key=lambda group: not loses_protection(group[0]))
+    return sorted(groups.values(), key=lambda group: not protections(group[0]))
 
 
 def whereabouts(group: Sequence[SubjectChange], most: int, code: Callable[[str], str] = str) -> str:
@@ -224,17 +327,29 @@ def own_policies(group: Sequence[SubjectChange]) -> frozenset[ResourceKey]:
     """The policies of the first of several that change alike which the others have others for."""
     if len(group) < 2:
         return frozenset()
-    first, second = ({key for setting in _changing(subject) for key in _policies(setting)} for subject in group[:2])
+    first, second = (set(policies_of(subject)) for subject in group[:2])
     return frozenset(first - second)
 
 
-def loses_protection(subject: SubjectChange) -> bool:
-    """Tell whether a setting that the catalog calls security-relevant no longer applies."""
-    return any(
-        setting.change == "removed" and setting.name in setting.kind.settings.security
+def protections(subject: SubjectChange, *, lost: bool = False) -> list[str]:
+    """Name the protections of a subject that no longer apply or, unless `lost`, ask for less."""
+    return [
+        setting.name
         for part in subject.parts
         for setting in part.settings
-    )
+        if weakens(setting) and not (lost and setting.change != "removed")
+    ]
+
+
+def policies_of(subject: SubjectChange) -> Iterator[ResourceKey]:
+    """Yield the policies of the settings that change for a subject."""
+    for setting in _changing(subject):
+        yield from _policies(setting)
+
+
+def weakens(setting: SettingChange) -> bool:
+    """Tell whether a protection no longer applies, or asks for less than before."""
+    return setting.weaker or (setting.change == "removed" and setting.name in setting.kind.settings.security)
 
 
 def one_of(responsible: Responsible, own: frozenset[ResourceKey]) -> str:
@@ -242,11 +357,10 @@ def one_of(responsible: Responsible, own: frozenset[ResourceKey]) -> str:
     return "its own, e.g. " if responsible.policy in own else ""
 
 
-class _Ways:
+class LikeChanges:
     """The ways in which subjects change, each setting that many share looked at once."""
 
     def __init__(self, subjects: Sequence[SubjectChange]) -> None:
-
         self._number_of: dict[int, int] = {}
         self._numbers: dict[object, int] = {}
         holders: dict[ResourceKey, ResourceKey] = {}
@@ -273,13 +387,19 @@ class _Ways:
         alone = subject.key if not parts and not reach else None
         return subject.key.kind, subject.change, parts, reach, alone, subject.was
 
+    def cause(self, setting: SettingChange) -> tuple[object, ...]:
+        """Return a key that is the same for settings that change for the same reason."""
+        by = self._who(origin._replace(location=None) for origin in setting.by)  # it names each of them elsewhere
+        before = self._who(origin._replace(location=None) for origin in setting.sources_before)
+        after = self._who(origin._replace(location=None) for origin in setting.sources_after)
+        return setting.change, before, after, by, setting.because
+
     def _number(self, setting: SettingChange) -> int:
         """Return a number that is the same for settings that read the same."""
         if id(setting) not in self._number_of:
             values = scalar(setting.before), scalar(setting.after)
             origins = self._who(setting.sources_before), self._who(setting.sources_after)
-            by = self._who(origin._replace(location=None) for origin in setting.by)  # it names each of them elsewhere
-            text = str(setting.kind), setting.name, setting.change, values, origins, by, setting.because
+            text = str(setting.kind), setting.name, values, origins, self.cause(setting)
             self._number_of[id(setting)] = self._numbers.setdefault(text, len(self._numbers))
         return self._number_of[id(setting)]
 

@@ -15,6 +15,7 @@ from policylint.compare.change import Comparison, EnvironmentChange, FindingChan
 from policylint.compare.connections import connection_changes
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
+from policylint.compare.failures import with_failures
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
 from policylint.compare.objects import object_changes
 from policylint.compare.pairing import Pairing, Sides
@@ -136,7 +137,7 @@ def compare_findings(
     """
     renamed = {key: new for environment in environments for key, new in environment.renamed.items()}
     new = frozenset(key for pair in sides for key in pair.pairing.added)
-    changes = finding_changes(before, with_reasons(after, new), renamed, of_after)
+    changes = with_failures(sides, finding_changes(before, with_reasons(after, new), renamed, of_after))
     reported = _ReportedLosses(change.finding for change in changes if change.state == "new")
     changes = [
         change for change in changes if change.finding.rule not in OF_CHANGES or not reported.covers(change.finding)

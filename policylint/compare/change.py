@@ -88,8 +88,8 @@ class AttachmentChange(NamedTuple):
     """A way to a route that opens or closes: a listener, a rule, or what the route's status says of a parent.
 
     Args:
-        what: `listener`, `rule`, or the type of a condition.
-        name: the name of the listener, rule or parent.
+        what: `listener`, `rule`, `answers` (requests that a refused policy makes fail), or the type of a condition.
+        name: the name of the listener, rule or parent; for `answers` which requests.
         before, after: its state, "" where there is none.
     """
 

@@ -90,11 +90,11 @@ def _fate(key: ResourceKey, after: Effective | None, sides: Sides) -> str:
     state = new.policies.get(key)
     if state is None:
         return "deleted" if new.world.get(key) is None else "no longer a policy of a known kind"
-    if after is not None and any(attachment.key == key for attachment in after.stack):
-        return "no longer sets it"
     was = old.policies.get(pairing.was(key))
     if state.invalid_code and (was is None or not was.invalid_code):
         return f"now invalid: {state.invalid}"
+    if after is not None and any(attachment.key == key for attachment in after.stack):
+        return "no longer sets it"
     if state.refused:
         return f"refused, {state.refused[0].by.path} claims the same target"
     if any(target.selector is not None for target in state.targets):

@@ -9,7 +9,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.compare.attachment import attachment_changes, rules_of
-from policylint.compare.change import ContextChange, Part, SettingChange, SubjectChange, SubjectChangeKind
+from policylint.compare.change import (
+    AttachmentChange,
+    ContextChange,
+    Part,
+    SettingChange,
+    SubjectChange,
+    SubjectChangeKind,
+)
+from policylint.compare.failures import failure_changes
 from policylint.compare.pairing import Sides
 from policylint.compare.settings import ORDER, settings, sources, with_targets
 from policylint.model import Node, PolicyKind, ResourceKey
@@ -34,15 +42,20 @@ def subject_changes(sides: Sides, contexts: Iterable[ContextChange]) -> list[Sub
     old = {sides.pairing.key(state.route.key) for state in sides.before.topology.routes}
     new = {state.route.key for state in sides.after.topology.routes}
     keys = set(by_subject) | (old ^ new) | {key for key in old & new if sides.pairing.was(key) != key}
-    keys |= {key for key in (old & new) - keys if attachment_changes(sides, key)}
+    failing = failure_changes(sides)
+    keys |= {key for key in (old & new) - keys if key in failing or attachment_changes(sides, key)}
     cache = _SettingsCache(sides)
-    subjects = (_subject(sides, key, by_subject.get(key, []), cache) for key in keys)
+    subjects = (_subject(sides, key, by_subject.get(key, []), failing.get(key, ()), cache) for key in keys)
     changes = [subject for subject in subjects if subject is not None]
     return sorted(changes, key=lambda change: (not change.is_route, change.key))
 
 
 def _subject(
-    sides: Sides, key: ResourceKey, contexts: list[ContextChange], cache: _SettingsCache
+    sides: Sides,
+    key: ResourceKey,
+    contexts: list[ContextChange],
+    failing: tuple[AttachmentChange, ...],
+    cache: _SettingsCache,
 ) -> SubjectChange | None:
     """Return what changes for one subject, None if nothing does."""
     before, after, pairing = sides
@@ -54,7 +67,7 @@ def _subject(
         change = "added"
     all_rules = rules_of(after, key)
     parts = tuple(_parts(sides, key, contexts, cache, all_rules, "new" if change == "added" else "both"))
-    reach = attachment_changes(sides, key, contexts) if change == "changed" else ()
+    reach = (*failing, *attachment_changes(sides, key, contexts)) if change == "changed" else ()
     was = pairing.was(key) if pairing.was(key) != key else None
     if change == "changed" and not parts and not reach:
         if was is None:

@@ -22,6 +22,7 @@ from policylint.report.diff.wording import (
     alike,
     cut,
     difference,
+    fails,
     fate_in_words,
     finding_parts,
     nothing_changes,
@@ -171,6 +172,9 @@ def _verdict(report: DiffReport) -> str:
     routes = [subject for subject in subjects if subject.is_route]
     new = [finding for finding in report.known("new") if finding.severity != "note"]
     losing = {(route.environment, route.key): names for route in routes if (names := protections(route, lost=True))}
+    for share in ("all requests", "some requests"):
+        if failing := sum(fails(route, share) for route in routes):
+            return f"{share} of {count(failing, 'route')} will answer 500"
     settings = sorted({name for lost in losing.values() for name in lost})
     listed = leading([code(name, table=False) for name in settings], 3)
     if losing and new:
@@ -231,7 +235,7 @@ def _protection_rows(report: DiffReport, subjects: Sequence[SubjectChange]) -> I
     ways = LikeChanges(subjects)
     causes: dict[Any, dict[str, tuple[SettingChange, dict[ResourceKey, SubjectChange]]]] = {}
     for subject in subjects:
-        for part in subject.parts:
+        for part in () if fails(subject) else subject.parts:
             for setting in filter(weakens, part.settings):
                 cause = (
                     subject.key.kind,
@@ -281,7 +285,7 @@ def _rows(report: DiffReport, groups: Iterable[Sequence[SubjectChange]]) -> Iter
         for part in subject.parts:
             rows: dict[str, list[SettingChange]] = {}
             for setting in part.settings:
-                if setting.change not in ("unchanged", "moved") and not weakens(setting):
+                if setting.change not in ("unchanged", "moved") and (fails(subject) or not weakens(setting)):
                     rows.setdefault(f"{setting.change} {_why(report, setting, own)}", []).append(setting)
             for settings in rows.values():
                 names = "<br>".join(code(setting.name) for setting in settings)

@@ -280,6 +280,8 @@ def reach_in_words(reach: AttachmentChange) -> str:
         return f"attached to {reach.name}" if reach.after else f"no longer attached to {reach.name}"
     if reach.what == "rule":
         return f"{reach.name} is new" if reach.after else f"{reach.name} is gone"
+    if reach.what == "answers":
+        return f"{reach.name} {'will answer 500' if reach.after == '500' else 'are served again'}"
     return f"{reach.what} by {reach.name}: {reach.before} -> {reach.after}"
 
 
@@ -332,13 +334,23 @@ def own_policies(group: Sequence[SubjectChange]) -> frozenset[ResourceKey]:
 
 
 def protections(subject: SubjectChange, *, lost: bool = False) -> list[str]:
-    """Name the protections of a subject that no longer apply or, unless `lost`, ask for less."""
+    """Name the protections of a subject that no longer apply or, unless `lost`, ask for less.
+
+    None of a route of which all requests answer 500: nobody gets in.
+    """
+    if fails(subject):
+        return []
     return [
         setting.name
         for part in subject.parts
         for setting in part.settings
         if weakens(setting) and not (lost and setting.change != "removed")
     ]
+
+
+def fails(subject: SubjectChange, share: str = "all requests") -> bool:
+    """Tell whether requests of a route will answer 500."""
+    return any((reach.what, reach.name, reach.after) == ("answers", share, "500") for reach in subject.reach)
 
 
 def policies_of(subject: SubjectChange) -> Iterator[ResourceKey]:

@@ -134,6 +134,18 @@ def test_routes_that_lose_one_thing_for_one_reason_are_one_row_whatever_else_cha
     assert others.count("`retry`") == 3
 
 
+def test_own_policies_of_each_that_go_are_one_row(tmp_path: Path) -> None:
+    world = [GATEWAY, SERVICE, *map(route, range(2))]
+    logins = [
+        policy("SecurityPolicy", f"own-{number}", f"kind: HTTPRoute, name: route-{number:04}",
+               OIDC.replace("clientID: shop", f"clientID: shop-{number}"))
+        for number in range(2)
+    ]  # fmt: skip
+    (row,) = [line for line in differing(tmp_path, [*world, *logins], world).splitlines() if "| `oidc` |" in line]
+    assert row.startswith("| `oidc` | **2 HTTPRoutes**: `shop/route-0000`, `shop/route-0001` | e.g. `issuer ")
+    assert row.endswith("| **none** | its own, e.g. `shop/own-0` is deleted |")
+
+
 def test_what_one_policy_gave_goes_in_one_row(tmp_path: Path) -> None:
     both = policy("SecurityPolicy", "login", EDGE, f"{OIDC}\n  basicAuth: {{users: {{name: x}}}}", namespace="infra")
     world = [GATEWAY, SERVICE, route(0)]

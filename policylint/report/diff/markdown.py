@@ -35,6 +35,7 @@ from policylint.report.diff.wording import (
     renamed_objects,
     reproduced,
     routes_in_words,
+    scalar,
     silenced_in_words,
     value_in_words,
     verdict_parts,
@@ -44,7 +45,6 @@ from policylint.report.diff.wording import (
 from policylint.report.findings.markdown import BUDGET, MarkdownPage, finding_row
 from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.escape import code, escape, html, spoken
-from policylint.report.kit.yaml_text import yaml_text
 
 if TYPE_CHECKING:
     from policylint.compare.change import (
@@ -233,7 +233,7 @@ def _counts(report: DiffReport) -> str:
 def _protection_rows(report: DiffReport, subjects: Sequence[SubjectChange]) -> Iterator[str]:
     """Yield a row per cause for which subjects lose a protection, or for which one asks for less; lost ones first."""
     ways = LikeChanges(subjects)
-    causes: dict[Any, dict[str, tuple[SettingChange, dict[ResourceKey, SubjectChange]]]] = {}
+    causes: dict[Any, dict[str, dict[ResourceKey, tuple[SettingChange, SubjectChange]]]] = {}
     for subject in subjects:
         for part in () if fails(subject) else subject.parts:
             for setting in filter(weakens, part.settings):
@@ -244,20 +244,30 @@ def _protection_rows(report: DiffReport, subjects: Sequence[SubjectChange]) -> I
                     setting.change == "changed" and setting.name,
                 )
                 by_name = causes.setdefault(cause, {})
-                by_name.setdefault(setting.name, (setting, {}))[1][subject.key] = subject
-    rows: dict[Any, tuple[list[SettingChange], list[SubjectChange]]] = {}
+                by_name.setdefault(setting.name, {})[subject.key] = setting, subject
+    rows: dict[Any, list[dict[ResourceKey, tuple[SettingChange, SubjectChange]]]] = {}
     for (_, scope, cause, _), by_name in causes.items():
-        for setting, affected in by_name.values():
-            same_cause = scope, cause, tuple(affected)
-            rows.setdefault(same_cause, ([], [*affected.values()]))[0].append(setting)
-    ordered = sorted(rows.items(), key=lambda row: (row[1][0][0].change != "removed", [s.name for s in row[1][0]]))
-    for (scope, _, _), (settings, group) in ordered:
-        own = own_policies(group)
-        names = ", ".join(code(setting.name) for setting in settings)
-        values = [_values(setting) for setting in settings]
-        before = "<br>".join(was for was, _ in values)
-        why = _why(report, settings[0], own)
-        yield f"| {names} | {_who(group, MOST_LOSING)}{scope} | {before} | {values[0][1]} | {why} |"
+        for affected in by_name.values():
+            rows.setdefault((scope, cause, tuple(affected)), []).append(affected)
+    lost_first = []
+    for (scope, _, _), by_setting in rows.items():
+        group = [subject for _, subject in by_setting[0].values()]
+        settings = [[setting for setting, _ in affected.values()] for affected in by_setting]
+        first = settings[0][0]
+        before, after = ("<br>".join(dict.fromkeys(side)) for side in zip(*map(_all_values, settings), strict=True))
+        names = [same[0].name for same in settings]
+        protection = ", ".join(map(code, names))
+        why = _why(report, first, own_policies(group))
+        row = f"| {protection} | {_who(group, MOST_LOSING)}{scope} | {before} | {after} | {why} |"
+        lost_first.append((first.change != "removed", names, row))
+    yield from (row for _, _, row in sorted(lost_first))
+
+
+def _all_values(settings: Sequence[SettingChange]) -> tuple[str, str]:
+    """Return the cells before and after for a setting of several subjects; where they differ, those of the first."""
+    before, after = _values(settings[0])
+    differ = any((other.before, other.after) != (settings[0].before, settings[0].after) for other in settings)
+    return (f"e.g. {before}" if differ else before), after
 
 
 def _scope(part: Part) -> str:
@@ -410,17 +420,39 @@ def _diff_lines(setting: SettingChange) -> Iterator[str]:
     from difflib import unified_diff
 
     before, after = (
-        [] if value is None else yaml_text({setting.name: value}).splitlines()
+        [] if value is None else list(_value_lines(cut(setting.name, 60), value))
         for value in (setting.before, setting.after)
     )
     lines = [line for line in list(unified_diff(before, after, n=2, lineterm=""))[2:] if not line.startswith("@@")]
-    yield from (line[:1] + _cut_end(line[1:]) for line in lines[:MOST_LINES])
+    yield from lines[:MOST_LINES]
     if len(lines) > MOST_LINES:
         yield f"… {len(lines) - MOST_LINES} more lines"
 
 
-def _cut_end(line: str) -> str:
-    return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"
+def _value_lines(name: str, value: Any, indent: str = "") -> Iterator[str]:
+    """Yield a value as YAML would write it, but each key and scalar on one line: no text can add or end a line."""
+    if isinstance(value, dict) and value:
+        yield f"{indent}{name}:"
+        for key, inner in value.items():
+            yield from _value_lines(cut(str(key), 60), inner, f"{indent}  ")
+    elif isinstance(value, list) and value:
+        yield f"{indent}{name}:"
+        for entry in value:
+            if isinstance(entry, (dict, list)):
+                first, *more = [line for key, inner in _members(entry) for line in _value_lines(key, inner)] or ["{}"]
+                yield from (f"{indent}- {first}", *(f"{indent}  {line}" for line in more))
+            else:
+                yield f"{indent}- {cut(scalar(entry), _LONGEST)}"
+    else:
+        yield f"{indent}{name}: {cut(scalar(value), _LONGEST)}"
+
+
+def _members(entry: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of an entry of a list; a list in a list stands below a dash of its own."""
+    if isinstance(entry, dict):
+        yield from ((cut(str(key), 60), value) for key, value in entry.items())
+    else:
+        yield "-", entry
 
 
 def _silenced(entry: Suppressed) -> str:

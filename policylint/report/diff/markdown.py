@@ -99,7 +99,7 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     if breaks:
         _add_new(page, report, new)
     rows = [row for groups in ways for row in _rows(report, groups)]
-    _add_table(page, f"**Other changes**\n\n{_TABLE}" if lost else _TABLE, rows, left_out, 0.5)
+    _add_table(page, f"**Other changes**\n\n{_TABLE}" if lost or breaks else _TABLE, rows, left_out, 0.5)
     lines = [line for environment in report.comparison.environments for line in _policies(environment)]
     page.add_list("**Policies**\n", lines, "", "{} more.", 0.2)
     connections = [change for env in report.comparison.environments for change in env.connections]
@@ -185,6 +185,10 @@ def _verdict(report: DiffReport) -> str:
         return spoken(taken[0].message.partition(": ")[0], table=False) + more
     if losing:  # but no rule says that nothing else takes their place
         return f"{listed} no longer {'applies' if len(settings) == 1 else 'apply'} to {count(len(losing), 'route')}"
+    errors = [finding for finding in new if finding.severity == "error"]
+    if errors and not any(subject.parts or subject.change != "changed" for subject in subjects):
+        more = f" ({count(len(errors) - 1, 'more error')})" if len(errors) > 1 else ""
+        return spoken(cut(errors[0].message, 160), table=False) + more
     if routes:
         return routes_in_words(routes)
     if any(env.unknown for env in report.comparison.environments) and not report.comparison.changes_policy:

@@ -29,7 +29,7 @@ def write(report: DiffReport) -> str:
 def github(report: DiffReport) -> str:
     """Write the workflow commands for how it was judged and for new findings, then the changes as plain lines, ending
     in a newline."""
-    annotations = [*notices(report.report), *commands(report.report, report.listed("new"), f"{report.again} -o text")]
+    annotations = [*notices(report.report), *commands(report.report, report.folded("new"), f"{report.again} -o text")]
     return "\n".join([*annotations, *map(inert, changes(report))]) + "\n"
 
 

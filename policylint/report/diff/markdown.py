@@ -94,7 +94,7 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     left_out = ("row", f"{{}} more rows: {again} lists them.")
     lost = [row for env in report.comparison.environments for row in _protection_rows(report, env.known)]
     _add_table(page, f"**Protections that no longer apply or ask for less**\n\n{_LOST}", lost, left_out, 0.5)
-    new = report.listed("new")
+    new = report.folded("new")
     breaks = any(finding.severity == "error" for finding in new)
     if breaks:
         _add_new(page, report, new)

@@ -74,6 +74,10 @@ class DiffReport(NamedTuple):
         """Return the findings of a state to list, by a format that lists down to `default` by itself."""
         return self._of(state).listed(default)
 
+    def folded(self, state: str, default: Severity = "note") -> list[Finding]:
+        """Return the findings of a state to list, for people: those that are not certain last, those alike as one."""
+        return self._of(state).folded(default)
+
     def _of(self, state: str) -> Report:
         findings = [compared.finding for compared in self.comparison.findings if compared.state == state]
         findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))

@@ -252,7 +252,7 @@ class _DiffText:
             states.append(("Same", "unchanged", "note"))
         for label, state, least in states:
             counted: Counter[tuple[str, Severity]] = Counter()
-            for finding in self.report.listed(state, least):
+            for finding in self.report.folded(state, least):
                 counted[finding.rule, finding.severity] += 1
                 if state == "unchanged" or counted[finding.rule, finding.severity] <= MOST_OF_RULE:
                     yield from self._finding(label, finding)

@@ -21,7 +21,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def write(report: Report) -> str:
     """Write the workflow commands and the summary, ending in a newline."""
-    lines = commands(report, report.listed("warning"), "policylint lint -o text")
+    lines = commands(report, report.folded("warning"), "policylint lint -o text")
     return "\n".join([*lines, *map(inert, summary(report, Paint(False)))]) + "\n"
 
 

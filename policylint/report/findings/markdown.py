@@ -56,7 +56,7 @@ class MarkdownPage:
 
 def write(report: Report) -> str:
     """Write the page, ending in a newline."""
-    findings = sorted(report.listed(), key=lambda finding: SEVERITIES.index(finding.severity))
+    findings = sorted(report.folded(), key=lambda finding: SEVERITIES.index(finding.severity))
     main = [finding for finding in findings if finding.severity != "note"]
     notes = findings[len(main) :]
     footer = _footer(report)

@@ -125,9 +125,23 @@ class Report(NamedTuple):
         return [(fix, made) for fix in finding.fixes if (made := edits(fix, text))]
 
     def listed(self, default: Severity = "note") -> list[Finding]:
-        """Return the findings to list, by a format that lists down to `default` by itself."""
-        least = SEVERITIES.index(self.options.min_severity or default)
-        return [finding for finding in self.known if SEVERITIES.index(finding.severity) <= least]
+        """Return the findings to list, by a format that lists down to `default` by itself.
+
+        Whoever asks for what is unknown gets it of any severity: hardly any of it is more than a note.
+        """
+        asked = self.options.min_severity
+        least = SEVERITIES.index(asked or default)
+        return [
+            finding
+            for finding in self.known
+            if SEVERITIES.index(finding.severity) <= least or (finding.confidence == "unknown" and not asked)
+        ]
+
+    def folded(self, default: Severity = "note") -> list[Finding]:
+        """Return the findings to list, for people: those that are not certain last, and as one where they are alike."""
+        from policylint.report.findings.fold import folded
+
+        return folded(self.listed(default))
 
     @property
     def known(self) -> list[Finding]:

@@ -33,7 +33,7 @@ def write(report: Report) -> str:
     report = report._replace(source_lines=lru_cache(maxsize=64)(lambda file: without_secrets(read(file))))
     blocks: list[str] = []
     explained: set[str] = set()
-    for finding in report.listed("warning"):
+    for finding in report.folded("warning"):
         blocks.append("\n".join(_finding(report, paint, finding, see=finding.rule not in explained)) + "\n")
         explained.add(finding.rule)
     blocks.append("\n".join(summary(report, paint)))
@@ -50,10 +50,13 @@ def summary(report: Report, paint: Paint) -> list[str]:
     if number["note"]:
         parts.append(count(number["note"], "note"))
     if hidden:
-        pronoun = "it" if sum(number[severity] for severity in hidden) == 1 else "them"
+        left = sum(number[severity] - listed[severity] for severity in hidden)
+        one, several = ("the other", "the others") if any(listed[severity] for severity in hidden) else ("it", "them")
+        pronoun = one if left == 1 else several
         parts[-1] += f" (--min-severity {hidden[-1]} shows {pronoun})"
-    unknown = len(report.findings) - len(report.known)
-    if unknown:
+    if unknown := sum(finding.confidence == "unknown" for finding in report.known):
+        parts.append(f"{unknown} of them uncertain")
+    if unknown := len(report.findings) - len(report.known):
         parts.append(f"{unknown} uncertain (--show-unknown)")
     parts += [*report.answered, f"{report.looked_at} ({report.effort})"]
     lines = [parts[0]]

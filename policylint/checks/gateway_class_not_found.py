@@ -18,6 +18,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
     for state in simulation.topology.gateways:
         key, resolution = state.class_key, state.class_resolution
+        if not key.name:
+            continue  # GWP501 says what it lacks
         if resolution.found or simulation.catalog.implementation_of_class(key.name) is not None:
             continue  # some controllers make their class themselves
         missing = resolution.missing and bool(nearby.name(key))  # other classes come with their controllers

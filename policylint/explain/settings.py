@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from policylint.documents import Pointer
-from policylint.model import Location, Node, ResourceKey, value_at
+from policylint.implementations import implementation
+from policylint.model import Location, Node, Resource, ResourceKey, value_at
 from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, Effective, Group, Lost, holds
@@ -29,6 +30,7 @@ class Setting(NamedTuple):
         node: what the policy is attached to.
         state: applies; overridden (another value stands there now); dropped (nothing does).
         by: the policies that prevailed over it.
+        words: what the policy does, where the value is the whole policy.
     """
 
     field: str
@@ -39,12 +41,18 @@ class Setting(NamedTuple):
     node: Node | None
     state: State = "applies"
     by: tuple[ResourceKey, ...] = ()
+    words: str = ""
+
+    def summary(self, room: int) -> str:
+        """Return what it sets in at most `room` characters."""
+        return summary(self.words or self.value, room)
 
 
 def settings(group: Group, field: str = "") -> list[Setting]:
     """Return what applies in the contexts of a group, then what was lost; only below `field` if one is given."""
     effective = group.effective
-    entries = [*_applied(effective), *_lost_settings(effective)]
+    said = implementation(group.kind.implementation).in_words
+    entries = [_in_words(entry, effective, said) for entry in _applied(effective)] + _lost_settings(effective)
     if not field:
         return entries
     path = tuple(field.strip("/.").replace("/", ".").split("."))
@@ -68,6 +76,14 @@ def _applied(effective: Effective) -> list[Setting]:
             for pointer, leaf in sorted(_parts(owned).items(), key=lambda part: [str(step) for step in part[0]]):
                 entries.append(_setting(effective, pointer, owned[leaf], leaf, of_policy))
     return entries
+
+
+def _in_words(setting: Setting, effective: Effective, said: Callable[[Resource], str]) -> Setting:
+    """Return a setting whose value is its whole policy with what that policy does."""
+    if setting.value != str(setting.policy) and setting.value != [str(setting.policy)]:
+        return setting
+    policy = next((attachment.policy for attachment in effective.stack if attachment.key == setting.policy), None)
+    return setting if policy is None else setting._replace(words=said(policy))
 
 
 def _parts(owned: Mapping[Pointer, ResourceKey]) -> dict[Pointer, Pointer]:

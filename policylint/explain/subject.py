@@ -119,5 +119,6 @@ def _ambiguous(name: str, keys: Sequence[ResourceKey]) -> str:
 def _unknown(name: str, known: Iterable[ResourceKey]) -> str:
     """Return the message for a name that fits no object, with the names that are like it."""
     similar = alike(name, known)
-    hint = f" (did you mean {' or '.join(map(spelled, similar))}?)" if similar else ""
+    spellings = dict.fromkeys(map(spelled, similar))  # several may have no namespace that is known
+    hint = f" (did you mean {' or '.join(spellings)}?)" if spellings else ""
     return f'no object named "{name}"{hint}; use Kind/namespace/name'

@@ -124,6 +124,10 @@ class Implementation:
             return ()
         return tuple(_accepted(state))
 
+    def in_words(self, policy: Resource) -> str:  # noqa: ARG002
+        """Return what a policy as a whole does to requests, where its fields alone do not say so; else ""."""
+        return ""
+
     def stanza(self, state: PolicyState) -> Mapping[str, Any]:  # noqa: ARG002
         """Return the status of controllers whose status has a shape of its own; by default an empty one."""
         return {}

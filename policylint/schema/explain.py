@@ -122,6 +122,8 @@ def _violations(error: Any) -> Iterator[Violation]:
     elif keyword == "pattern":
         label = f"does not match {wanted}" if len(wanted) <= 80 else "does not have the form that is wanted"
         yield Violation("pattern", pointer, (), f"has {_quoted(value)} in {path}, which has another form", label, value)
+    elif keyword in _EMPTY and not value:
+        yield Violation(keyword, pointer, (), f"leaves {path} empty", _EMPTY[keyword], value)
     elif keyword in _LIMITS:
         says, label = _LIMITS[keyword]
         yield Violation(keyword, pointer, (), f"has {says} in {path}", label.format(wanted), value)
@@ -129,6 +131,7 @@ def _violations(error: Any) -> Iterator[Violation]:
         yield Violation(keyword, pointer, (), f"breaks a condition on {path}", _condition(keyword, wanted), value)
 
 
+_EMPTY = {"minLength": "a value is wanted", "minItems": "an entry is wanted", "minProperties": "a field is wanted"}
 _LIMITS = {
     "minLength": ("too short a text", "at least {} characters are wanted"),
     "maxLength": ("too long a text", "at most {} characters are allowed"),

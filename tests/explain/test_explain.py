@@ -308,4 +308,35 @@ def test_an_authorization_policy_without_rules_is_said_to_deny(tmp_path: Path) -
     file = tmp_path / "nobody.yaml"
     kind = "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\n"
     file.write_text(kind + "metadata: {name: nobody, namespace: shop}\nspec: {}\n", encoding="utf-8")
-    assert "nothing: it denies everything" in text("nobody", str(file))
+    said = text("nobody", str(file))
+    assert "does      denies everything" in said and "sets" not in said
+    file.write_text(kind + "metadata: {name: nobody, namespace: shop}\nspec: {action: DENY}\n", encoding="utf-8")
+    assert "does      denies nothing" in text("nobody", str(file))
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("{}", "denies everything"),
+        ("{rules: [{}]}", "allows everything"),
+        ("{rules: [{to: [{operation: {ports: ['80']}}]}]}", "allows what its rule matches"),
+        ("{action: DENY, rules: [{}]}", "denies everything"),
+        ("{action: DENY, rules: [{from: []}, {to: []}]}", "denies what one of its 2 rules matches"),
+        ("{action: CUSTOM, provider: {name: opa}, rules: [{}]}", "asks opa about everything"),
+    ],
+)
+@pytest.mark.parametrize("wide", [80, 160])
+def test_a_workload_says_what_its_authorization_policies_do(
+    spec: str, words: str, wide: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("policylint.cli.output._on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(wide))
+    file = tmp_path / "world.yaml"
+    file.write_text(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n"
+        "spec: {template: {metadata: {labels: {app: web}}}}\n---\n"
+        "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: who, namespace: shop}\n"
+        f"spec: {spec}\n",
+        encoding="utf-8",
+    )
+    assert (words if wide > 100 else words[:11]) in click.unstyle(text("Deployment/web", str(file)))

@@ -135,6 +135,9 @@ class Istio(Implementation):
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
         return routes.conditions(route, parent, topology)
 
+    def in_words(self, policy: Resource) -> str:
+        return additive.in_words(policy) if policy.key.kind == "AuthorizationPolicy" else ""
+
     def fronts(self, service: Resource, world: World) -> Node | None:
         """Return the waypoint that a Service is bound to."""
         proxy = admission.fronts(service, self._mesh(world))

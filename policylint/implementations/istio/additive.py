@@ -6,7 +6,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.istio.provenance import listing
-from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.results import Attachment, Effective, Losses
 
 _ACTIONS = ("CUSTOM", "DENY", "ALLOW", "AUDIT")
@@ -25,6 +25,23 @@ def authorization(stack: Stack) -> Effective:
     for attachment in stack:
         fields.setdefault(text(attachment.policy.spec.get("action")) or "ALLOW", []).append(attachment)
     return listing(fields, stack)
+
+
+def in_words(policy: Resource) -> str:
+    """Return what an AuthorizationPolicy does: `denies everything` where it allows and has no rule."""
+    action = text(policy.spec.get("action")) or "ALLOW"
+    rules = sequence(policy.spec.get("rules"))
+    # A rule without a clause matches every request; without rules none is matched.
+    everything = any(rule == {} for rule in rules)
+    which = f"what {'its rule matches' if len(rules) == 1 else f'one of its {len(rules)} rules matches'}"
+    if action == "ALLOW":
+        return "allows everything" if everything else f"allows {which}" if rules else "denies everything"
+    if action == "DENY":
+        return "denies everything" if everything else f"denies {which}" if rules else "denies nothing"
+    if action == "CUSTOM":
+        provider = text(mapping(policy.spec.get("provider")).get("name")) or "its provider"
+        return f"asks {provider} about {'everything' if everything else which if rules else 'nothing'}"
+    return ""
 
 
 def request_authentication(stack: Stack) -> Effective:

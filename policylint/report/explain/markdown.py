@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.explain.explanation import Explanation
-from policylint.explain.settings import Setting, settings, summary
+from policylint.explain.settings import Setting, settings
 from policylint.explain.wording import Crowd, all_rules, chains, level_of, where
 from policylint.report.explain.radius import Radius
 from policylint.report.explain.text import how
@@ -53,7 +53,7 @@ def page(explanation: Explanation, radius: Radius | None, names: Names, field: s
 
 
 def _cells(setting: Setting) -> str:
-    value = escape(summary(setting.value, 80)) if setting.state == "applies" else "-"
+    value = escape(setting.summary(80)) if setting.state == "applies" else "-"
     origin = escape(setting.policy.path)
     if setting.location is not None:
         origin += f" {code(short_place(setting.location))}"

@@ -14,9 +14,9 @@ from policylint.explain.reach import ReachedObject
 from policylint.explain.settings import Setting, settings, summary
 from policylint.explain.unattached import target_place
 from policylint.explain.wording import Crowd, all_rules, chains, implementation_of, level_of, none_acts, strategy, where
+from policylint.implementations import implementation
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading
-from policylint.policy.results import PolicyState
 from policylint.report.explain.radius import Radius
 from policylint.report.kit import extensions
 from policylint.report.kit.connections import connection_in_words
@@ -167,7 +167,7 @@ class ExplanationText:
             lost = [setting for setting in listed if setting.state != "applies"]
             for setting in listed:
                 if setting.state == "applies":
-                    value = summary(setting.value, 40)
+                    value = setting.summary(max(40, self.room - 60))
                     rows.append((f"  {setting.field}", value, _from(setting, named=named), how(setting)))
                     rows += _leaves(setting) if self.field else []
             for setting in lost[:_MOST_LOST]:
@@ -188,7 +188,15 @@ class ExplanationText:
         """Yield columns as wide as they need to be; the last one goes on in the next line where it is too long."""
         cells = [tuple(one_line(cell) if cell.strip() == cell else cell for cell in row) for row in (_HEAD, *rows)]
         sizes = [max(width(row[n]) for row in cells if any(row[2:]) or not n) for n in range(3)]
-        room = max(self.room - 2 - sizes[0] - sizes[2] - 4 - min(max(width(row[3]) for row in cells), _HOW), 12)
+        room = max(
+            self.room
+            - 2
+            - sizes[0]
+            - sizes[2]
+            - 4
+            - min(max(width(row[3]) for row in cells), max(_HOW, self.room // 4)),
+            12,
+        )
         if sizes[1] > room:
             sizes[1] = room
             cells = [(row[0], _cut(row[1], room) if any(row[2:]) else row[1], *row[2:]) for row in cells]
@@ -210,7 +218,10 @@ class ExplanationText:
         state, reach = explanation.state, explanation.reach
         assert state is not None and reach is not None
         declared = sorted({str(name) for each in state.declared for name in each.proper})
-        yield f"  sets      {one_line(', '.join(declared) or _bare(state))}\n"
+        if does := implementation(state.kind.implementation).in_words(state.policy):
+            yield f"  does      {one_line(does)}\n"
+        if declared or not does:
+            yield f"  sets      {one_line(', '.join(declared) or 'nothing')}\n"
         by = f" by {', '.join(key.path for key in state.by)}" if state.by else ""
         yield f"  verdict   {self.paint(_style(state.verdict), one_line(f'{state.verdict}{by}'))}\n"
         if state.invalid:
@@ -364,10 +375,3 @@ def _style(verdict: str) -> str:
 
 def _cut(text: str, room: int) -> str:
     return text if width(text) <= room else text[: room - 1] + "…"
-
-
-def _bare(state: PolicyState) -> str:
-    """Return what a policy does that sets nothing: an AuthorizationPolicy without rules allows nobody."""
-    if (state.key.group, state.key.kind) == ("security.istio.io", "AuthorizationPolicy"):
-        return "nothing: it denies everything"
-    return "nothing"

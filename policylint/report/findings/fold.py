@@ -71,7 +71,7 @@ def _fold(group: Sequence[Finding]) -> Finding:
         label="" if first.label == _ground(first) else first.label,
         related=(),
         help=(
-            *(line for line in first.help if all(line in finding.help for finding in group)),
+            *(line for line in first.help if all(line in other.help for other in group)),
             *examples,
             f"note: these are {len(group)} findings: `-o concise` lists each with its place, as does `-o json`",
         ),

@@ -53,6 +53,7 @@ class Catalog:
         self._derived = derived
         self._groups = None if groups is None else frozenset(groups)
         self._by_group: dict[str, dict[str, PolicyKind]] = {}
+        self._by_class: dict[str, str | None] = {}
         self._by_controller: dict[str, str | None] = {}
         self._by_annotation: dict[str, tuple[PolicyKind, ...]] = {}
 
@@ -99,8 +100,11 @@ class Catalog:
 
     def implementation_of_class(self, class_name: str) -> str | None:
         """Return the implementation that makes a GatewayClass of this name by itself, None if none does."""
-        files = (file for file in self._files if class_name.encode() in file.data)
-        return next((file.implementation for file in files if class_name in file.texts("classes")), None)
+        if class_name not in self._by_class:
+            files = (file for file in self._files if class_name.encode() in file.data)
+            making = (file.implementation for file in files if class_name in file.texts("classes"))
+            self._by_class[class_name] = next(making, None)
+        return self._by_class[class_name]
 
     def bound_by(self, annotation: str) -> tuple[PolicyKind, ...]:
         """Return the kinds of which an annotation of this name names objects, in the order in which they are tried."""
@@ -226,7 +230,7 @@ class ControllerSetting(NamedTuple):
 class ShippedFile:
     """One file of schemas/policy-kinds/: its bytes at once, its content on demand."""
 
-    __slots__ = ("_content", "_kinds", "data", "implementation", "path")
+    __slots__ = ("_content", "_groups", "_kinds", "data", "implementation", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -234,6 +238,7 @@ class ShippedFile:
         with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
             self.data = file.read()
         self._content: Mapping[str, Any] | None = None
+        self._groups: frozenset[bytes] | None = None
         self._kinds: tuple[PolicyKind, ...] | None = None
 
     @property
@@ -243,7 +248,10 @@ class ShippedFile:
 
     def mentions(self, group: str) -> bool:
         """Return whether an entry of the file is of this group. Entries start with their group, as a test requires."""
-        return b"\n  - group: " + (group or '""').encode() + b"\n" in self.data
+        if self._groups is None:
+            entries = self.data.split(b"\n  - group: ")[1:]
+            self._groups = frozenset(entry.partition(b"\n")[0] for entry in entries)
+        return (group or '""').encode() in self._groups
 
     @property
     def shares_hostnames(self) -> bool:

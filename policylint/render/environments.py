@@ -256,15 +256,16 @@ def without_repeats(resources: Iterable[Resource]) -> Iterator[Resource]:
 
 def _placed(manifest: Manifest, cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
     """Yield the resource that a manifest is, if it is one, in `default` where it names no namespace."""
-    group, kind, origin = manifest.group, manifest.kind, manifest.origin
-    name = manifest.name or text(manifest.metadata.get("generateName"))
-    if kind and manifest.api_version and name:
-        namespace = "" if (group, kind) in cluster_scoped else manifest.namespace or "default"
+    kind, api_version, metadata, origin = manifest.kind, manifest.api_version, manifest.metadata, manifest.origin
+    name = text(metadata.get("name")) or text(metadata.get("generateName"))
+    if kind and api_version and name:
+        group, _, version = api_version.rpartition("/")
+        namespace = "" if (group, kind) in cluster_scoped else text(metadata.get("namespace")) or "default"
         key = ResourceKey(group, kind, namespace, name)
         sources = origin if origin.children else None
         yield Resource(
             key,
-            manifest.version,
+            version,
             manifest.body,
             origin.document,
             origin.pointer,

@@ -40,8 +40,8 @@ def overlays(tree: Tree, kustomizer: Kustomizer, patches: frozenset[str]) -> dic
     if not built:
         return {}
     taken = set().union(*(output.reached for output in built.values()))
-    plain_manifests = [(path, manifest) for path, manifest in plain(tree, patches) if path not in taken]
-    tried = lessons([*(f"{directory}/" for directory in built), *(path for path, _ in plain_manifests)])
+    plain_manifests = [(path, manifest, _key(manifest)) for path, manifest in plain(tree, patches) if path not in taken]
+    tried = lessons([*(f"{directory}/" for directory in built), *(path for path, _, _ in plain_manifests)])
     apart = set().union(*tried.values())
     everywhere = _Part([], [entry for entry in plain_manifests if entry[0] not in apart])
     lasting = {directory: output for directory, output in built.items() if f"{directory}/" not in apart}
@@ -69,18 +69,18 @@ class _Part(NamedTuple):
 
     Args:
         directories: of top-level kustomizations.
-        plain: objects that no kustomization takes in, with their paths.
+        plain: objects that no kustomization takes in, with their paths and identities.
     """
 
     directories: list[str]
-    plain: list[tuple[str, Manifest]]
+    plain: list[tuple[str, Manifest, _Key]]
 
 
 def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence[_Part]) -> Deployed:
     """Return an environment of some parts; an object of an earlier part takes the place of one of a later part."""
     deployed = Deployed.empty()
     place = next((built[directory].place for part in parts for directory in part.directories), None)
-    place = place or next(manifest.origin for part in parts for _, manifest in part.plain)
+    place = place or next(manifest.origin for part in parts for _, manifest, _ in part.plain)
     with tree.placing.bounded(f"environment {name}", place):
         known: set[_Key] = set()
         for part in parts:
@@ -97,11 +97,11 @@ def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence
                 deployed.journal.add(output.journal)
                 deployed.reach(directory, output.reached)
             known.update(_key(manifest) for manifest in deployed.manifests)
-            for path, manifest in part.plain:
+            for path, manifest, key in part.plain:
                 tree.placing.spend(_STEPS)
                 deployed.reached.add(path)
-                if _key(manifest) not in known:  # rendered bundles repeat what is written elsewhere
-                    known.add(_key(manifest))
+                if key not in known:  # rendered bundles repeat what is written elsewhere
+                    known.add(key)
                     deployed.manifests.append(manifest.copy())
     return deployed
 

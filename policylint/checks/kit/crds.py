@@ -82,12 +82,12 @@ def policy_crds(simulation: Simulation) -> Iterator[PolicyCrd]:
     for crd in crds:
         names, group = mapping(crd.spec.get("names")), text(crd.spec.get("group"))
         kind = simulation.catalog.get(group, text(names.get("kind")))
-        if kind is None or kind.policy_class == "Other":
+        if kind is None or kind.policy_class == "Other" or simulation.catalog.ships(group):
             continue
         file = crd.document.file
         if file not in in_bundle:
             in_bundle[file] = _is_bundle(world.lines(file))
-        if in_bundle[file] or simulation.catalog.ships(group):
+        if in_bundle[file]:
             continue
         label = next((str(value) for name, value in crd.labels.items() if name.lower() == POLICY_LABEL), None)
         version, schema = _stored(crd)

@@ -51,6 +51,21 @@ def test_references_to_what_charts_may_make_are_one() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "chart authentik may create it; charts are not rendered",
+            "chart argocd may create it; charts are not rendered",
+        ),
+        ("crd.yaml, which is not there, may hold it", "base/install.yaml, which is not there, may hold it"),
+        ("no Service of namespace shop is in the tree", "no Service of namespace infra is in the tree"),
+    ],
+)
+def test_grounds_that_differ_in_names_are_one(one: str, other: str) -> None:
+    assert len(folded([reference("a", one), reference("b", other), reference("c", one)])) == 1
+
+
 def test_what_differs_in_rule_kind_or_ground_stays_by_itself() -> None:
     alone = reference("x", "no Service of namespace shop is in the tree, so they come from elsewhere")
     grant = alone._replace(rule="GWP407", message="HTTPRoute shop/x may not send requests to Service infra/x")

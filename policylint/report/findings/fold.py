@@ -12,7 +12,9 @@ FEWEST = 3
 MOST_EXAMPLES = 5
 NOT_SEEN = ", which was not seen"
 """The end of a message on a reference to an object of which nobody knows whether it is there."""
-_NOT_RENDERED = "its chart is not rendered"
+_NOT_RENDERED = ("its chart is not rendered", "charts are not rendered")
+_NAMING = ("chart", "namespace")
+"""Words after which a name stands, as it does after the kind of an object."""
 _CONFIDENCES = ("certain", "assumed", "unknown")
 
 
@@ -49,9 +51,13 @@ def _without_names(sentence: str) -> list[str]:
     """Return the words of a sentence, "" for those that name something: `cart` in `HelmRelease cart may create it`."""
     words = sentence.split()
     return [
-        "" if "/" in word or '"' in word or before[:1].isupper() or before == "namespace" else word
+        "" if _is_path(word) or '"' in word or before[:1].isupper() or before in _NAMING else word
         for before, word in zip(["", *words], words, strict=False)
     ]
+
+
+def _is_path(word: str) -> bool:
+    return "/" in word or "." in word.strip(".,;")
 
 
 def _fold(group: Sequence[Finding]) -> Finding:

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 
 import pytest
 
+from policylint.compare.change import Comparison, FindingChange
 from policylint.model import Finding, Location, ResourceKey, Spot
 from policylint.model.finding import Confidence, Severity
+from policylint.report.diff.report import DiffReport
 from policylint.report.findings import Options, write
 from policylint.report.findings.fold import folded
 from tests.report.sample import RETRIES, findings, sample
@@ -130,3 +132,10 @@ def test_who_asks_for_what_is_unknown_gets_notes_too() -> None:
 def test_the_same_findings_whatever_is_folded() -> None:
     report = sample(findings=charts(*"abcd"), options=Options(show_unknown=True))
     assert len(json.loads(write("json", report))["findings"]) == 4
+
+
+def test_in_a_diff_what_is_lost_comes_first_though_it_is_assumed() -> None:
+    note, error = findings()[0]._replace(severity="note"), findings()[0]._replace(severity="error")
+    changes = (FindingChange(note, "new"), FindingChange(error._replace(confidence="assumed"), "new"))
+    report = DiffReport(Comparison((), changes), sample())
+    assert [finding.severity for finding in report.folded("new")] == ["error", "note"]

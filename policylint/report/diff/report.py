@@ -75,8 +75,9 @@ class DiffReport(NamedTuple):
         return self._of(state).listed(default)
 
     def folded(self, state: str, default: Severity = "note") -> list[Finding]:
-        """Return the findings of a state to list, for people: those that are not certain last, those alike as one."""
-        return self._of(state).folded(default)
+        """Return the findings of a state to list, for people: worst first, of one severity those that are certain, and
+        those that are alike and are not certain as one."""
+        return sorted(self._of(state).folded(default), key=lambda finding: SEVERITIES.index(finding.severity))
 
     def _of(self, state: str) -> Report:
         findings = [compared.finding for compared in self.comparison.findings if compared.state == state]

@@ -17,7 +17,7 @@ from tests.render.trees import ROUTE, place, written
 
 Shape = Callable[[Path, int], list[str]]
 BOMBS: dict[Shape, tuple[int, str]] = {
-    shapes.doubling_bases: (40, "kustomization.yaml:2"),
+    shapes.doubling_bases: (40, "kustomization.yaml"),
     shapes.long_prefix: (600, "kustomization.yaml:1"),
     shapes.one_component: (300, "kustomization.yaml"),
     shapes.doubling_replacements: (40, "kustomization.yaml"),

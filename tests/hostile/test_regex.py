@@ -128,7 +128,7 @@ def test_a_target_of_kustomize(pattern: str, tmp_path: Path) -> None:
         f"resources: [route.yaml]\npatches: [{{target: {{name: {json.dumps(pattern)}}}, patch: '[]'}}]\n"
         f"replacements: [{{source: {{kind: HTTPRoute, name: {json.dumps(pattern)}}}, targets: []}}]\n"
     )
-    assert rules(tmp_path).keys() == {"GWP401", "GWP406", "GWP911"}
+    assert rules(tmp_path).keys() == {"GWP401", "GWP406", "GWP914"}
 
 
 @pytest.mark.parametrize("pattern", ["(?=a)a", r"(a)\1", "a(", "a{2000}"])

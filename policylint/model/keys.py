@@ -31,6 +31,7 @@ CLUSTER_SCOPED = frozenset(
         ("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
         ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
         ("cluster.open-cluster-management.io", "ManagedCluster"),
+        ("cluster.open-cluster-management.io", "ManagedClusterSet"),
         ("cluster.open-cluster-management.io", "ClusterManagementAddOn"),
     }
 )

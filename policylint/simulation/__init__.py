@@ -24,6 +24,7 @@ from policylint.topology.ancestry import implementation_of
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
+    from policylint.clusters.state import Hub
     from policylint.network.hops import Hops
     from policylint.network.state import Network
 
@@ -51,6 +52,7 @@ class Simulation:
         "cut",
         "groups",
         "kept_hops",
+        "kept_hub",
         "order_dependent",
         "policies",
         "target_conditions",
@@ -82,6 +84,7 @@ class Simulation:
         self.broken = broken
         self.bindings = tuple(bindings)
         self.kept_hops: Hops | None = None
+        self.kept_hub: Hub | None = None
 
     @property
     def unevaluated(self) -> list[ObjectBinding]:
@@ -116,6 +119,15 @@ class Simulation:
     def network(self) -> Network:
         """The network policies, ready for questions; computed on first use."""
         return self.hops.network
+
+    @property
+    def hub(self) -> Hub:
+        """The policies of Open Cluster Management, ready for questions; computed on first use."""
+        if self.kept_hub is None:
+            from policylint.clusters.state import Hub
+
+            self.kept_hub = Hub(self.world)
+        return self.kept_hub
 
     def affected(self) -> dict[Node, tuple[ResourceKey, ...]]:
         """Return, for each node at or below a target, the policies that own a setting in a context through it."""

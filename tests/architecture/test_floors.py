@@ -24,6 +24,7 @@ FLOORS = {
     "workspace": 6,
     "simulation": 5,
     "implementations": 4,
+    "clusters": 3.5,
     "network": 3,
     "schema": 3,
     "policy": 3,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from policylint.clusters import kinds as clusters
 from policylint.network.kinds import has_policies
 from policylint.policy.results import Group, PolicyState
 from policylint.report.kit.identity import Names, json_losses, json_place
@@ -36,6 +37,11 @@ def sections(simulations: Sequence[Simulation]) -> list[Section]:
             ("connections", over(lambda its: network_v1.connections(its, names))),
             ("ambiguous", over(lambda its: network_v1.ambiguous(its, names))),
         ]
+    placed: list[Section] = []
+    if any(clusters.has_policies(simulation.world) for simulation in ordered):
+        from policylint.report.simulate import clusters_v1
+
+        placed = [("bindings", over(lambda its: clusters_v1.bindings(its, names)))]
     return [
         ("environments", (_environment(simulation) for simulation in ordered)),
         ("policies", over(lambda its: _policies(its, names), "policy")),
@@ -45,6 +51,7 @@ def sections(simulations: Sequence[Simulation]) -> list[Section]:
         ("effective", over(lambda its: _effective(its, names))),
         ("affected", over(lambda its: _affected(its, names), "object")),
         *network,
+        *placed,
     ]
 
 

@@ -84,6 +84,12 @@ def routes_and_network_policies(simulation: Simulation) -> bool:
     return any_route(simulation) and any_network_policy(simulation)
 
 
+def any_cluster_policy(simulation: Simulation) -> bool:
+    from policylint.clusters.kinds import has_policies
+
+    return has_policies(simulation.world)
+
+
 def broken_objects(simulation: Simulation) -> bool:
     """Need an object that its schema refuses, or one of a kind whose schema is not shipped."""
     return bool(simulation.broken) or any_network_policy(simulation)
@@ -205,6 +211,16 @@ RULES: dict[str, RuleEntry] = {
     "GWP616": RuleEntry("policy_not_evaluated", any_network_policy),
     "GWP617": RuleEntry("cilium_label_unknown", any_network_policy),
     "GWP620": RuleEntry("isolation_removed", runs="on changes", where="policylint.compare.connections"),
+    "GWP701": RuleEntry("dangling_placement", any_cluster_policy),
+    "GWP702": RuleEntry("dangling_subject", any_cluster_policy),
+    "GWP703": RuleEntry("dangling_member", any_cluster_policy),
+    "GWP704": RuleEntry("placement_ref_invalid", any_cluster_policy),
+    "GWP705": RuleEntry("policy_not_bound", any_cluster_policy),
+    "GWP706": RuleEntry("placement_selects_nothing", any_cluster_policy),
+    "GWP707": RuleEntry("restricted_binding_places_nothing", any_cluster_policy),
+    "GWP709": RuleEntry("exclusion_ineffective", any_cluster_policy),
+    "GWP715": RuleEntry("policy_name_too_long", any_cluster_policy),
+    "GWP717": RuleEntry("set_binding_name", any_cluster_policy),
     "GWP901": RuleEntry("unused_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP902": RuleEntry("unknown_rule_in_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP903": RuleEntry("suppression_without_reason", runs="in triage", where="policylint.triage.reports"),

@@ -109,10 +109,18 @@ class Hub:
             for subject in binding.subjects if binding.placement is not None else ():
                 self._by_subject[subject.key].append(binding)
         self._sets_of: dict[ResourceKey, list[Resource]] = defaultdict(list)
+        self._vague = {
+            binding.key.namespace
+            for binding in self.bindings
+            if any(is_symbolic(subject.key.name) for subject in binding.subjects)
+        }
+        """Namespaces in which a name holds a variable, and so may mean any policy."""
         self._excluded: dict[tuple[ResourceKey, ResourceKey], int] = defaultdict(int)
         for policy_set in world.of_kind(*POLICY_SET):
             for member in members(policy_set):
                 self._sets_of[member.key].append(policy_set)
+                if is_symbolic(member.key.name):
+                    self._vague.add(policy_set.key.namespace)
             for exclusion in exclusions(policy_set):
                 self._excluded[policy_set.key, exclusion.policy] |= self.fleet.bits(exclusion.clusters)
         self._selections: dict[ResourceKey, PlacementSelection] = {}
@@ -236,6 +244,8 @@ class Hub:
         namespace = policy.namespace
         if policy.unplaced or is_symbolic(namespace):
             return "its namespace is decided elsewhere"
+        if namespace in self._vague:
+            return "a binding or set names a policy by a variable"
         if self.world.partial and not self.world.in_namespace(*BINDING, namespace):
             return f"no PlacementBinding of namespace {namespace} is in the tree, so they come from elsewhere"
         return self.world.unseen.reason(ResourceKey(*BINDING, namespace, ""))

@@ -1,0 +1,40 @@
+"""GWP705: a Policy that no PlacementBinding names, directly or through a PolicySet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.checks.kit.clusters import grounds
+from policylint.clusters.kinds import BINDING
+from policylint.model import Finding
+from policylint.model.words import listing
+from policylint.simulation import Simulation
+
+RULE = "GWP705"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    world, hub = simulation.world, simulation.hub
+    named = {subject.key for binding in hub.bindings for subject in binding.subjects}
+    for key, placements in hub.policies.items():
+        sets = [policy_set.key for policy_set in hub.sets_of(key)]
+        if placements[0].reason != "not-bound" or not named.isdisjoint((key, *sets)):
+            continue
+        if hub.unseen_bindings(key) or not world.in_namespace(*BINDING, key.namespace):
+            continue  # a library, which others bind
+        confidence, ground = grounds(world, "another repository may bind it")
+        label = (
+            f"no PlacementBinding names it or {listing(sets, word='or', most=3)}"
+            if sets
+            else "no PlacementBinding names it"
+        )
+        yield Finding(
+            RULE,
+            "warning",
+            f"{key} is placed on no cluster",
+            world.resources[key].name_location,
+            resources=(key, *sets),
+            label=label,
+            confidence=confidence,
+            ground=ground,
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policylint.explain.clusters import facts as cluster_facts
 from policylint.explain.contexts import ContextAnswers, Path, answers, leads_down, nodes_of
 from policylint.explain.fact import Fact
 from policylint.explain.network import facts as network_facts
@@ -34,7 +35,7 @@ class Explanation(NamedTuple):
         extensions: what filters and annotations on its ways name and no evaluator judges, each with what keeps it from
             running, if anything does.
         findings: lint's findings about it.
-        network: what network policies make of it.
+        other_systems: what network policies and Open Cluster Management make of it.
     """
 
     subject: Subject
@@ -46,7 +47,7 @@ class Explanation(NamedTuple):
     reach: PolicyReach | None
     extensions: tuple[tuple[ObjectBinding, ObjectBinding | None], ...]
     findings: tuple[Finding, ...]
-    network: tuple[Fact, ...] = ()
+    other_systems: tuple[Fact, ...] = ()
 
     @property
     def environment(self) -> str:
@@ -69,7 +70,7 @@ def explain(subject: Subject, findings: Iterable[Finding] = ()) -> Explanation:
         None if state is None else reach(simulation, state),
         _extensions(simulation, node, in_force.paths),
         tuple(finding for finding in findings if key in finding.resources),
-        tuple(network_facts(subject)),
+        (*network_facts(subject), *cluster_facts(subject)),
     )
 
 

@@ -26,7 +26,9 @@ def entry(explanation: Explanation, names: Names, field: str, radius: Radius | N
     content["object"] = names.node(subject.node)
     if explanation.resource is not None:
         content["location"] = json_place(explanation.resource.name_location)
-    content["facts"] = [{"name": fact.name, "value": fact.words} for fact in (*explanation.facts, *explanation.network)]
+    content["facts"] = [
+        {"name": fact.name, "value": fact.words} for fact in (*explanation.facts, *explanation.other_systems)
+    ]
     if explanation.state is None:
         paths = explanation.answers.paths
         every = Crowd(paths)

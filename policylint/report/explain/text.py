@@ -52,7 +52,7 @@ class ExplanationText:
     def write(self, explanation: Explanation, radius: Radius | None) -> Iterator[str]:
         """Yield the lines of an explanation, each with its newline."""
         yield self._title(explanation)
-        facts = (*explanation.facts, *explanation.network)
+        facts = (*explanation.facts, *explanation.other_systems)
         label = max((len(fact.name) for fact in facts), default=0)
         previous = ""
         for fact in facts:
@@ -117,7 +117,7 @@ class ExplanationText:
                 heading = f"Effective policy: {context}"
             yield "\n" + self.paint("strong", one_line(heading)) + "\n"
             yield from self._table(rows) if rows else ["  no policy acts here\n"]
-        if not shown and (self.field or not explanation.network):
+        if not shown and (self.field or not explanation.other_systems):
             nothing = (
                 f"no policy sets {self.field}"
                 if self.field

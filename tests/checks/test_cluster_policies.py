@@ -82,3 +82,20 @@ def test_variables_are_no_defects(tmp_path: Path) -> None:
     member = policy_set("${NAME}")
     rows = found(tmp_path, *HERE, policy(), policy("b"), member, binding("bind", "place", "PolicySet/all"), placement())
     assert [row for row in rows if row[2] != "unknown"] == []
+
+
+def test_what_a_policy_generator_makes_is_not_missing(tmp_path: Path) -> None:
+    kustomization = {"kind": "Kustomization", "generators": ["generator.yaml"], "resources": ["hub.yaml"]}
+    generator = {
+        "apiVersion": "policy.open-cluster-management.io/v1",
+        "kind": "PolicyGenerator",
+        "metadata": {"name": "made"},
+        "policyDefaults": {"namespace": "policies"},
+        "policies": [{"name": "pod", "manifests": [{"path": "manifests"}]}],
+    }
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization), encoding="utf-8")
+    own = [policy("other"), binding("bind", "place", "Policy/pod"), placement()]
+    rows = found(tmp_path, *own, tree=True)
+    assert {(row[0], row[2]) for row in rows} == {("GWP702", "assumed"), ("GWP705", "assumed")}
+    (tmp_path / "generator.yaml").write_text(yaml.safe_dump(generator), encoding="utf-8")
+    assert {row[2] for row in found(tmp_path, *own, tree=True)} == {"unknown"}

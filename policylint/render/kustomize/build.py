@@ -225,12 +225,23 @@ class _Run:
                 for entry, place in entries(body, origin, name):  # configuration may lie elsewhere, too
                     if "\n" not in text(entry) and _REMOTE.search(text(entry)):
                         journal.remote(text(entry), place)
+                    self._policy_generator(text(entry))
                 self._unseen = True
         changing = [name for name in _CHANGING if body.get(name)]
         if changing:
             self._leave_open(f"`{changing[0]}` of {origin.document.file} are not rendered")
         self._unseen = self._unseen or bool(journal.gaps)
         self._transform()
+
+    def _policy_generator(self, entry: str) -> None:
+        """Record that an Open Cluster Management PolicyGenerator may make the policies and bindings of a namespace."""
+        path = join(self._directory, entry)
+        for document in self._tree.documents(path) or () if path is not None and entry else ():
+            body = mapping(document.value)
+            if body.get("kind") == "PolicyGenerator":
+                namespace = text(mapping(body.get("policyDefaults")).get("namespace"))
+                self._journal.gap(f"the PolicyGenerator of {path} is not rendered", namespace, gateway_api=False)
+                self._reached.add(text(path))
 
     def _entries(self, field: str, what: str) -> Iterator[tuple[Any, Provenance]]:
         """Yield the entries of a field, each of which is what is being worked on as long as it is."""

@@ -41,7 +41,7 @@ def test_expand(names: list[str], expected: set[str]) -> None:
     [
         ("target-not-fuond", "unknown rule 'target-not-fuond' (did you mean 'target-not-found'?)"),
         ("GWP1O1", "unknown rule 'GWP1O1'"),
-        ("GWP7", "unknown rule 'GWP7'"),
+        ("GWP8", "unknown rule 'GWP8'"),
         ("", "unknown rule ''"),
         ("nonsense", "unknown rule 'nonsense'"),
     ],

@@ -9,7 +9,7 @@ Kubernetes».
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from policylint.budget import ExhaustedError
@@ -379,23 +379,29 @@ def _worse(first: UndecidedError | None, second: UndecidedError) -> UndecidedErr
 def _junction(decisive: bool, operands: list[Evaluate]) -> Evaluate:
     """Return `&&` (False decides) or `||` (True does): either side may be undecided if another decides."""
 
-    def junction(values: list[Any]) -> bool:
-        missed: UndecidedError | None = None
-        for operand in operands:
-            try:
-                value = operand(values)
-            except UndecidedError as error:
-                missed = _worse(missed, error)
-                continue
-            if value is decisive:
-                return bool(decisive)
-            if value.__class__ is not bool:
-                missed = UndecidedError()
-        if missed is not None:
-            raise missed
-        return not decisive
+    return lambda values: _decided(decisive, operands, values)
 
-    return junction
+
+def _decided(decisive: bool, operands: Iterable[Evaluate], values: list[Any]) -> bool:
+    """Return whether one operand gives the decisive answer (then that), or none does (then its opposite).
+
+    Raises:
+        UndecidedError: none does, and of some it is not known.
+    """
+    missed: UndecidedError | None = None
+    for operand in operands:
+        try:
+            value = operand(values)
+        except UndecidedError as error:
+            missed = _worse(missed, error)
+            continue
+        if value is decisive:
+            return bool(decisive)
+        if value.__class__ is not bool:
+            missed = UndecidedError()
+    if missed is not None:
+        raise missed
+    return not decisive
 
 
 def _negated(operand: Evaluate) -> Evaluate:
@@ -616,24 +622,15 @@ def _quantified(decisive: bool) -> Callable[[Fuel, Evaluate, int, Evaluate], Eva
     """Return `all` (False decides) or `exists` (True does)."""
 
     def build(fuel: Fuel, entries: Evaluate, slot: int, body: Evaluate) -> Evaluate:
-        def quantify(values: list[Any]) -> bool:
-            missed: UndecidedError | None = None
-            among = entries(values)
-            fuel.spend(len(among))
+        def bodies(among: list[Any], values: list[Any]) -> Iterator[Evaluate]:
             for entry in among:
                 values[slot] = entry
-                try:
-                    value = body(values)
-                except UndecidedError as error:
-                    missed = _worse(missed, error)
-                    continue
-                if value is decisive:
-                    return bool(decisive)
-                if value.__class__ is not bool:
-                    missed = UndecidedError()
-            if missed is not None:
-                raise missed
-            return not decisive
+                yield body
+
+        def quantify(values: list[Any]) -> bool:
+            among = entries(values)
+            fuel.spend(len(among))
+            return _decided(decisive, bodies(among, values), values)
 
         return quantify
 

@@ -16,6 +16,7 @@ from policylint.model.weakness import Weakness
 from policylint.namedtuple import NamedTuple
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Effective
+from policylint.policy.units import at_path
 
 Purpose = Literal["authentication", "authorization"]
 _EXTENSION = "extensionRef"
@@ -87,7 +88,7 @@ def _is_weak(weak: Weakness, spec: Mapping[str, Any]) -> bool:
             value = _at(spec, weak.instead)
         value = weak.unset if value is None else value
         return any(value in step and isinstance(value, bool) == isinstance(step[0], bool) for step in weak.order[1:])
-    return weak.presence == "grants" and any(True for _ in _every(spec, weak.path.split(".")))
+    return weak.presence == "grants" and any(unit.value is not None for unit in at_path(spec, weak.path))
 
 
 def _weak_extension(named: Mapping[str, Any], group: str, namespace: str, world: World, catalog: Catalog) -> str:
@@ -120,18 +121,3 @@ def _at(spec: Mapping[str, Any], path: str) -> Any:
 def _below(pointer: tuple[str | int, ...], path: str) -> bool:
     steps = tuple(path.split("."))
     return pointer[: len(steps)] == steps or steps[: len(pointer)] == pointer
-
-
-def _every(value: Any, steps: list[str]) -> Iterator[Any]:
-    """Yield what stands at a path, `*` being every entry."""
-    if not steps:
-        if value is not None:
-            yield value
-        return
-    step, *rest = steps
-    if step == "*":
-        entries = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        for entry in entries:
-            yield from _every(entry, rest)
-    else:
-        yield from _every(mapping(value).get(step), rest)

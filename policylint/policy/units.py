@@ -91,14 +91,18 @@ def named_units(spec: Mapping[str, Any], patterns: tuple[str, ...]) -> list[Unit
     units: list[Unit] = []
     covered: set[str] = set()
     for pattern in patterns:
-        steps = tuple(pattern.split("."))
-        covered.add(steps[0])
-        units.extend(_select(spec, steps, (), ()))
+        covered.add(pattern.partition(".")[0])
+        units.extend(at_path(spec, pattern))
     taken = {unit.id for unit in units}
     for name in sorted(spec):
         if name not in covered and (name,) not in taken:
             units.append(Unit((name,), (name,), spec[name]))
     return units
+
+
+def at_path(spec: Mapping[str, Any], path: str) -> Iterator[Unit]:
+    """Yield what stands at a path of a spec, `*` being every entry of a mapping or list."""
+    return _select(spec, tuple(path.split(".")), (), ())
 
 
 def _select(value: Any, steps: tuple[str, ...], identity: Pointer, pointer: Pointer) -> Iterator[Unit]:

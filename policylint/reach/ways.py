@@ -42,11 +42,6 @@ class WayIn(NamedTuple):
     certificate: bool = False
     undecided: tuple[str, ...] = ()
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether the outcome is known of every request of the region."""
-        return not self.undecided and not self.trace.outcome.unknown and self.entry.port is not None
-
 
 def all_ways(
     simulation: Simulation, gateways: Iterable[ResourceKey] | None = None, also: Iterable[Predicate] = ()

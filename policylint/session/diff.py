@@ -194,9 +194,7 @@ class DiffSides:
         self.sources = sources
         self.directories = directories
         self.before, self.after = self._opened()
-        if (
-            self.before.alternatives != self.after.alternatives
-        ):  # a pair of environments must mean the same on both sides
+        if self.before.alternatives != self.after.alternatives:  # a pair must mean the same on both sides
             self.before, self.after = self._opened(alternatives=False)
         self.touched_lines = cache(self._touched_lines)
 

@@ -53,14 +53,7 @@ class Dimension(NamedTuple):
 
     def witness(self, bits: int) -> str | None:
         """Return a value of a set of atoms that is not empty: the plainest one."""
-        return next(self.every_witness(bits))
-
-    def every_witness(self, bits: int) -> Iterator[str | None]:
-        """Yield the witness of each atom of a set."""
-        while bits:
-            lowest = bits & -bits
-            yield self.witnesses[lowest.bit_length() - 1]
-            bits ^= lowest
+        return self.witnesses[(bits & -bits).bit_length() - 1]
 
 
 def paths(predicates: Iterable[Predicate]) -> Dimension:

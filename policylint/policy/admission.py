@@ -5,14 +5,12 @@ What an implementation makes of a request stands in its own module (`Implementat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource
 from policylint.namedtuple import NamedTuple
-
-Answer = Literal["allowed", "denied", "depends"]
+from policylint.policy.authorizing import Answer
 
 
 class Call(NamedTuple):
@@ -68,20 +66,3 @@ class Answered(NamedTuple):
     why: str = ""
     resets: bool = False
     status: int = 403
-
-
-def every(answers: Iterable[bool | None]) -> bool | None:
-    """Return whether all hold: False where one does not, else None where one is not known."""
-    listed = list(answers)
-    return False if False in listed else None if None in listed else True
-
-
-def some(answers: Iterable[bool | None]) -> bool | None:
-    """Return whether any holds: True where one does, else None where one is not known."""
-    listed = list(answers)
-    return True if True in listed else None if None in listed else False
-
-
-def negated(answer: bool | None) -> bool | None:
-    """Return the opposite; what is not known stays so."""
-    return None if answer is None else not answer

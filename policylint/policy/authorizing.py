@@ -68,22 +68,6 @@ def first_match(rules: Iterable[AuthorizationRule], allows: bool, pointer: Point
     return Decision("allowed" if last.allows else "denied", last.pointer)
 
 
-def every(answers: Iterable[bool | None]) -> bool | None:
-    """Return whether all of some conditions hold, None where that is not known."""
-    known = list(answers)
-    if any(answer is False for answer in known):
-        return False
-    return None if None in known else True
-
-
-def some(answers: Iterable[bool | None]) -> bool | None:
-    """Return whether one of some conditions holds, None where that is not known."""
-    known = list(answers)
-    if any(known):
-        return True
-    return None if None in known else False
-
-
 def holds(expression: object, message: RequestFacts) -> bool | None:
     """Return whether a CEL expression holds for a request: a constant, or one comparison with what is known of it."""
     if not isinstance(expression, str):

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.model import mapping, sequence
-from policylint.policy.authorizing import Decision, RequestFacts, every, holds, some
+from policylint.model.ternary import every, some
+from policylint.policy.authorizing import Decision, RequestFacts, holds
 
 _PLACE = ("traffic", "authorization")
 

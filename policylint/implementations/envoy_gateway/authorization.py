@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.model import mapping, sequence, text
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, every, first_match, has_header
+from policylint.model.ternary import every
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, has_header
 
 
 def decide(authorization: Mapping[str, Any], message: RequestFacts) -> Decision:

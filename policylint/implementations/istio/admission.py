@@ -14,7 +14,8 @@ from policylint.implementations.istio import labels
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS
 from policylint.model import Resource, mapping, sequence, text, texts
-from policylint.policy.admission import Answered, Call, Checkpoint, every, negated, some
+from policylint.model.ternary import every, negated, some
+from policylint.policy.admission import Answered, Call, Checkpoint
 from policylint.policy.results import Group
 
 _EVERYWHERE = ("0.0.0.0/0", "::/0")

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.model import mapping, sequence
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, some
+from policylint.model.ternary import some
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds
 
 
 def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:

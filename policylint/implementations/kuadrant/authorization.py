@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.model import mapping, sequence, text
-from policylint.policy.authorizing import Decision, RequestFacts, every, holds, some
+from policylint.model.ternary import every, some
+from policylint.policy.authorizing import Decision, RequestFacts, holds
 from policylint.regex import expression
 
 _CONSTANT = re.compile(r"(?:default\s+)?allow\s*:?=\s*(true|false)")

@@ -12,7 +12,8 @@ from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.selectors import matches
-from policylint.policy.admission import Answered, Call, Checkpoint, every, some
+from policylint.model.ternary import every, some
+from policylint.policy.admission import Answered, Call, Checkpoint
 from policylint.policy.results import Attachment
 from policylint.topology.workloads import pod_spec, pod_template, server_routes, servers_selecting
 

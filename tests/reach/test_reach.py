@@ -11,35 +11,25 @@ import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
+from tests.worlds import gateway, gateway_class, route, service
 
-SHOP = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: eg}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec:
-  gatewayClassName: eg
-  listeners: [{name: http, port: 80, protocol: HTTP}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: app, namespace: shop}
-spec: {ports: [{port: 80}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: web, namespace: shop}
-spec:
-  parentRefs: [{name: edge}]
-  hostnames: [shop.example.com, "*.example.com"]
-  rules:
-    - {name: admin, matches: [{path: {value: /admin}}], backendRefs: [{name: app, port: 80}]}
-    - {name: other, matches: [{path: {value: /}, method: GET}], backendRefs: [{name: app, port: 80}]}
-"""
+LISTENERS = "listeners: [{name: http, port: 80, protocol: HTTP}]"
+RULES = """rules: [
+    {name: admin, matches: [{path: {value: /admin}}], backendRefs: [{name: app, port: 80}]},
+    {name: other, matches: [{path: {value: /}, method: GET}], backendRefs: [{name: app, port: 80}]}]"""
+BELOW = "---".join(
+    (
+        service("app"),
+        route("web", parents="[{name: edge}]", more=f'hostnames: [shop.example.com, "*.example.com"], {RULES}'),
+    )
+)
+SHOP = "---".join(
+    (
+        gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway("edge", "shop", LISTENERS.partition(": ")[2], of_class="eg"),
+        BELOW,
+    )
+)
 LOGIN = """
 ---
 apiVersion: gateway.envoyproxy.io/v1alpha1
@@ -96,8 +86,7 @@ def test_what_lets_requests_pass_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_a_gateway_that_was_not_seen(tmp_path: Path) -> None:
-    route = SHOP.partition("kind: Service")[2]
-    world = written(tmp_path, "apiVersion: v1\nkind: Service", route, LOGIN.replace("JWT", JWT.replace("OPTIONAL", "")))
+    world = written(tmp_path, BELOW, LOGIN.replace("JWT", JWT.replace("OPTIONAL", "")))
     listed = ways(world)
     assert [way["port"] for way in listed] == [None] * 4
     assert [state for *_, state in said(listed)] == ["asked", "unknown"] * 2, "a policy of its own may ask"
@@ -115,8 +104,8 @@ def test_a_filter_that_cannot_be_looked_into(tmp_path: Path) -> None:
 def test_client_certificates_are_a_login(tmp_path: Path) -> None:
     tls = "tls: {frontend: {default: {validation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}}}"
     https = SHOP.replace(
-        "listeners: [{name: http, port: 80, protocol: HTTP}]",
-        f"listeners: [{{name: https, port: 443, protocol: HTTPS, tls: {{certificateRefs: [{{name: tls}}]}}}}]\n  {tls}",
+        LISTENERS,
+        f"listeners: [{{name: https, port: 443, protocol: HTTPS, tls: {{certificateRefs: [{{name: tls}}]}}}}], {tls}",
     )
     pem = "-----BEGIN CERTIFICATE-----\\nMII=\\n-----END CERTIFICATE-----\\n"
     ca = f'---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: ca, namespace: shop}}\ndata: {{ca.crt: "{pem}"}}\n'

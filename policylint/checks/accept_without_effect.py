@@ -38,7 +38,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                         other._replace(rules=tuple(pair for pair in other.rules if pair[0] is not rule))
                         for other in entries
                     ]
-                    telling[id(rule)] = row(left, universe.everything, universe.ports.all) != group.row
+                    telling[id(rule)] = row(left, universe.everything, universe.ports.all) != network.row(
+                        group.first, direction
+                    )
     decided = {status.key: status for status in network.statuses.policies}
     for number, rule in rules.values():
         policy = network.policies[number]

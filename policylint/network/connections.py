@@ -47,7 +47,8 @@ def groups(network: Network, direction: Direction) -> list[tuple[int, Row]]:
     """Return the ends by their rows; address ranges are open."""
     universe = network.universe
     by_row: dict[Row, int] = {}
-    for members, _, row in network.classes(direction):
+    for members, first in network.classes(direction):
+        row = network.row(first, direction)
         by_row[row] = by_row.get(row, 0) | members
     if universe.addresses.all:
         is_open = (Column(universe.ports.all, universe.everything, 0),)

@@ -52,7 +52,6 @@ class Class(NamedTuple):
 
     members: int
     first: int
-    row: Row
 
 
 def read_policies(world: World) -> tuple[PolicySpec, ...]:
@@ -100,6 +99,7 @@ class Network:
         self.meaning = Meaning(self.universe)
         self._rows: dict[tuple[object, ...], Row] = {}
         self._entries: dict[tuple[object, ...], tuple[Entry, ...]] = {}
+        self._alike: dict[tuple[int, bool, Direction], Entry] = {}
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -190,20 +190,23 @@ class Network:
         entries = self._entries.get(key)
         if entries is None:
             entries = self._entries[key] = tuple(
-                Entry(
-                    number,
-                    policy := self.policies[number],
-                    certain,
-                    direction in policy.isolates,
-                    tuple(
-                        (rule, self.meaning.parts(rule, subject))
-                        for rule in policy.rules
-                        if rule.direction == direction
-                    ),
-                )
+                self._entry(number, certain, subject, direction)
                 for number, certain in self._bearing_on(subject, direction)
             )
         return entries
+
+    def _entry(self, number: int, certain: bool, subject: int, direction: Direction) -> Entry:
+        """Return a policy as it bears on an end; without names of ports it bears on all of them alike."""
+        key = (number, certain, direction)
+        entry = self._alike.get(key)
+        if entry is None:
+            policy = self.policies[number]
+            rules = [rule for rule in policy.rules if rule.direction == direction]
+            meant = tuple((rule, self.meaning.parts(rule, subject)) for rule in rules)
+            entry = Entry(number, policy, certain, direction in policy.isolates, meant)
+            if direction == "egress" or not any(port.name for rule in rules for port in rule.ports or ()):
+                self._alike[key] = entry
+        return entry
 
     def row(self, subject: int, direction: Direction) -> Row:
         """Return what an end is open to in one direction."""
@@ -220,9 +223,7 @@ class Network:
         assert self._bearing is not None  # for all at once
         for subject in range(len(self.universe.endpoints) - 2):
             members.setdefault(self._class_of(subject, direction), []).append(subject)
-        return [
-            Class(bits_of(subjects), subjects[0], self.row(subjects[0], direction)) for subjects in members.values()
-        ]
+        return [Class(bits_of(subjects), subjects[0]) for subjects in members.values()]
 
     def _class_of(self, subject: int, direction: Direction) -> tuple[object, ...]:
         """Return what decides on an end's row."""

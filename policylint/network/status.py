@@ -262,11 +262,14 @@ def _note(state: _Left, entry: Entry, rule: RuleSpec | None, matched: int, tally
 def _network_policies(states: list[_Left], entries: Sequence[Entry], known: int, tally: _Tally) -> None:
     """Note what NetworkPolicies decide together: everything that is left, in each direction in which they isolate."""
     isolating = [entry for entry in entries if entry.isolates]
+    is_first = not any(state.taken for state in states)  # then none of them loses anything
     for entry in entries:
         for rule, parts in entry.rules:
+            if is_first and (entry.number, id(rule)) in tally.rules_decided:
+                continue
             for part in parts:
-                for state in _split(states, part.ports):
-                    if part.maybe & known:
+                for state in states:
+                    if part.ports & state.ports and part.maybe & known:
                         _note(state, entry, rule, part.maybe & known, tally)
     for state in states:
         for entry in isolating:

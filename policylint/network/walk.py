@@ -63,16 +63,18 @@ class Meaning:
 
     def __init__(self, universe: Universe) -> None:
         self.universe = universe
-        self._plain: dict[int, tuple[RuleSpec, Chosen, int, tuple[PortSpec, ...]]] = {}
+        self._plain: dict[int, tuple[RuleSpec, Chosen, tuple[Stretch, ...], tuple[PortSpec, ...]]] = {}
 
     def parts(self, rule: RuleSpec, subject: int) -> tuple[Stretch, ...]:
         """Return the parts of a rule for one subject, by number: names of ports are the destination's to resolve."""
         known = self._plain.get(id(rule))
         if known is None:
             known = self._plain[id(rule)] = (rule, *self._plain_of(rule))
-        _, peers, ports, others = known
-        parts = [Stretch(ports, peers.sure, peers.maybe)] if ports and peers.maybe else []
-        for spec in others if peers.maybe else ():
+        _, peers, plain, others = known
+        if not others or not peers.maybe:
+            return plain
+        parts = list(plain)
+        for spec in others:
             if not spec.certain:
                 parts.append(Stretch(self.universe.ports.of(PortSpec(spec.protocol)), 0, peers.maybe))
             elif rule.direction == "ingress":
@@ -91,24 +93,21 @@ class Meaning:
                     parts.append(Stretch(self.universe.ports.of(PortSpec(spec.protocol)), 0, unseen))
         return tuple(parts)
 
-    def depends_on_subject(self, rule: RuleSpec) -> bool:
-        """Return whether a rule means something else for subjects with other named ports."""
-        return rule.direction == "ingress" and any(port.name for port in rule.ports or ())
-
-    def _plain_of(self, rule: RuleSpec) -> tuple[Chosen, int, tuple[PortSpec, ...]]:
+    def _plain_of(self, rule: RuleSpec) -> tuple[Chosen, tuple[Stretch, ...], tuple[PortSpec, ...]]:
+        """Return the peers of a rule, what it says of ports that have a number, and the other ports."""
         peers = Chosen()
         for alternatives, _ in rule.peers:
             meant = Chosen(self.universe.everything, self.universe.everything)
             for peer in alternatives:
                 meant &= self.universe.select(peer)
             peers |= meant if alternatives else Chosen()
-        if rule.ports is None:
-            return peers, self.universe.ports.all, ()
-        ports = 0
-        for spec in rule.ports:
+        others = tuple(spec for spec in rule.ports or () if spec.name or not spec.certain)
+        ports = self.universe.ports.all if rule.ports is None else 0
+        for spec in rule.ports or ():
             if not spec.name and spec.certain:
                 ports |= self.universe.ports.of(spec)
-        return peers, ports, tuple(spec for spec in rule.ports if spec.name or not spec.certain)
+        plain = (Stretch(ports, peers.sure, peers.maybe),) if ports and peers.maybe else ()
+        return peers, plain, others
 
 
 class _State:

@@ -105,11 +105,13 @@ def _is_disguised(data: bytes, chunk: Chunk) -> bool:
     """Tell whether the kind may stand elsewhere than on a line `kind: …`, or such a line be part of something else.
 
     It may where a line starts with a key that is quoted, tagged, anchored, merged, in braces or apart from its colon,
-    or with the items of a list, and where a line ends otherwise than with a line feed.
+    or with the items of a list, where a line ends otherwise than with a line feed, and where a directive kept several
+    documents together.
     """
     start, end = chunk.start, chunk.end
     return (
-        _FIRST_DISGUISED.match(data, start, end) is not None
+        data.find(b"\n---", start, end) >= 0
+        or _FIRST_DISGUISED.match(data, start, end) is not None
         or _DISGUISED_LINE.search(data, start, end) is not None
         or (data.find(b"\r", start, end) >= 0 and _LONE_RETURN.search(data, start, end) is not None)
         or any(data.find(line_break, start, end) >= 0 for line_break in _OTHER_BREAKS)

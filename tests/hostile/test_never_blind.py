@@ -46,6 +46,7 @@ def kinds(data: bytes) -> list[str]:
         "kind : HTTPRoute\napiVersion: gateway.networking.k8s.io/v1\nnote: '\nkind: ConfigMap\n'\n",
         '{"kind": HTTPRoute,\napiVersion: gateway.networking.k8s.io/v1, note: {\nkind: ConfigMap\n}}\n',
         "--- {kind: HTTPRoute, apiVersion: gateway.networking.k8s.io/v1, no: '\nkind: ConfigMap\napiVersion: v1\n'}\n",
+        "apiVersion: v1\nkind: ConfigMap\n%YAML 1.2\n---\n  " + ROUTE.strip().replace("\n", "\n  "),
     ],
 )
 def test_an_object_whose_kind_is_in_disguise_is_read(data: str) -> None:

@@ -52,7 +52,7 @@ class Live:
         base: the directory that holds all of the files: below the root where the user gave a part of the repository.
     """
 
-    __slots__ = ("_beside", "_holds_all", "_known", "_named", "_root", "base")
+    __slots__ = ("_beside", "_files", "_holds_all", "_known", "_named", "_root", "base")
 
     def __init__(
         self, files: Collection[str], named: Iterable[str], root: str, manifests: Collection[str] | None = None
@@ -62,7 +62,9 @@ class Live:
         first, last = min(above), max(above)
         common = next((at for at, step in enumerate(first) if last[at : at + 1] != [step]), len(first))
         self.base = "/".join(first[:common])
-        self._named = sorted({*named, self.base}, key=len, reverse=True)
+        names = {*named, self.base}
+        self._files = names.intersection(files)
+        self._named = sorted(names, key=len, reverse=True)
         self._known: dict[str, str | None] = {}
         self._holds_all = False
         self._root = root
@@ -88,6 +90,8 @@ class Live:
 
     def example(self, path: str) -> str | None:
         """Return the directory because of whose name a file is not deployed, None where there is none."""
+        if path in self._files:
+            return None
         directory = path.rpartition("/")[0]
         if directory not in self._known:
             place = f"{directory}/" if directory else ""

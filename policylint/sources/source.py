@@ -109,7 +109,7 @@ class Source(Protocol):
 
     @property
     def given(self) -> list[str]:
-        """Return the paths that the user named, below the root; "" is the root itself."""
+        """Return the paths that the user named, as `SourceFile.relative` has what lies there; "" is the root itself."""
 
     def files(self) -> list[SourceFile]:
         """Return the files to read as manifests: *.yaml, *.yml, and *.json that look like Kubernetes objects."""

@@ -69,9 +69,9 @@ class WorkTree(ListedSource):
 
     @property
     def given(self) -> list[str]:
-        root = self._root
-        places = [os.path.realpath(path) for path in self._paths if not _is_stream(path)]
-        return [] if root is None else [place[len(root) :].strip(os.sep) for place in places if is_below(place, root)]
+        named = (path for path in self._paths if not _is_stream(path))
+        places = (self.relative(os.path.realpath(path), _shown(path)) for path in named)
+        return ["" if place == os.curdir else place for place in places]
 
     def file(self, path: str) -> SourceFile:
         return self._listed().get(path) or self._source_file(path, path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -193,6 +195,30 @@ def test_a_directory_that_is_named_is_deployed_whatever_it_is_called(tmp_path: P
     tree(tmp_path, files)
     named = open_workspace([str(tmp_path / "k8s" / name), str(tmp_path / "k8s" / "base")])
     assert gateways(named) == {"default": ["edge", "own"]}
+
+
+@pytest.mark.parametrize("is_repository", [False, True])
+@pytest.mark.parametrize(
+    "named",
+    [
+        ["a/infra", "a/shop"],
+        ["a/infra/edge.yaml", "a/shop/own.yaml"],
+        ["a/shop", "docs"],
+        ["a/infra", "docs/more.yaml"],
+    ],
+)
+@pytest.mark.parametrize("place", ["", "fixtures"])
+def test_paths_that_are_named_together_are_one_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, named: list[str], is_repository: bool
+) -> None:
+    tree(tmp_path, {f"fixtures/a/{part}.yaml": gateway(part.rpartition("/")[2]) for part in ("infra/edge", "shop/own")})
+    tree(tmp_path, {"fixtures/docs/more.yaml": gateway("more")})
+    if is_repository:
+        subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    monkeypatch.chdir(tmp_path / place)
+    worlds = gateways(open_workspace([os.path.normpath(f"{'' if place else 'fixtures/'}{path}") for path in named]))
+    assert list(worlds) == ["default"]
+    assert len(worlds["default"]) == 2
 
 
 def test_demos_do_not_override_each_other(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ class Failure(NamedTuple):
 
     Args:
         note: what and where.
-        lacking: the path below the root that the build needs: it fails where git does not have it; "" where it fails
-            anyway.
+        lacking: the path below the root that the build needs, a directory with a slash at its end: it fails where git
+            does not have it; "" where it fails anyway.
     """
 
     note: Note

@@ -72,35 +72,46 @@ def unexplained(top: str, paths: Collection[str], known: Collection[str], elsewh
     where git does not say.
 
     A file of a sort of which git has none, scripts in a repository of YAML alone say, lies outside of what was
-    committed here.
+    committed here. A directory ends in a slash.
 
     Args:
         known: all paths that git has.
-        elsewhere: those among them that are not read: submodules, and what is left out.
+        elsewhere: those among them that are not read: submodules, links, and what is left out.
     """
-    sorts = {_sort(path) for path in known}
+    sorts = {_sort(path) for path in known} | {""}
     plain = [
         path
         for path in paths
-        if _sort(path) in sorts and not any(path == place or path.startswith(f"{place}/") for place in elsewhere)
+        if _sort(path) in sorts and not any(f"{path}/".startswith(f"{place}/") for place in elsewhere)
+        if not (path.endswith("/") and any(place.startswith(path) for place in elsewhere))
     ]
     if not plain:
         return frozenset()
+    asked = [*plain, *(_within(path) for path in plain if path.endswith("/"))]
     try:
-        ignored = _git(top, *_own_ignores(top), "check-ignore", "-z", "--stdin", stdin="\0".join(plain), answers=(0, 1))
-        names = sorted({path.rpartition("/")[2] for path in plain})
-        patterns = [word for name in names for word in ("-e", name)]
+        ignored = _git(top, *_own_ignores(top), "check-ignore", "-z", "--stdin", stdin="\0".join(asked), answers=(0, 1))
+        patterns = [word for name in sorted(set(map(_name, plain))) for word in ("-e", name)]
         made = _git(top, "grep", "-h", "-o", "-z", "-I", "-F", *patterns, "--", *_SCRIPTS, answers=(0, 1))
     except TimeoutError:
         return frozenset()
     if ignored is None or made is None:
         return frozenset()
     somewhere = {*os.fsdecode(ignored).split("\0"), *os.fsdecode(made).replace("\n", "\0").split("\0")}
-    return frozenset(path for path in plain if not {path, path.rpartition("/")[2]} & somewhere)
+    return frozenset(path for path in plain if not {path, _within(path), _name(path)} & somewhere)
+
+
+def _within(directory: str) -> str:
+    """Return a file of a directory: where git ignores it, the directory is not committed either."""
+    return f"{directory}kustomization.yaml"
+
+
+def _name(path: str) -> str:
+    """Return what a script calls a file, whose directory it may have entered; a directory by the whole way."""
+    return path.rstrip("/") if path.endswith("/") else path.rpartition("/")[2]
 
 
 def _sort(path: str) -> str:
-    """Return the suffix of a file, or its name where it has none."""
+    """Return the suffix of a file, or its name where it has none; "" for a directory."""
     return path.rpartition("/")[2].rpartition(".")[2]
 
 

@@ -127,9 +127,9 @@ class Revision(ListedSource):
         top = self._repository.top
         if top is None:
             return frozenset()
-        absent = [path for path in paths if not self._is_there(path)]
-        submodules = {path for path, entry in self._entries.items() if entry.mode == SUBMODULE}
-        return unexplained(top, absent, self._entries, submodules) if absent else frozenset()
+        absent = [path for path in paths if not self._is_there(path.rstrip("/"))]
+        elsewhere = {path for path, entry in self._entries.items() if entry.mode in (SUBMODULE, LINK)}
+        return unexplained(top, absent, self._entries, elsewhere) if absent else frozenset()
 
     def _is_there(self, place: str) -> bool:
         return not place or place in self._entries or self._is_directory(place)

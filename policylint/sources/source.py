@@ -138,7 +138,7 @@ class Source(Protocol):
         """Return all files below a directory, of any kind, by their paths below the root; links are not followed."""
 
     def lacking(self, paths: Collection[str]) -> frozenset[str]:
-        """Return those of some paths below the root that git certainly does not have.
+        """Return those of some paths below the root that git certainly does not have; a directory ends in a slash.
 
         What git ignores, what lies in a submodule or outside of a sparse checkout, and what a script of the repository
         names, which may make it, is somewhere else.

@@ -96,8 +96,15 @@ class WorkTree(ListedSource):
         root = self._root
         if root is None or git_root(root) != root:
             return frozenset()
-        absent = [path for path in paths if not os.path.lexists(os.path.join(root, path))]
+        absent = [path for path in paths if not self._is_there(root, path)]
         return unexplained(root, absent, *committed(root)) if absent else frozenset()
+
+    def _is_there(self, root: str, path: str) -> bool:
+        """Tell whether a file is there, or a directory with a file in it: git has no others."""
+        place = os.path.join(root, path.rstrip("/"))
+        if path.endswith("/") and os.path.isdir(place):
+            return any(names for _, _, names in os.walk(place))
+        return os.path.lexists(place)
 
     def _walked(self, directory: str, is_hidden: Callable[[str], bool]) -> Iterator[str]:
         """Yield every file below a directory, step by step, by its path below the root; links are not followed.

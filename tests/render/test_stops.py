@@ -265,3 +265,82 @@ def test_a_change_that_breaks_a_build_is_an_error_of_a_diff(tmp_path: Path) -> N
     code, out, _ = run(tmp_path, "diff", "HEAD~..HEAD")
     assert code == 1
     assert "note: that takes away HTTPRoute shop/web" in out
+
+
+SYNC = """apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: fleet, namespace: flux-system}
+spec: {interval: 1m, url: https://git.example.com/fleet, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: fleet, namespace: flux-system}
+spec: {path: ./clusters/prod, interval: 1h, prune: true, sourceRef: {kind: GitRepository, name: fleet}}
+"""
+INSTANCE = """apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata: {name: flux, namespace: flux-system}
+spec:
+  sync: {name: fleet, kind: GitRepository, url: https://git.example.com/fleet, ref: main, path: clusters/prod}
+"""
+SHOP = FLUX.replace("name: flux-system}", "name: fleet}")
+
+
+@pytest.mark.parametrize("sync", [SYNC, INSTANCE], ids=["bootstrap", "instance"])
+def test_a_path_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sync: str) -> None:
+    commit(tmp_path, {"clusters/prod/sync.yaml": sync, "clusters/prod/shop.yaml": SHOP, "app/route.yaml": ROUTE})
+    assert stopped(tmp_path, monkeypatch) == []
+    commit(tmp_path, {"app/route.yaml": None, "apps/route.yaml": ROUTE})
+    (finding,) = stopped(tmp_path, monkeypatch)
+    assert finding.message == "Flux applies nothing of app: path ./app of Kustomization flux-system/shop is not there"
+    assert (finding.severity, finding.location.at()[0]) == ("error", 4)
+    assert new_errors(tmp_path, "HEAD~..HEAD") == [f"error {finding.message}"]
+    commit(tmp_path, {"app/README.md": "To be written."})
+    assert stopped(tmp_path, monkeypatch) == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"shop.yaml": SHOP.replace("kind: GitRepository", "kind: OCIRepository")}, id="an artifact"),
+        pytest.param({"shop.yaml": SHOP.replace("kind: GitRepository", "kind: ExternalArtifact")}, id="made elsewhere"),
+        pytest.param({"shop.yaml": SHOP.replace("name: fleet}", "name: shop}")}, id="another repository"),
+        pytest.param({"shop.yaml": SHOP.replace("name: fleet}", "name: fleet, namespace: shop}")}, id="that of a team"),
+        pytest.param({"shop.yaml": SHOP.replace("./app", "./app/${REGION}")}, id="a variable"),
+        pytest.param({"shop.yaml": SHOP.replace("./app", "./vault/app")}, id="a name that explains it"),
+        pytest.param({"shop.yaml": SHOP.replace("prune", "suspend: true, prune")}, id="suspended"),
+        pytest.param({"sync.yaml": SYNC.replace("{branch: main}", "{tag: v1}")}, id="another revision"),
+        pytest.param(
+            {"sync.yaml": SYNC.replace("ref:", "include: [{repository: {name: apps}, toPath: app}], ref:")},
+            id="a repository in the repository",
+        ),
+        pytest.param({"sync.yaml": SYNC.replace("kind: GitRepository", "kind: Bucket")}, id="a bucket"),
+        pytest.param(
+            {"sync.yaml": f"{INSTANCE}  kustomize: {{patches: [{{target: {{kind: GitRepository}}, patch: '[]'}}]}}\n"},
+            id="a source that the instance patches",
+        ),
+        pytest.param({"../../.gitignore": "app/\n"}, id="git ignores the directory"),
+        pytest.param({"../../.gitignore": "app/*.yaml\n"}, id="git ignores what is in it"),
+        pytest.param({"../../Makefile": "build:\n\tjsonnet -m app main.jsonnet\n"}, id="a script makes it"),
+    ],
+)
+def test_a_path_that_may_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) -> None:
+    others = {"clusters/prod/edge.yaml": ROUTE.replace("web", "edge")}
+    kept = {f"clusters/prod/{name}": text for name, text in {"sync.yaml": SYNC, "shop.yaml": SHOP, **files}.items()}
+    commit(tmp_path, {**others, **kept})
+    assert stopped(tmp_path, monkeypatch) == []
+
+
+def test_a_path_that_a_sparse_checkout_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(tmp_path, {"clusters/prod/sync.yaml": SYNC, "clusters/prod/shop.yaml": SHOP, "app/route.yaml": ROUTE})
+    MAKE.git(tmp_path, "sparse-checkout", "set", "clusters")
+    assert not (tmp_path / "app").exists()
+    assert stopped(tmp_path, monkeypatch) == []
+
+
+def test_a_directory_of_resources_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path, {"kustomization.yaml": "resources: [route.yaml, ../lib/edge]\n"})
+    (finding,) = stopped(tmp_path, monkeypatch)
+    assert finding.message == "Flux applies nothing of app: resource '../lib/edge' is not there"
+    commit(tmp_path, {".gitignore": "/lib/\n"})
+    assert stopped(tmp_path, monkeypatch) == []

@@ -101,7 +101,8 @@ def is_kustomization(body: Any) -> bool:
 
 _NO_SYNCS: Mapping[str, Sync] = {}
 _Key = tuple[str, str]
-"""Namespace and name of a Kustomization."""
+"""Namespace and name of a Kustomization or a source."""
+_NONE: _Key = ("", "")
 
 
 class Cluster:
@@ -125,6 +126,10 @@ class Cluster:
         self._seen: dict[tuple[str, str], Manifest] = {}
         self._waiting: deque[Manifest] = deque()
         self._budget = tree.budget
+        self._own: dict[_Key, Manifest | Sync] = {}
+        """Namespace and name of each GitRepository that a synced directory comes from, and what syncs it."""
+        self._absent: list[tuple[Manifest, str]] = []
+        """Kustomizations whose path is not in this tree, and that path."""
         self._config_maps: dict[tuple[str, str], Manifest] = {}
         """Those that are deployed so far, by namespace and every name they have had."""
 
@@ -146,6 +151,7 @@ class Cluster:
             with self._budget.bounded(f"what {owner} deploys", owner.origin.at("spec", "path")):
                 self._budget.spend(_FOR_A_KUSTOMIZATION)
                 self._follow(owner)
+        self._check_paths()
         self._check_dependencies()
         return self._deployed
 
@@ -156,6 +162,7 @@ class Cluster:
         kustomization = self._kustomization(directory, owner)
         if owner is not None:
             self._seen[owner.namespace or "flux-system", owner.name] = owner
+            self._own[_git_repository(owner)] = owner if sync is None else sync
             kustomization = _amended(kustomization, owner)
         self._take(directory, kustomization, "flux-system", owner)
         return owner
@@ -237,6 +244,7 @@ class Cluster:
             if directory is None:
                 self._journal.note(f"{message} is outside of the tree", place, code="outside")
             else:
+                self._absent.append((owner, directory))
                 self._journal.note(f"{message} is not there", place, code="missing-path")
             self._journal.gap(f"{message} was not seen", namespace)
         else:
@@ -303,6 +311,32 @@ class Cluster:
                 return body
         return {}
 
+    def _check_paths(self) -> None:
+        """Record the Kustomizations that deploy nothing because their path is not there, if it must be in this tree."""
+        for owner, directory in self._absent:
+            path = owner.spec.get("path")
+            if self._is_of_this_tree(owner) and not is_symbolic(path) and owner.spec.get("suspend") is not True:
+                journal = Journal()
+                message = f"path {path} of {owner} is not there"
+                journal.note(message, owner.origin.at("spec", "path"), code="missing-path", lacking=f"{directory}/")
+                self._deployed.builds.append(Build("Flux applies", directory, journal.failures, set(), []))
+
+    def _is_of_this_tree(self, owner: Manifest) -> bool:
+        """Tell whether what a Kustomization deploys certainly comes from the git repository that holds it, as it is
+        there: it is that of a synced directory, which syncs itself."""
+        key = _git_repository(owner)
+        syncing = self._own.get(key)
+        if syncing is None or key == _NONE or owner.provisional or self._prefix:
+            return False
+        if isinstance(syncing, Sync):
+            is_own = self._tree.path_of(syncing.place.document.file) in self._deployed.reached
+            return is_own and "GitRepository" not in repr(syncing.kustomize)
+        repositories = (manifest for manifest in self._deployed.manifests if manifest.kind == "GitRepository")
+        repository = next((manifest for manifest in repositories if (manifest.namespace, manifest.name) == key), None)
+        if repository is None or repository.provisional or repository.spec.get("include"):
+            return False
+        return not mapping(repository.spec.get("ref")).keys() - {"branch"}
+
     def _check_dependencies(self) -> None:
         """Note Kustomizations that wait for each other: none of them is ever applied."""
         waits = {
@@ -317,6 +351,14 @@ class Cluster:
             owner = self._seen[key]
             place = owner.origin.at("spec", "dependsOn")
             self._journal.note(f"{owner} depends on itself by way of others", place, code="depends-cycle")
+
+
+def _git_repository(owner: Manifest) -> _Key:
+    """Return namespace and name of the GitRepository that a Kustomization deploys; _NONE where it is another source."""
+    reference = mapping(owner.spec.get("sourceRef"))
+    if reference.get("kind") != "GitRepository":
+        return _NONE
+    return text(reference.get("namespace")) or owner.namespace, text(reference.get("name"))
 
 
 def _in_cycles(waits: Mapping[_Key, Collection[_Key]]) -> Iterator[_Key]:

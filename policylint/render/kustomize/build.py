@@ -306,7 +306,8 @@ class _Run:
         elif path is None:
             self._journal.note(f"resource {entry!r} is outside of the tree", place, code="outside")
         else:
-            self._journal.note(f"resource {entry!r} is not there", place, code="missing-file", lacking=path)
+            lacking = path if "." in path.rpartition("/")[2] else f"{path}/"
+            self._journal.note(f"resource {entry!r} is not there", place, code="missing-file", lacking=lacking)
             # Encrypted Secrets are often kept out of the tree; were it a route, nothing here could be built.
             self._journal.gap(f"{entry}, which is not there, may hold it", gateway_api=False)
 

@@ -183,6 +183,7 @@ class World:
         movable: whether kustomizations that were not rendered may give the objects another namespace.
         not_rendered: sentences on what was not seen, for the coverage line.
         orphans: objects in files that nothing deploys here, by the identity they would have.
+        roots: directories, as shown, at which another deployment could begin, and which no environment of the tree has.
         notes: what rendering reported: GWP911, GWP912.
         partial: whether this comes from a tree, which leaves out what nobody commits (docs/design/field-notes.md §1,
             need 1).
@@ -206,6 +207,7 @@ class World:
         movable: bool = False,
         not_rendered: Iterable[str] = (),
         orphans: Mapping[ResourceKey, Resource] | None = None,
+        roots: Iterable[str] = (),
         notes: Iterable[Note] = (),
         partial: bool = False,
         stopping: Mapping[str, tuple[str, ...]] | None = None,
@@ -221,6 +223,7 @@ class World:
         self.stopping: Mapping[str, tuple[str, ...]] = stopping or {}
         self.partial = partial
         self.orphans: Mapping[ResourceKey, Resource] = orphans or {}
+        self.roots = tuple(roots)
         self.notes = tuple(notes)
         self.movable = movable
         self.not_rendered = tuple(not_rendered)

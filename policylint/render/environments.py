@@ -16,17 +16,17 @@ from policylint.load.reading import Loaded
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, text
 from policylint.model.words import count, leading
 from policylint.model.world import Note
-from policylint.render.argo.applications import Argo
+from policylint.render.argo.applications import Argo, is_application
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
-from policylint.render.flux.roots import cluster_roots, is_below
+from policylint.render.flux.roots import cluster_roots, is_below, live_manifests, outermost, takers
 from policylint.render.journal import Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
 from policylint.render.overlays import overlays, plain
 from policylint.render.provenance import Manifest, Provenance, fill_in_namespace, manifests_of
 from policylint.render.stops import Stops, lacking, stops
-from policylint.render.tree import Tree, inside, join
+from policylint.render.tree import Tree, directories_above, inside, join
 from policylint.sources import Source
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Environment(NamedTuple):
         notes: GWP911 and GWP912.
         not_rendered: sentences for the coverage line.
         orphans: Services, objects of Gateway API and of policies in files that nothing deploys in any environment.
+        roots: directories, as shown, at which another deployment could begin, and which no environment deploys.
         problems: what is wrong with files that something deploys.
         stopping: files, as shown, that this environment deploys and that are no YAML → what that takes away: the
             whole build fails.
@@ -60,6 +61,7 @@ class Environment(NamedTuple):
     notes: list[Note]
     not_rendered: tuple[str, ...]
     orphans: dict[ResourceKey, Resource]
+    roots: tuple[str, ...]
     problems: list[Problem]
     stopping: dict[str, tuple[str, ...]]
     entries: Mapping[str, Collection[str]]
@@ -99,7 +101,9 @@ def environments(
         charts = Charts(tree)
     kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents)
-    clusters = _stated(tree, kustomizer, stated) if stated else _deployed(tree, kustomizer, charts, patches)
+    clusters, others = (
+        (_stated(tree, kustomizer, stated), set()) if stated else _deployed(tree, kustomizer, charts, patches)
+    )
     if not clusters:
         tree.budget.cut = tree.budget.cut or tree.placing.cut
         return []
@@ -108,13 +112,14 @@ def environments(
     orphans = _orphans(tree, reached, groups, patches)
     problems, unreadable_orphans = _problems(tree, loaded.problems, reached, patches)
     left_out = _left_out(tree, reached, groups)
+    roots = _other_roots(tree, reached, others, [resource for key, resource in orphans.items() if key.group])
     if unreadable_orphans:
         left_out = [f"{count(unreadable_orphans, 'file')} that nothing deploys and that cannot be read", *left_out]
     unreadable = {tree.path_of(problem.file): problem.file for problem in problems if problem.code == YAML_SYNTAX}
     absent = lacking(tree, clusters.values())
     stopped = stops(clusters, absent, unreadable, groups)
     known = [
-        _environment(name, deployed, tree, charts, orphans, problems, left_out, groups, stopped[name])
+        _environment(name, deployed, tree, charts, orphans, roots, problems, left_out, groups, stopped[name])
         for name, deployed in sorted(clusters.items())
     ]
     cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
@@ -136,17 +141,18 @@ def _incomplete(environment: Environment, cut: Cut) -> Environment:
 
 def _deployed(
     tree: Tree, kustomizer: Kustomizer, charts: Charts | None, patches: frozenset[str]
-) -> dict[str, Deployed]:
+) -> tuple[dict[str, Deployed], set[str]]:
     """Return what lands where, by the first style that the tree follows: Flux, Argo CD, kustomize overlays, nothing but
-    charts."""
-    roots = cluster_roots(tree)
+    charts; and other directories at which Flux or Argo CD may begin."""
+    roots, others = cluster_roots(tree)
     if roots:
+        others |= {path.rpartition("/")[0] for path, manifest in live_manifests(tree) if is_application(manifest)}
         return {
             root.name: Cluster(tree, kustomizer, root.prefix, root.name).deploy(root.directories, root.syncs)
             for root in roots
-        }
+        }, others
     clusters = Argo(tree, kustomizer, charts).deploy() or overlays(tree, kustomizer, patches)
-    return _lone_charts(tree, charts, patches) if not clusters and charts is not None else clusters
+    return (_lone_charts(tree, charts, patches) if not clusters and charts is not None else clusters), others
 
 
 def _lone_charts(tree: Tree, charts: Charts, patches: frozenset[str]) -> dict[str, Deployed]:
@@ -189,6 +195,31 @@ def _root(tree: Tree, path: str) -> list[str]:
     return [directory for directory in candidates if directory is not None and tree.is_directory(directory)][:1]
 
 
+def _other_roots(
+    tree: Tree, reached: Collection[str], others: Collection[str], orphans: Sequence[Resource]
+) -> tuple[str, ...]:
+    """Return the directories, as shown, at which a deployment could begin that no environment has: those of Flux, and
+    of the top-level kustomizations each that leads to an object which nothing deploys.
+
+    Args:
+        others: those of Flux that are taken for no cluster.
+        orphans: objects that are worth naming.
+    """
+    roots = set(others)
+    above = takers(tree) if orphans else {}
+    for path in {tree.path_of(orphan.document.file) for orphan in orphans}:
+        with tree.placing.bounded("what takes this file in", Provenance(Spot(tree.shown(path)))):
+            roots |= outermost(path, above, tree.placing) - {path}
+    deployed = {directory for path in reached for directory in directories_above(f"{path}/")} if roots else set()
+    roots = {root for root in roots - deployed if tree.is_live(f"{root}/") and not _is_component(tree, root)}
+    return tuple(tree.shown(root) for root in sorted(roots) if roots.isdisjoint(directories_above(root)))
+
+
+def _is_component(tree: Tree, directory: str) -> bool:
+    kustomization = tree.kustomization(directory)
+    return kustomization is not None and kustomization[0].get("kind") == "Component"
+
+
 def _problems(
     tree: Tree, problems: Iterable[Problem], reached: set[str], patches: frozenset[str]
 ) -> tuple[list[Problem], int]:
@@ -210,6 +241,7 @@ def _environment(
     tree: Tree,
     charts: Charts | None,
     orphans: dict[ResourceKey, Resource],
+    roots: tuple[str, ...],
     problems: list[Problem],
     left_out: Sequence[str],
     groups: frozenset[str],
@@ -238,6 +270,7 @@ def _environment(
         notes,
         tuple(sentences),
         orphans,
+        roots,
         problems,
         stopped.files,
         deployed.entries,

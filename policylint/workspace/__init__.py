@@ -317,6 +317,7 @@ class _Tree(NamedTuple):
                 stopping=environment.stopping,
                 not_rendered=environment.not_rendered,
                 orphans=environment.orphans,
+                roots=environment.roots,
                 notes=environment.notes,
                 entries=environment.entries,
                 faults=its_faults,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.load.reading import Loaded
 from policylint.model.coverage import LeftOut
+from policylint.model.words import leading
 from policylint.simulation import Simulation
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import CUE, JSONNET, TERRAFORM
@@ -38,6 +39,7 @@ _HOLDS_MANIFESTS = re.compile(rb"\b(?:kubernetes_manifest|kubectl_manifest|kubec
 _NUMBER = re.compile(r"\d+")
 _NUMBERED, _ENDING = re.compile(r"\d+|\b(?:is|are)\b"), re.compile(r"s\b")
 """What differs between one thing and several in a sentence."""
+_MOST_NAMED = 3
 _MOST_READ = 300
 """Terraform files that are looked into."""
 
@@ -52,6 +54,9 @@ def left_out(source: Source, loaded: Loaded, simulations: Sequence[Simulation]) 
         yield LeftOut(
             "orphans", len(orphans), f"Gateway API object or policy {what}", f"Gateway API objects and policies {what}"
         )
+    if roots := list(dict.fromkeys(root for world in worlds for root in world.roots)):
+        names = leading(roots, _MOST_NAMED)
+        yield LeftOut("roots", len(roots), f"unused deployment root ({names})", f"unused deployment roots ({names})")
     known = {(kind.group, kind.kind) for simulation in simulations for kind in simulation.catalog.kinds()}
     kinds = Counter((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
     parsed = {resource.key for simulation in simulations for resource in simulation.world.resources.values()}

@@ -57,6 +57,74 @@ def test_what_nothing_deploys_comes_first(tmp_path: Path) -> None:
     ]
 
 
+def flux(path: str) -> str:
+    return f"""apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: {path.rpartition("/")[2]}, namespace: flux-system}}
+spec: {{path: ./{path}, interval: 1h, prune: true, sourceRef: {{kind: GitRepository, name: flux-system}}}}
+"""
+
+
+APPLICATION = """apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: all, namespace: argocd}
+spec:
+  project: default
+  source: {repoURL: "https://git.example.com/fleet", path: apps, targetRevision: HEAD}
+  destination: {server: "https://kubernetes.default.svc", namespace: shop}
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "roots"),
+    [
+        pytest.param({"clusters/prod/apps.yaml": flux("apps")}, [], id="all is deployed"),
+        pytest.param(
+            {"clusters/prod/apps.yaml": flux("apps"), "edge/ks.yaml": flux("apps")}, ["edge"], id="a second one of Flux"
+        ),
+        pytest.param(
+            {"clusters/prod/apps.yaml": flux("apps"), "argo/all.yaml": APPLICATION}, ["argo"], id="Argo CD beside Flux"
+        ),
+        pytest.param(
+            {
+                "argo/all.yaml": APPLICATION,
+                "old/prod/kustomization.yaml": "resources: [../base]\n",
+                "old/base/kustomization.yaml": "resources: [route.yaml]\n",
+                "old/base/route.yaml": ROUTE.format(name="old"),
+                "old/monitoring/kustomization.yaml": "resources: [service.yaml]\n",
+                "old/monitoring/service.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
+            },
+            ["old/prod"],
+            id="an overlay that no Application deploys",
+        ),
+        pytest.param(
+            {
+                "argo/all.yaml": APPLICATION,
+                "lib/kustomization.yaml": "kind: Component\nresources: [route.yaml]\n",
+                "lib/route.yaml": ROUTE.format(name="old"),
+                "examples/kustomization.yaml": "resources: [route.yaml]\n",
+                "examples/route.yaml": ROUTE.format(name="example"),
+                "plain/route.yaml": ROUTE.format(name="plain"),
+            },
+            [],
+            id="components, examples and plain files are none",
+        ),
+    ],
+)
+def test_roots_that_were_not_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], roots: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, {**files, "apps/route.yaml": ROUTE.format(name="web")})
+    coverage = open_workspace(["."]).coverage
+    found = [(entry.number, str(entry)) for entry in coverage.left_out if entry.sort == "roots"]
+    assert found == [(len(roots), f"{len(roots)} unused deployment root ({', '.join(roots)})")] * bool(roots)
+    _, out, _ = run(tmp_path, "lint")
+    assert ("not checked: 1 unused deployment root" in out) == bool(roots)
+    entries = json.loads(run(tmp_path, "lint", "-o", "json")[1])["coverage"]["left_out"]
+    assert any(entry["sort"] == "roots" for entry in entries) == bool(roots)
+
+
 def test_alternatives_are_checked_each(tmp_path: Path) -> None:
     files = {f"k8s/{name}/route.yaml": ROUTE.format(name="web") for name in ("dev", "prod")}
     assert left_out(tmp_path, files) == []

@@ -49,12 +49,15 @@ def live_manifests(tree: Tree) -> Iterator[tuple[str, Manifest]]:
                 yield path, manifest
 
 
-def cluster_roots(tree: Tree) -> list[ClusterRoot]:
-    """Return the clusters of a tree, sorted by name; none if nothing in it is Flux's."""
+def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
+    """Return the clusters of a tree, sorted by name, none if nothing in it is Flux's; and the directories of Flux that
+    no other one takes in and that are taken for no cluster."""
     syncs = dict(_synced(tree))
     candidates = list(_kustomizations(tree))
-    starts = _uncovered(candidates, _takers(tree), tree)
+    starts, unmarked = _uncovered(candidates, tree)
+    others = {directory for directory, _ in unmarked}
     if syncs:
+        others.update(directory for directory, _ in starts)
         selves = {candidate.path for candidate in candidates if is_below(candidate.file, candidate.path)}
         synced = {directory for directory, _ in syncs}
         starts = {start for start in starts if _is_beside(start[0], synced, selves)} | set(syncs)
@@ -70,7 +73,7 @@ def cluster_roots(tree: Tree) -> list[ClusterRoot]:
         unique = name if names[name] == 1 else f"{name}-{names[name]}"
         own_syncs = {directory: syncs[directory, prefix] for directory in outer if (directory, prefix) in syncs}
         roots.append(ClusterRoot(unique, tuple(outer), prefix, own_syncs))
-    return roots
+    return roots, others
 
 
 def cluster_name(directory: str) -> str:
@@ -159,9 +162,9 @@ def _kustomizations(tree: Tree) -> Iterator[_Candidate]:
                 yield _Candidate(path, *directory)
 
 
-def _takers(tree: Tree) -> dict[str, set[str]]:
+def takers(tree: Tree) -> dict[str, set[str]]:
     """Return the directories whose kustomizations name a file or directory, by its path."""
-    takers: dict[str, set[str]] = defaultdict(set)
+    known: dict[str, set[str]] = defaultdict(set)
     for directory in tree.kustomizations():
         kustomization = tree.kustomization(directory)
         if kustomization is None:
@@ -170,34 +173,36 @@ def _takers(tree: Tree) -> dict[str, set[str]]:
             for entry, _ in entries(*kustomization, field):
                 path = join(directory, text(entry)) if text(entry) else None
                 if path is not None and path != directory:
-                    takers[path].add(directory)
-    return takers
+                    known[path].add(directory)
+    return known
 
 
-def _outermost(directory: str, takers: Mapping[str, Collection[str]], budget: Budget) -> set[str]:
-    """Return the directories of the kustomizations that take a directory in, by way of others, and that none does.
+def outermost(path: str, takers: Mapping[str, Collection[str]], budget: Budget) -> set[str]:
+    """Return the directories of the kustomizations that take a file or directory in, by way of others, and that none
+    does; the path itself where none takes it in.
 
     Raises:
         ExhaustedError: there are more ways than the budget allows to follow.
     """
-    outermost, seen, pending = set(), {directory}, [directory]
+    tops, seen, pending = set(), {path}, [path]
     while pending:
         place = pending.pop()
         above = takers.get(place, ())
         budget.spend(5 + len(above))
         if not above:
-            outermost.add(place)
+            tops.add(place)
         pending += [taker for taker in above if taker not in seen]
         seen.update(above)
-    return outermost or {directory}
+    return tops or {path}
 
 
-def _uncovered(candidates: list[_Candidate], takers: Mapping[str, Collection[str]], tree: Tree) -> set[tuple[str, str]]:
+def _uncovered(candidates: list[_Candidate], tree: Tree) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """Return the directories of Kustomizations that no other one's path takes in; where other kustomizations take such
-    a directory in, as overlays do with a base, those."""
+    a directory in, as overlays do with a base, those. Where some are called as clusters are, the rest comes apart."""
     roots: set[tuple[str, str]] = set()
     marked: set[tuple[str, str]] = set()
     paths = {candidate.path for candidate in candidates}
+    above = takers(tree)
     for file, own_path, prefix in candidates:
         deploys_itself = is_below(file, own_path)
         others = (path for path in directories_above(file) if path in paths and path != own_path)
@@ -206,8 +211,8 @@ def _uncovered(candidates: list[_Candidate], takers: Mapping[str, Collection[str
         places = {own_path} if deploys_itself else set()
         if not deploys_itself:
             with tree.budget.bounded("what takes this Kustomization in", Provenance(Spot(tree.shown(file)))):
-                places = _outermost(file.rpartition("/")[0], takers, tree.budget)
+                places = outermost(file.rpartition("/")[0], above, tree.budget)
         roots.update((place, prefix) for place in places)
         if _MARKS & set(file.split("/")[:-1]):
             marked.update((place, prefix) for place in places)
-    return marked or roots
+    return (marked, roots - marked) if marked else (roots, set())

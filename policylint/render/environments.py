@@ -8,18 +8,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policylint.budget import Budget, Cut
-from policylint.documents import Pointer, Problem
+from policylint.documents import Document, Pointer, Problem
 from policylint.documents.problem import YAML_SYNTAX
 from policylint.load.facts import is_kustomization_path
 from policylint.load.objects import is_kustomization_file, patch_files
 from policylint.load.reading import Loaded
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, text
+from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, mapping, text
 from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.render.argo.applications import Argo, is_application
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
-from policylint.render.flux.roots import cluster_roots, is_below, live_manifests, outermost, takers
+from policylint.render.flux.roots import cluster_roots, is_below, outermost
 from policylint.render.journal import Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
@@ -146,13 +146,17 @@ def _deployed(
     charts; and other directories at which Flux or Argo CD may begin."""
     roots, others = cluster_roots(tree)
     if roots:
-        others |= {path.rpartition("/")[0] for path, manifest in live_manifests(tree) if is_application(manifest)}
+        others.update(path.rpartition("/")[0] for path, document in tree.all_documents() if _is_application(document))
         return {
             root.name: Cluster(tree, kustomizer, root.prefix, root.name).deploy(root.directories, root.syncs)
             for root in roots
         }, others
     clusters = Argo(tree, kustomizer, charts).deploy() or overlays(tree, kustomizer, patches)
     return (_lone_charts(tree, charts, patches) if not clusters and charts is not None else clusters), others
+
+
+def _is_application(document: Document) -> bool:
+    return isinstance(document.value, dict) and is_application(Manifest(document.value, Provenance(document)))
 
 
 def _lone_charts(tree: Tree, charts: Charts, patches: frozenset[str]) -> dict[str, Deployed]:
@@ -206,10 +210,9 @@ def _other_roots(
         orphans: objects that are worth naming.
     """
     roots = set(others)
-    above = takers(tree) if orphans else {}
     for path in {tree.path_of(orphan.document.file) for orphan in orphans}:
         with tree.placing.bounded("what takes this file in", Provenance(Spot(tree.shown(path)))):
-            roots |= outermost(path, above, tree.placing) - {path}
+            roots |= outermost(path, tree.takers, tree.placing) - {path}
     deployed = {directory for path in reached for directory in directories_above(f"{path}/")} if roots else set()
     roots = {root for root in roots - deployed if tree.is_live(f"{root}/") and not _is_component(tree, root)}
     return tuple(tree.shown(root) for root in sorted(roots) if roots.isdisjoint(directories_above(root)))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,11 @@ from policylint.budget import STEPS_OF_PLACING, Budget
 from policylint.documents import Document, read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.load.reading import Loaded
-from policylint.model import mapping
+from policylint.model import mapping, text
 from policylint.model.keys import CLUSTER_SCOPED
 from policylint.render.inline import Texts
 from policylint.render.live import Live
-from policylint.render.provenance import Provenance
+from policylint.render.provenance import Provenance, entries
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_CHART
 
@@ -263,6 +264,21 @@ class Tree:
     def values(self, path: str) -> list[tuple[Any, Provenance]]:
         """Return the documents of a file with their origins; none if it is not there."""
         return [(document.value, Provenance(document)) for document in self.documents(path) or ()]
+
+    @cached_property
+    def takers(self) -> Mapping[str, Collection[str]]:
+        """The directories whose kustomizations name a file or directory, by its path."""
+        takers: dict[str, set[str]] = defaultdict(set)
+        for directory in self.kustomizations():
+            kustomization = self.kustomization(directory)
+            if kustomization is None:
+                continue
+            for field in ("resources", "bases", "components"):
+                for entry, _ in entries(*kustomization, field):
+                    path = join(directory, text(entry)) if text(entry) else None
+                    if path is not None and path != directory:
+                        takers[path].add(directory)
+        return takers
 
     def kustomizations(self) -> list[str]:
         """Return every directory that has one, sorted."""

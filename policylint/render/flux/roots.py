@@ -11,8 +11,8 @@ from policylint.model import Spot, is_symbolic, mapping, text
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import GROUP, Sync, is_kustomization
 from policylint.render.live import ENVIRONMENT_MARKERS
-from policylint.render.provenance import Manifest, Provenance, entries, manifests_of
-from policylint.render.tree import Tree, directories_above, join
+from policylint.render.provenance import Manifest, Provenance, manifests_of
+from policylint.render.tree import Tree, directories_above
 
 _GENERIC = frozenset(
     {"cluster", "clusters", "flux", "flux-system", "kubernetes", "k8s", "config", "base", "apps", "app", "manifests"}
@@ -162,21 +162,6 @@ def _kustomizations(tree: Tree) -> Iterator[_Candidate]:
                 yield _Candidate(path, *directory)
 
 
-def takers(tree: Tree) -> dict[str, set[str]]:
-    """Return the directories whose kustomizations name a file or directory, by its path."""
-    known: dict[str, set[str]] = defaultdict(set)
-    for directory in tree.kustomizations():
-        kustomization = tree.kustomization(directory)
-        if kustomization is None:
-            continue
-        for field in ("resources", "bases", "components"):
-            for entry, _ in entries(*kustomization, field):
-                path = join(directory, text(entry)) if text(entry) else None
-                if path is not None and path != directory:
-                    known[path].add(directory)
-    return known
-
-
 def outermost(path: str, takers: Mapping[str, Collection[str]], budget: Budget) -> set[str]:
     """Return the directories of the kustomizations that take a file or directory in, by way of others, and that none
     does; the path itself where none takes it in.
@@ -202,7 +187,6 @@ def _uncovered(candidates: list[_Candidate], tree: Tree) -> tuple[set[tuple[str,
     roots: set[tuple[str, str]] = set()
     marked: set[tuple[str, str]] = set()
     paths = {candidate.path for candidate in candidates}
-    above = takers(tree)
     for file, own_path, prefix in candidates:
         deploys_itself = is_below(file, own_path)
         others = (path for path in directories_above(file) if path in paths and path != own_path)
@@ -211,7 +195,7 @@ def _uncovered(candidates: list[_Candidate], tree: Tree) -> tuple[set[tuple[str,
         places = {own_path} if deploys_itself else set()
         if not deploys_itself:
             with tree.budget.bounded("what takes this Kustomization in", Provenance(Spot(tree.shown(file)))):
-                places = outermost(file.rpartition("/")[0], above, tree.budget)
+                places = outermost(file.rpartition("/")[0], tree.takers, tree.budget)
         roots.update((place, prefix) for place in places)
         if _MARKS & set(file.split("/")[:-1]):
             marked.update((place, prefix) for place in places)

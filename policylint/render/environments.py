@@ -13,7 +13,7 @@ from policylint.documents.problem import YAML_SYNTAX
 from policylint.load.facts import is_kustomization_path
 from policylint.load.objects import is_kustomization_file, patch_files
 from policylint.load.reading import Loaded
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, mapping, text
+from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, text
 from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.render.argo.applications import Argo, is_application

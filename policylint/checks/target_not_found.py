@@ -27,13 +27,15 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 continue
             if state.key not in fine:
                 fine[state.key] = [str(other) for other in state.targets if other.nodes and not other.problem]
-            yield _missing(state, target, nearby, orphan, fine[state.key], partial=simulation.world.partial)
+            is_near = orphan is not None or nearby.namespaces(target.key) or nearby.name(target.key)
+            doubt = simulation.world.doubt(target.key) if simulation.world.partial and not is_near else ""
+            yield _missing(state, target, nearby, orphan, fine[state.key], doubt)
         elif not target.problem and target.resolution.unknown and target.selector is None and not target.section:
             yield _unknown(state, target, target.resolution.reason)
 
 
 def _missing(
-    state: PolicyState, target: Target, nearby: Nearby, orphan: Resource | None, fine: Sequence[str], *, partial: bool
+    state: PolicyState, target: Target, nearby: Nearby, orphan: Resource | None, fine: Sequence[str], doubt: str
 ) -> Finding:
     key = target.key
     homes, guess = nearby.namespaces(key), nearby.name(key)
@@ -52,7 +54,6 @@ def _missing(
         others = f"its other target, {fine[0]}, is" if len(fine) == 1 else f"its other targets, {listing(fine)}, are"
         help_.append(f"note: {others} fine, so the cluster would report Accepted")
     used = {other.key.name for other in state.targets if other.key[:3] == key[:3]} if guess and not homes else set()
-    alone = partial and not (homes or guess or orphan)
     return Finding(
         RULE,
         "error",
@@ -62,8 +63,8 @@ def _missing(
         label=nearby.describe(key),
         related=() if orphan is None else (Related("not deployed", orphan.name_location),),
         help=tuple(help_),
-        confidence="assumed" if alone else "certain",
-        ground="no file has anything like it, and another repository may" if alone else "",
+        confidence="assumed" if doubt else "certain",
+        ground=doubt,
         field=path(target.pointer),
         fixes=() if homes else rename([target_at(state.policy, target)], key.name, guess, nearby.names(key), used),
     )

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from policylint.documents import Document, Problem
+from policylint.documents.problem import DUPLICATE_KEY
 from policylint.model.faults import Fault
 from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, UNKNOWN_NAMESPACE, ResourceKey, is_symbolic
 from policylint.model.resolution import Resolution
@@ -163,6 +164,10 @@ _INHABITING = (
 """Kinds (group, kind) of which an object shows that its namespace is at home in this tree."""
 
 
+_ABSENT = frozenset({"missing-file", "missing-path"})
+"""Codes of notes on what is deployed and is not in the tree."""
+
+
 class _Deployed(NamedTuple):
     """The places of objects that are deployed."""
 
@@ -190,6 +195,7 @@ class World:
         stopping: files, as shown, that cannot be read and without which a deployment fails → what that takes away.
         plain: whether the objects stand in plain files, and nothing says that these are deployed together.
         alternative: whether this is one of several alternatives among plain files.
+        languages: other languages in which files of the tree may describe objects.
         entries: where its deployments begin, files and directories below the root, each with the files and directories
             that it deploys; none for plain files.
         faults: errors of our own that left something undone; worlds derived from one another share the list.
@@ -213,12 +219,14 @@ class World:
         stopping: Mapping[str, tuple[str, ...]] | None = None,
         plain: bool = False,
         alternative: bool = False,
+        languages: Iterable[str] = (),
         entries: Mapping[str, Collection[str]] | None = None,
         faults: Iterable[Fault] = (),
     ) -> None:
         self.name = name
         self.plain = plain
         self.alternative = alternative
+        self.languages = tuple(languages)
         self.entries: Mapping[str, Collection[str]] = entries or {}
         self.stopping: Mapping[str, tuple[str, ...]] = stopping or {}
         self.partial = partial
@@ -394,6 +402,25 @@ class World:
             return ""
         return f"no {key.kind} of namespace {key.namespace} is in the tree, so they come from elsewhere"
 
+    def doubt(self, key: ResourceKey) -> str:
+        """Return why a missing object may come from outside this tree all the same; "" where it would be here.
+
+        It would where all that is here was read, and its namespace comes from here: the tree has others of the kind
+        there, or the Namespace and something that takes part in requests.
+        """
+        unread = next((problem.file for problem in self.problems if problem.code != DUPLICATE_KEY), "")
+        if unread:
+            return f"{unread} cannot be read, and may have it"
+        absent = next((note for note in self.notes if note.code in _ABSENT), None)
+        if absent is not None:
+            return f"{absent.message}, and may have it"
+        if self.languages:
+            return f"{self.languages[0]} files are not evaluated, and may make it"
+        is_deployed = self.get(ResourceKey("", "Namespace", "", key.namespace)) is not None
+        if key.namespace and (self.in_namespace(*key[:3]) or (is_deployed and self._takes_part(key.namespace))):
+            return ""
+        return "no file has anything like it, and another repository may"
+
     def is_misspelt(self, key: ResourceKey) -> bool:
         """Return whether a name is one edit away from that of an object of its kind in its namespace.
 
@@ -413,6 +440,10 @@ class World:
         """Return whether a namespace, or what requests come through, is here: policies alone may belong elsewhere."""
         if self.get(ResourceKey("", "Namespace", "", namespace)) is not None:
             return True
+        return self._takes_part(namespace)
+
+    def _takes_part(self, namespace: str) -> bool:
+        """Return whether a namespace has anything that requests pass through or come to."""
         return any(self.in_namespace(*kind, namespace) for kind in _INHABITING)
 
     def orphan(self, key: ResourceKey) -> Resource | None:

@@ -28,6 +28,7 @@ from policylint.render.live import NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
+from policylint.sources.skipping import CUE, JSONNET
 from policylint.workspace.alternatives import DEFAULT, Alternative, separate
 from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.left_out import folded, left_out
@@ -408,6 +409,7 @@ class _Tree(NamedTuple):
             assumed=self.given.assumed(),
             cluster_scoped=self.cluster_scoped,
             partial=not self.source.named,
+            languages=[language for language in (JSONNET, CUE) if language in self.loaded.skipped],
             **details,
         )
         world.definitions, world.lines = self.definitions, self.source.text

@@ -42,14 +42,42 @@ def test_a_target_of_another_namespace_is_found_there(tmp_path: Path) -> None:
     assert (said.severity, said.confidence) == ("error", "certain")
 
 
-def test_nothing_near_is_only_assumed(tmp_path: Path) -> None:
+NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+ANOTHER = "no file has anything like it, and another repository may"
+APART = route("cart").replace("namespace: shop", "namespace: cart")
+
+
+@pytest.mark.parametrize(
+    ("others", "ground"),
+    [
+        pytest.param({"web.yaml": route("checkout")}, "", id="routes of the namespace are here"),
+        pytest.param({"web.yaml": f"{APART}---\n{SERVICE}"}, ANOTHER, id="a Service alone"),
+        pytest.param({"web.yaml": f"{APART}---\n{SERVICE}---\n{NAMESPACE}"}, "", id="the namespace and a Service"),
+        pytest.param({"web.yaml": route("checkout"), "lib.cue": "a: 1"}, "CUE files", id="another language"),
+        pytest.param({"web.yaml": route("checkout"), "old.yaml": "a: ["}, "old.yaml", id="a file that is no YAML"),
+        pytest.param(
+            {
+                "web.yaml": route("checkout"),
+                "kustomization.yaml": "resources: [gateway.yaml, web.yaml, stray.yaml, gone.yaml]",
+            },
+            "resource 'gone.yaml' is not there",
+            id="a file that is not there",
+        ),
+    ],
+)
+def test_nothing_near(tmp_path: Path, others: dict[str, str], ground: str) -> None:
+    """What would be in this tree is missing for certain; else another repository may have it."""
     stray = policy(BTP, "x", "kind: HTTPRoute, name: zzz", TIMEOUT)
     said = only(lint(tmp_path, *WORLD, stray), "GWP101")
     assert (said.severity, said.confidence) == ("error", "certain"), "the one file is all there is"
-    (finding,) = (each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP101")
-    assert (finding.severity, finding.confidence) == ("warning", "assumed")
-    assert finding.ground == "no file has anything like it, and another repository may"
     assert said.help == ()
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for name, text in {"gateway.yaml": GATEWAY, "stray.yaml": stray, **others}.items():
+        (tree / name).write_text(text)
+    (finding,) = (finding for finding in open_workspace([str(tree)]).findings() if finding.rule == "GWP101")
+    assert (finding.severity, finding.confidence) == (("warning", "assumed") if ground else ("error", "certain"))
+    assert ground in finding.ground
 
 
 def test_a_variable_is_never_a_defect(tmp_path: Path) -> None:

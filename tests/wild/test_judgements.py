@@ -20,7 +20,7 @@ JUDGED: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("judgement
     "finding"
 ]
 TREES = sorted(path for kind in ("wild", "trees") if (SHARED / kind).is_dir() for path in (SHARED / kind).glob("*/"))
-TRUE_AT_LEAST = 0.9
+TRUE_AT_LEAST = 0.95
 
 pytestmark = pytest.mark.skipif(not TREES, reason="../shared is not there")
 

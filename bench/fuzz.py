@@ -1,6 +1,8 @@
-"""Fuzz the tool (`tool`) or its reading of YAML (`reader`): seeded, resumable, with a reproducer of every failure.
+"""Fuzz the tool: seeded, resumable, with a reproducer of every failure.
 
-usage: python bench/fuzz.py tool|reader [--seed 1] [--inputs N] [--minutes M] [--keep DIR] [--shared DIR] [--only N]
+usage: python bench/fuzz.py WHAT [--seed 1] [--inputs N] [--minutes M] [--keep DIR] [--shared DIR] [--only N]
+
+WHAT is `tool` (all of it), `network` (what reads network policies) or `reader` (the reading of YAML).
 
 No input may make a traceback or an internal error, take 10 s of CPU time or 500 MB of memory, or end a command with an
 exit code that is not documented. State and reproducers are kept in DIR; a second run goes on where the first ended.
@@ -21,7 +23,7 @@ KEPT = Path(__file__).resolve().parent / "out" / "fuzz"
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=("tool", "reader"))
+    parser.add_argument("what", choices=("tool", "network", "reader"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--inputs", type=int, help="how many more to try")
     parser.add_argument("--minutes", type=float, help="how long to go on")
@@ -59,6 +61,10 @@ def _attempt(chosen: argparse.Namespace) -> Try:
         from fuzz_tool import ToolFuzz
 
         return ToolFuzz(chosen.shared)
+    if chosen.what == "network":
+        from fuzz_network import NetworkFuzz
+
+        return NetworkFuzz(chosen.shared)
     from fuzz_reader import ReaderFuzz
 
     return ReaderFuzz()

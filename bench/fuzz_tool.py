@@ -50,16 +50,19 @@ def worlds(shared: Path | None) -> list[list[World]]:
         for number, text in enumerate(EXAMPLE.findall(page.read_text(encoding="utf-8")))
         if (documents := _documents(text))
     ]
-    found = [examples, [world for fixture in sorted((ROOT / "fixtures").iterdir()) for world in _below(fixture)]]
+    found = [
+        examples,
+        [world for fixture in sorted((ROOT / "fixtures").iterdir()) for world in from_directory(fixture)],
+    ]
     corpus = sorted((ROOT / "tests" / "hostile" / "corpus").glob("*.yaml"))
     found.append([world for path in corpus for world in _world(path.stem, [path], path.parent)])
     for top in ("crds", "worlds", "trees", "wild"):
         if shared is not None and (shared / top).is_dir():
-            found.append([world for tree in sorted((shared / top).iterdir()) for world in _below(tree)])
+            found.append([world for tree in sorted((shared / top).iterdir()) for world in from_directory(tree)])
     return found
 
 
-def _below(directory: Path) -> Iterator[World]:
+def from_directory(directory: Path) -> Iterator[World]:
     """Yield a directory as a world where it is small enough, else what its directories hold."""
     if not directory.is_dir():
         return
@@ -68,7 +71,7 @@ def _below(directory: Path) -> Iterator[World]:
         return
     if len(paths) > MOST_FILES or sum(path.stat().st_size for path in paths) > MOST_BYTES:
         for inner in sorted(directory.iterdir()):
-            yield from _below(inner)
+            yield from from_directory(inner)
         for path in paths:
             if path.parent == directory and path.stat().st_size < MOST_BYTES:
                 yield from _world(path.stem, [path], directory)
@@ -122,9 +125,7 @@ class ToolFuzz:
         world = random.choice(random.choice(self.worlds))
         before = {file: copied(documents) for file, documents in world.files.items()}
         after = {file: copied(documents) for file, documents in world.files.items()}
-        for _ in range(random.choice((1, 1, 2))):
-            if file := random.choice([*filter(after.get, after)] or [""]):
-                Mutator(random, self.stock).mutate(after[file])
+        self.mutate(random, after)
         texts = {file: write(documents) for file, documents in after.items()}
         sides = {"before": {file: write(documents) for file, documents in before.items()}, "after": texts}
         shutil.rmtree(self.place / "world", ignore_errors=True)
@@ -134,7 +135,7 @@ class ToolFuzz:
                 path = self.place / "world" / side / file
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8", errors="replace")
-        runs = list(self._commands(random, after))
+        runs = list(self.commands(random, after))
         failures: list[tuple[BaseException, dict[str, str]]] = []
         for arguments, codes in runs:
             os.chdir(self.place / "world")
@@ -144,6 +145,12 @@ class ToolFuzz:
                 files = {f"{side}/{file}": text for side, files in sides.items() for file, text in files.items()}
                 failures.append((error, {**files, "command": " ".join(arguments)}))
         return Tried(len(runs), failures)
+
+    def mutate(self, random: Random, files: dict[str, list[Any]]) -> None:
+        """Change the documents of one or two files in place."""
+        for _ in range(random.choice((1, 1, 2))):
+            if file := random.choice([*filter(files.get, files)] or [""]):
+                Mutator(random, self.stock).mutate(files[file])
 
     def _one(self, arguments: tuple[str, ...], codes: tuple[int, ...]) -> None:
         code, error = self.run(*arguments)
@@ -172,7 +179,7 @@ class ToolFuzz:
             raise WrongError(f"a traceback: {said[-300:]}")
         return code if isinstance(code, int) else 0, said
 
-    def _commands(
+    def commands(
         self, random: Random, files: dict[str, list[Any]]
     ) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
         """Yield commands and the exit codes that each may end with: lint always, three of the others."""
@@ -184,7 +191,7 @@ class ToolFuzz:
         yield from random.sample(others, 3)
 
     def _others(self, random: Random, files: dict[str, list[Any]]) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
-        name = _name(random, files)
+        name = name_of(random, files)
         form = random.choice(DIFF)
         outputs = [f"--output={other}={self.place}/diff.{other}" for other in DIFF if other != form]
         sides = ["before", "after"]
@@ -205,7 +212,7 @@ class ToolFuzz:
         )
         yield ("explain", name, "after", "-o", random.choice(("text", "json", "yaml", "markdown"))), SHOWING
         yield ("explain", name, "after", "--without", "-o", random.choice(("text", "json"))), SHOWING
-        yield ("trace", "GET", _url(random, files), "after", "-o", random.choice(("text", "json"))), SHOWING
+        yield ("trace", "GET", url_of(random, files), "after", "-o", random.choice(("text", "json"))), SHOWING
         drawn = [f"--output={one}={self.place}/graph.{one}" for one in GRAPH]
         yield ("graph", *random.choice(((), (name,))), "after", *drawn), SHOWING
         yield ("list", random.choice(LISTED), "after", "-o", random.choice(("text", "wide", "json"))), SHOWING
@@ -222,7 +229,7 @@ def _raised(error: Exception) -> tuple[str, str]:
     raise error
 
 
-def _name(random: Random, files: dict[str, list[Any]]) -> str:
+def name_of(random: Random, files: dict[str, list[Any]]) -> str:
     """Return an object as explain wants it named."""
     document = random.choice([one for documents in files.values() for one in documents] or [None])
     metadata = document.get("metadata") if isinstance(document, dict) else None
@@ -232,7 +239,7 @@ def _name(random: Random, files: dict[str, list[Any]]) -> str:
     return "/".join(word for word in words if isinstance(word, str) and word and "\0" not in word) or "x"
 
 
-def _url(random: Random, files: dict[str, list[Any]]) -> str:
+def url_of(random: Random, files: dict[str, list[Any]]) -> str:
     """Return a URL that the world may serve: one of its hostnames, and a path of a match."""
     hosts, paths = ["example.com"], ["/", "/a/b"]
     for documents in files.values():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.model import Finding, Related, ResourceKey
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
-from policylint.network.hops import SERVICE, Hop, Way
+from policylint.network.hops import Hop, Way
 from policylint.network.ports import PortSpec
 from policylint.network.rules import Direction
 from policylint.network.state import Network
@@ -32,7 +32,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for route in simulation.topology.routes:
         gateways = {parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None}
         for backend in route.backends:
-            if backend.role != "backend" or backend.wanted[:2] != SERVICE or backend.granted is False:
+            if backend.role != "backend" or backend.granted is False:
                 continue
             for gateway in sorted(gateways):
                 place = (gateway, backend.wanted, backend.port)
@@ -60,7 +60,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     services = list(dict.fromkeys(cut.backend.wanted for cut in cuts))
     number = simulation.hops.number
     subject = number(first.hop.target) if side == "ingress" else _source(simulation, first.hop)
-    peer = _source(simulation, first.hop) if side == "ingress" else number(first.hop.target)
+    peers = 1 << _source(simulation, first.hop) if side == "ingress" else simulation.hops.peers(first.hop.target)
     doubts = [
         rule.doubt for entry in network.entries(subject, _direction(side)) for rule, _ in entry.rules if rule.doubt
     ]
@@ -75,7 +75,8 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     if side == "ingress":
         what = f"{key} keeps the proxies of {first.gateway} from its pods on {first.hop.port}"
     else:
-        what = f"{key} keeps the proxies of {first.gateway} from sending to its pods on {first.hop.port}"
+        end = str(first.hop.target).strip() if first.hop.target.role == "outside" else "its pods"
+        what = f"{key} keeps the proxies of {first.gateway} from sending to {end} on {first.hop.port}"
     pointer = ("metadata", "name") if step.rule is None else step.rule.pointer
     return Finding(
         RULE,
@@ -83,7 +84,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
         f"no request of {routes[0]}{more} reaches {services[0]}: {what}",
         step.policy.resource.location(*pointer),
         resources=(key, *routes[:20], *services[:20]),
-        label=_nearest(network, subject, peer, first.hop, _direction(side)),
+        label=_nearest(network, subject, peers, first.hop, _direction(side)),
         related=tuple(
             Related(f"sent to {cut.backend.wanted}", cut.route.route.location(*cut.backend.pointer)) for cut in cuts[:4]
         ),
@@ -103,7 +104,7 @@ def _source(simulation: Simulation, hop: Hop) -> int:
     return simulation.hops.number(hop.source)
 
 
-def _nearest(network: Network, subject: int, peer: int, hop: Hop, direction: Direction) -> str:
+def _nearest(network: Network, subject: int, peers: int, hop: Hop, direction: Direction) -> str:
     """Return what the rule that comes nearest lacks."""
     universe = network.universe
     port = 0
@@ -115,7 +116,7 @@ def _nearest(network: Network, subject: int, peer: int, hop: Hop, direction: Dir
             place = f"{rule.direction}[{rule.position}] of {entry.policy.key}"
             if rule.action != "Allow":
                 continue
-            if any(part.maybe >> peer & 1 for part in parts):
+            if any(part.maybe & peers for part in parts):
                 opened = 0
                 for part in parts:
                     opened |= part.ports

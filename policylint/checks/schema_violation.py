@@ -81,10 +81,8 @@ def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Viola
 
 def _finding(broken: BrokenObject, violation: Violation) -> Finding:
     resource = broken.resource
-    guess = near(
-        str(violation.value if violation.code == "enum" else violation.pointer[-1]),
-        _candidates(resource.body, violation),
-    )
+    written = violation.value if violation.code == "enum" else violation.pointer[-1] if violation.pointer else ""
+    guess = near(str(written), _candidates(resource.body, violation))
     label, help_, fixes = _advise(broken, violation, guess)
     related: tuple[Related, ...] = ()
     if broken.schema.origin is not None:

@@ -68,6 +68,14 @@ class Addresses:
         self.ranges = [Range(*pair) for pair in zip(self._starts, [*self._starts[1:], end], strict=True)]
         self.all = self._bits(0, len(self.ranges))
 
+    def at(self, text: str) -> int:
+        """Return the interval of one address; nothing for a name, and for IPv6 of which no rule speaks."""
+        found = cidr(f"{text}/{128 if ':' in text else 32}")
+        if found is None or found.low >= self.ranges[-1].high:
+            return 0
+        number = bisect_right(self._starts, found.low) - 1
+        return self._bits(number, number + 1)
+
     def of(self, text: str, excepted: Iterable[str] = ()) -> int:
         """Return the intervals of a CIDR without those of its exceptions."""
         bits = self._of(text)

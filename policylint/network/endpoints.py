@@ -36,7 +36,7 @@ class Endpoint(NamedTuple):
 
     Args:
         role: workload; pods (not seen); proxies (of a Gateway); identity (of a Gateway without pods of its own); nodes;
-            api-server.
+            api-server; outside (an address or the name of a host, which has no number).
         key: the object that it stands for: the workload, or the Gateway.
         namespace: of the pods; "" for what is no pod, and starting with `?` where it is not known.
         open: whether the pods may carry labels, and listen on ports, that nobody saw.

@@ -10,6 +10,7 @@ from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.network.addressed import SERVICE, Destination, destinations, service_named
 from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
 from policylint.network.ports import PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
@@ -17,7 +18,6 @@ from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both, read_policies
 from policylint.network.walk import TierStep
 
-SERVICE = ("", "Service")
 _AMBIENT = "istio.io/dataplane-mode"
 
 
@@ -119,14 +119,34 @@ class Hops:
     def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None) -> list[Hop]:
         """Return the hops from an end to the pods behind a backend, on the ports that they have for the backend's.
 
-        There are none to what is no Service, and to one that selects no pods.
+        Where the manifests say that addresses or hosts stand behind a backend, the hops lead to these, and only the
+        source's own policies bear on them. There are none to a backend of which the manifests say nothing.
         """
-        number = self._number[id(source)]
-        return [self._hop(number, target, protocol, ports) for target, protocol, ports in self._pods(backend, port)]
+        return list(self._to(self._number[id(source)], backend, port, frozenset()))
+
+    def _to(self, source: int, backend: ResourceKey, port: int | None, before: frozenset[ResourceKey]) -> Iterator[Hop]:
+        pods = list(self._pods(backend, port))
+        for target, protocol, ports in pods:
+            yield self._hop(source, target, protocol, ports)
+        resource = self.network.world.get(backend)
+        if pods or resource is None or backend in before:
+            return
+        for destination in destinations(self.network.world, resource, port):
+            service = service_named(self.network.world, destination.host)
+            if service is None:
+                yield self._hop_outside(source, destination)
+            else:
+                yield from self._to(source, service, destination.port, before | {backend})
 
     def number(self, end: Endpoint) -> int:
         """Return the number of an end."""
         return self._number[id(end)]
+
+    def peers(self, end: Endpoint) -> int:
+        """Return the set of what an end is to the other end's policies."""
+        if end.role != "outside":
+            return 1 << self._number[id(end)]
+        return self.network.universe.addresses.at(end.key.name) or self.network.universe.addresses.all
 
     def to_pod(self, source: int, target: int, protocol: str, port: int) -> Hop:
         """Return the hop from one end to another, both by number."""
@@ -198,6 +218,30 @@ class Hops:
         elif any(step.policy is not None for step in answer.ingress) and self._is_ambient(ends[1]):
             verdict, because = "unknown", f"{ends[1]} is in Istio's ambient mode, whose traffic comes in on port 15008"
         return Hop(*ends, shown, verdict, answer.egress, answer.ingress, because)
+
+    def _hop_outside(self, source: int, destination: Destination) -> Hop:
+        """Return the hop to an address or a host: allowed or denied by the source's policies alone.
+
+        A name may be that of anything, an address that of a node or of a load balancer before pods: the hop is denied
+        only where nothing at all is open.
+        """
+        universe, protocol, port = self.network.universe, destination.protocol, destination.port
+        target = Endpoint("outside", ResourceKey("", "", "", destination.host), "")
+        shown = f"{protocol} {port or ''}".strip()
+        if protocol not in PROTOCOLS:
+            return Hop(
+                universe.endpoints[source], target, "", "unknown", because=f"policies say nothing about {protocol}"
+            )
+        ports = universe.ports.of(PortSpec(protocol)) if port is None else universe.ports.at(protocol, port)
+        address = universe.addresses.at(destination.host)
+        verdict = self.network.check(source, "egress", address or universe.everything, ports)
+        because = ""
+        if verdict == "denied" and self.network.check(source, "egress", universe.everything, ports) != "denied":
+            verdict = "unknown"
+        if verdict == "unknown":
+            because = f"whether {destination.host} is let through hangs on what stands behind it"
+        steps = self.network.steps(source, "egress", self.peers(target), ports)
+        return Hop(universe.endpoints[source], target, shown, verdict, steps, (), because)
 
     def _is_ambient(self, end: Endpoint) -> bool:
         """Return whether traffic to pods is wrapped by Istio (istio.io, «Ambient and Kubernetes NetworkPolicy»)."""

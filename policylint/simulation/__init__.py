@@ -96,7 +96,8 @@ class Simulation:
     def hops(self) -> Hops:
         """The ways through the network, and the network policies on them; computed on first use."""
         if self.kept_hops is None:
-            from policylint.network.hops import SERVICE, Hops
+            from policylint.network.addressed import SERVICE, services_behind
+            from policylint.network.hops import Hops
             from policylint.network.proxies import data_planes
 
             planes = [
@@ -106,12 +107,14 @@ class Simulation:
                     self.world, gateway, self.catalog.data_plane(implementation_of(gateway, self.catalog))
                 )
             ]
-            backends = (backend for route in self.topology.routes for backend in route.backends)
+            backends = [backend for route in self.topology.routes for backend in route.backends]
             services = [
                 backend.wanted
                 for backend in backends
                 if backend.wanted[:2] == SERVICE and not backend.resolution.missing and not backend.wanted.unplaced
             ]
+            others = (backend.resolution.resource for backend in backends if backend.wanted[:2] != SERVICE)
+            services += services_behind(self.world, filter(None, others))
             self.kept_hops = Hops(self.world, planes, services)
         return self.kept_hops
 

@@ -198,6 +198,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP602": RuleEntry("equal_priority_overlap", any_network_policy),
     "GWP603": RuleEntry("selector_falls_open", any_network_policy),
     "GWP604": RuleEntry("gateway_cut_off", routes_and_network_policies),
+    "GWP605": RuleEntry("webhook_cut_off", any_network_policy),
     "GWP606": RuleEntry("network_rule_shadowed", any_network_policy),
     "GWP607": RuleEntry("peer_selects_nothing", any_network_policy),
     "GWP608": RuleEntry("service_port_in_network_policy", any_network_policy),

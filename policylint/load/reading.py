@@ -14,6 +14,8 @@ from policylint.sources import Source, SourceError, SourceFile, SourceProblem
 
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})
 _CORE = frozenset({"Namespace", "Service"}) | _WORKLOADS
+_CALLING = frozenset({"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService"})
+"""Kinds that name Services for the API server to call, which network policies may keep from it."""
 _GROUPS = frozenset(
     {
         "gateway.networking.k8s.io",
@@ -204,6 +206,10 @@ def _forget_values(documents: Iterable[Document]) -> None:
                 document.forget(("spec", "values"))
 
 
+def _is_network_policy(document: Document) -> bool:
+    return isinstance(document.value, dict) and str(document.value.get("kind")).endswith("NetworkPolicy")
+
+
 def _second_pass(
     documents: list[Document],
     problems: list[Problem],
@@ -213,14 +219,16 @@ def _second_pass(
     again: Callable[[SourceFile, Unread], FileReading],
 ) -> list[Unread]:
     """Parse what something refers to and return the rest: the kinds named in references, whatever has a CRD that was
-    parsed, and ConfigMaps whose values Flux fills into manifests."""
+    parsed, ConfigMaps whose values Flux fills into manifests; beside network policies, whom the API server calls."""
     rest: list[Unread] = []
     kinds: dict[tuple[str, str], bool] = {}
     for file, document, facts in unread:
         kind = (document.api_version, document.kind)
         is_referred = kinds.get(kind)
         if is_referred is None:
-            is_referred = kinds[kind] = (document.api_version.rpartition("/")[0], document.kind) in referred
+            is_referred = kinds[kind] = (document.api_version.rpartition("/")[0], document.kind) in referred or (
+                document.kind in _CALLING and any(map(_is_network_policy, documents))
+            )
         if not is_referred and (
             document.kind != "ConfigMap" or variable_maps.isdisjoint(facts.names.get(document.number, ()))
         ):

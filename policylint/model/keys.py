@@ -33,6 +33,9 @@ CLUSTER_SCOPED = frozenset(
         ("cluster.open-cluster-management.io", "ManagedCluster"),
         ("cluster.open-cluster-management.io", "ManagedClusterSet"),
         ("cluster.open-cluster-management.io", "ClusterManagementAddOn"),
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+        ("apiregistration.k8s.io", "APIService"),
     }
 )
 """Kinds without a namespace that need no CRD to be known as such (group, kind)."""

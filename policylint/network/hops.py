@@ -124,6 +124,14 @@ class Hops:
         """
         return list(self._to(self._number[id(source)], backend, port, frozenset()))
 
+    def from_api_server(self, service: ResourceKey, port: int) -> list[Hop]:
+        """Return the hops from the API server to the pods behind a Service; none unless all of them are seen."""
+        ends = self.network.universe.endpoints
+        pods = list(self._pods(service, port))
+        if any(ends[target].role != "workload" or not ports for target, _, ports in pods):
+            return []
+        return [self._hop(len(ends) - 1, target, protocol, ports) for target, protocol, ports in pods]
+
     def _to(self, source: int, backend: ResourceKey, port: int | None, before: frozenset[ResourceKey]) -> Iterator[Hop]:
         pods = list(self._pods(backend, port))
         for target, protocol, ports in pods:

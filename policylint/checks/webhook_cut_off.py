@@ -1,0 +1,100 @@
+"""GWP605: a webhook or aggregated API that the API server cannot call, as a network policy isolates its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, text, value_at
+from policylint.network.hops import Hop
+from policylint.network.rules import Pods
+from policylint.network.selecting import Labels
+from policylint.simulation import Simulation
+from policylint.topology.namespaces import NAME_LABEL
+
+RULE = "GWP605"
+_HTTPS = 443
+_ADMISSION = "admissionregistration.k8s.io"
+_KINDS = (
+    (_ADMISSION, "ValidatingWebhookConfiguration"),
+    (_ADMISSION, "MutatingWebhookConfiguration"),
+    ("apiregistration.k8s.io", "APIService"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+)
+_TUNNEL = "kube-system"
+"""Where the agents of a control plane that is hosted elsewhere run: its calls come from their pods (konnectivity)."""
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for kind in _KINDS:
+        for resource in simulation.world.of_kind(*kind):
+            said: set[ResourceKey] = set()
+            for pointer, service, failing in _called(resource):
+                namespace, name = (text(service.get(field)) for field in ("namespace", "name"))
+                key = ResourceKey("", "Service", namespace, name)
+                port = service.get("port", _HTTPS)
+                if key in said or not isinstance(port, int):
+                    continue
+                hops = simulation.hops.from_api_server(key, port)
+                if hops and all(hop.verdict == "denied" for hop in hops) and not _tunnelled(simulation, hops):
+                    said.add(key)
+                    yield _finding(simulation, resource, pointer, key, hops[0], failing)
+
+
+def _called(resource: Resource) -> Iterator[tuple[Pointer, Any, str]]:
+    """Yield the Services that the API server calls for an object: pointer, reference, what follows where it cannot."""
+    kind = resource.key.kind
+    if kind == "APIService":
+        yield ("spec", "service"), mapping(resource.spec.get("service")), "the API that it serves is not available"
+        return
+    if kind == "CustomResourceDefinition":
+        pointer: Pointer = ("spec", "conversion", "webhook", "clientConfig", "service")
+        called = mapping(value_at(resource.body, pointer))
+        yield pointer, called, "objects of the kind that are stored in another version cannot be read"
+        return
+    for number, webhook in enumerate(map(mapping, sequence(resource.body.get("webhooks")))):
+        called = mapping(mapping(webhook.get("clientConfig")).get("service"))
+        fails = "the objects that it is asked about are refused (`failurePolicy: Fail`)"
+        if webhook.get("failurePolicy") == "Ignore":
+            fails = "the objects are taken without asking it (`failurePolicy: Ignore`)"
+        yield ("webhooks", number, "clientConfig", "service"), called, fails
+
+
+def _tunnelled(simulation: Simulation, hops: list[Hop]) -> bool:
+    """Return whether a policy opens the pods to others in the namespace from which a hosted control plane calls."""
+    network = simulation.network
+    there = Labels([({NAME_LABEL: _TUNNEL}, True)])
+    return any(
+        isinstance(peer, Pods) and (peer.home == _TUNNEL or (peer.home is None and there.select(peer.namespaces).maybe))
+        for hop in hops
+        for entry in network.entries(simulation.hops.number(hop.target), "ingress")
+        for rule, _ in entry.rules
+        if rule.action == "Allow"
+        for peers, _ in rule.peers
+        for peer in peers
+    )
+
+
+def _finding(
+    simulation: Simulation, resource: Resource, pointer: Pointer, service: ResourceKey, hop: Hop, failing: str
+) -> Finding:
+    step = hop.deciding
+    assert step is not None
+    assert step.policy is not None
+    policy = step.policy
+    unseen = simulation.world.unseen.reason(ResourceKey("networking.k8s.io", "NetworkPolicy", service.namespace, ""))
+    return Finding(
+        RULE,
+        "warning" if unseen else "error",
+        f"{policy.key} keeps the API server from {service}, which {resource.key} names: no rule opens {hop.port} of "
+        f"{hop.target} to it",
+        policy.resource.location(*(("metadata", "name") if step.rule is None else step.rule.pointer)),
+        resources=(policy.key, service, resource.key),
+        label="calls come from an address outside the pods: from a node, as a rule",
+        related=(Related("the API server is told to call it here", resource.location(*pointer)),),
+        help=(f"note: {failing}", f"fix: open {hop.port} without `from`, or to the addresses of the API server"),
+        confidence="assumed" if unseen else "certain",
+        ground=f"a policy that was not seen may let them through ({unseen})" if unseen else "",
+        field="ingress",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from policylint.checks.kit.fixes import relabel
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.wording import near
 from policylint.documents import Pointer
@@ -24,13 +25,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 for pointer, label, is_key in _labels(policy.body.get(field), (field,)):
                     if is_unknown(label):
                         meant = near(bare(label), (NAMESPACE, ACCOUNT, CLUSTER))
+                        location = policy.location(*pointer, key=is_key)
+                        new = f"{label.removesuffix(bare(label))}{meant}" if meant else ""
                         yield Finding(
                             RULE,
                             "warning",
                             f"{policy.key} selects by {label}, a label that Cilium does not know: it selects nothing",
-                            policy.location(*pointer, key=is_key),
+                            location,
                             resources=(policy.key,),
                             label=f"{meant} was probably meant" if meant else "no pod carries such a label",
+                            fixes=relabel(location, label, new) if new else (),
                             field=path(pointer),
                         )
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.model import Finding, Related, ResourceKey
+from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, ResourceKey, mapping
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.network.hops import Hop, Way
+from policylint.network.kinds import NETWORK_POLICY
 from policylint.network.ports import PortSpec
 from policylint.network.rules import Direction
 from policylint.network.state import Network
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
+from policylint.topology.namespaces import NAME_LABEL
 
 RULE = "GWP604"
+_OF_GATEWAY = ("/gateway-name", "/owning-gateway-name", "/owning-gateway-namespace")
+"""How the labels end by which the proxies of one Gateway are told from others."""
 
 
 class _Cut(NamedTuple):
@@ -86,13 +90,41 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
         resources=(key, *routes[:20], *services[:20]),
         label=_nearest(network, subject, peers, first.hop, _direction(side)),
         related=tuple(
-            Related(f"sent to {cut.backend.wanted}", cut.route.route.location(*cut.backend.pointer)) for cut in cuts[:4]
+            Related(f"sent to {cut.backend.wanted}", cut.route.route.location(*cut.backend.pointer))
+            for cut in list({(cut.route.route.key, cut.backend.pointer): cut for cut in cuts}.values())[:4]
         ),
         confidence="certain" if certain else "assumed",
         ground="; ".join(grounds),
-        help=("note: the routes are accepted and their references resolve: no status shows it",),
+        help=(
+            "note: the routes are accepted and their references resolve: no status shows it",
+            *_proposal(simulation, first, key, side),
+        ),
         field=side,
     )
+
+
+def _proposal(simulation: Simulation, cut: _Cut, policy: ResourceKey, side: str) -> Iterator[str]:
+    """Yield the rule that is missing; no edit adds it, as whom to let in is for a person to decide."""
+    if policy[:2] != NETWORK_POLICY:
+        if cut.hop.source is not None and cut.hop.source.role == "identity":
+            yield "fix: add a rule with `fromEntities: [ingress]` for the port"
+        return
+    number = cut.hop.port.partition(" ")[2]
+    ports = f"ports: [{{port: {number}}}]" if number.isdigit() else ""
+    end = cut.hop.source if side == "ingress" else cut.hop.target
+    if end is None or end.namespace[:1] in ("", UNKNOWN_NAMESPACE):
+        if end is not None and end.role == "identity":
+            yield f"fix: add a rule {{{ports}}} without `from`: no selector matches the Gateway of Cilium"
+        return
+    labels = {name: value for name, value in end.labels.items() if name.endswith(_OF_GATEWAY)}
+    if side == "egress":
+        service = simulation.world.get(cut.backend.wanted)
+        labels = dict(mapping(service.spec.get("selector"))) if service is not None else {}
+    peer = f"namespaceSelector: {{matchLabels: {{{NAME_LABEL}: {end.namespace}}}}}"
+    if labels:
+        peer += f", podSelector: {{matchLabels: {{{', '.join(f'{name}: {value}' for name, value in labels.items())}}}}}"
+    field = "from" if side == "ingress" else "to"
+    yield f"fix: add a rule {{{field}: [{{{peer}}}]{', ' if ports else ''}{ports}}}"
 
 
 def _direction(side: str) -> Direction:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from policylint.checks.kit.fixes import set_port
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules, stretches
 from policylint.documents import Pointer
@@ -35,16 +37,18 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if found is not None:
                 service, target = found
                 pointer = _place(policy, rule, port.low)
+                location = policy.resource.location(*pointer)
                 yield Finding(
                     RULE,
                     "warning",
                     f"{policy.key} opens port {port.low} in {rule.direction}[{rule.position}], "
                     f"which is {service.key}'s: its pods listen on {target}",
-                    policy.resource.location(*pointer),
+                    location,
                     resources=(policy.key, service.key),
                     label="policies see the port after the Service has translated it",
                     related=(Related("translated here", service.location("spec", "ports", key=True)),),
                     help=(f"fix: write {target}",),
+                    fixes=set_port(location, value_at(policy.resource.body, pointer), target),
                     field=path(pointer),
                 )
 
@@ -63,12 +67,24 @@ def _destinations(network: Network, number: int, rule: RuleSpec) -> list[Endpoin
 
 def _place(policy: PolicySpec, rule: RuleSpec, number: int) -> Pointer:
     """Return where a port number is written, else the rule."""
-    ports = sequence(mapping(value_at(policy.resource.body, rule.pointer)).get("ports"))
-    for position, entry in enumerate(ports):
-        for below in (("port",), ("portNumber", "port")):
-            if value_at(entry, below) == number:
-                return (*rule.pointer, "ports", position, *below)
+    body = policy.resource.body
+    for below in _ports(mapping(value_at(body, rule.pointer))):
+        if value_at(body, (*rule.pointer, *below)) in (number, str(number)):
+            return (*rule.pointer, *below)
     return rule.pointer
+
+
+def _ports(rule: Mapping[str, Any]) -> Iterator[Pointer]:
+    """Yield where the kinds of policies have the single ports of a rule."""
+    for position in range(len(sequence(rule.get("ports")))):
+        yield "ports", position, "port"
+        yield "ports", position, "portNumber", "port"
+    for position, entry in enumerate(map(mapping, sequence(rule.get("protocols")))):
+        yield from (("protocols", position, str(protocol), "destinationPort", "number") for protocol in entry)
+    for position, group in enumerate(map(mapping, sequence(rule.get("toPorts")))):
+        yield from (
+            ("toPorts", position, "ports", number, "port") for number in range(len(sequence(group.get("ports"))))
+        )
 
 
 class _Services:

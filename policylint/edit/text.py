@@ -63,6 +63,11 @@ def _set(change: Change, text: str) -> list[Edit]:
     return [_edit(change, token.start, token.end, _written(change.new, token.style))]
 
 
+def _number(change: Change, text: str) -> list[Edit]:
+    token = _scalar(change, text)
+    return [] if token is None or token.style else [_edit(change, token.start, token.end, change.new)]
+
+
 def _quote(change: Change, text: str) -> list[Edit]:
     token = _scalar(change, text)
     if token is None or token.style:
@@ -136,6 +141,7 @@ def _document(change: Change, text: str) -> list[Edit]:
 
 _ACTIONS: dict[str, Callable[[Change, str], list[Edit]]] = {
     "set": _set,
+    "number": _number,
     "quote": _quote,
     "rename": _set,
     "list": _list,

@@ -39,7 +39,9 @@ def _inside_out(change: Change) -> tuple[bool, int]:
 def _changed(value: Any, pointer: Pointer, change: Change) -> Any:
     """Return a changed copy of a value, copied along the pointer only: data that an alias shares must not change."""
     if not pointer:
-        return {change.old: change.new, **value} if change.action == "insert" else change.new
+        if change.action == "insert":
+            return {change.old: change.new, **value}
+        return int(change.new) if change.action == "number" else change.new
     step = pointer[0]
     if len(pointer) == 1 and change.action in ("rename", "list"):
         inner = [value[step]] if change.action == "list" else value[step]

@@ -3,6 +3,7 @@
 The actions of a `Change`, for a document as it is read:
 
 * `set`: the scalar at the location, which reads `old`, is to read `new`.
+* `number`: the number at the location, written `old`, is to be the whole number `new`.
 * `quote`: the plain scalar at the location, written `old`, is to be that text and nothing else.
 * `rename`: the key at the location, `old`, is to be `new`.
 * `list`: the key at the location, `old`, is to be `new`, and its value the one entry of a list.
@@ -17,7 +18,7 @@ from typing import Literal
 from policylint.model.resource import Location
 from policylint.namedtuple import NamedTuple
 
-Action = Literal["set", "quote", "rename", "list", "insert", "document"]
+Action = Literal["set", "number", "quote", "rename", "list", "insert", "document"]
 
 
 class Change(NamedTuple):

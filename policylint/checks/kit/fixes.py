@@ -28,6 +28,19 @@ def set_value(
     return (Fix(f"write `{field}: {new}`" if field else f"write `{new}`", (Change("set", location, old, new),)),)
 
 
+def set_port(location: Location, old: object, new: int) -> tuple[Fix, ...]:
+    """Write another port, as text where it was text. Unsafe: it changes what the cluster lets through."""
+    if isinstance(old, bool) or not isinstance(old, (int, str)):
+        return ()
+    change = Change("number" if isinstance(old, int) else "set", location, str(old), str(new))
+    return (Fix(f"write port {new}", (change,), safe=False),)
+
+
+def relabel(location: Location, old: str, new: str) -> tuple[Fix, ...]:
+    """Write another label key in a selector. Unsafe: the selector then selects something else."""
+    return (Fix(f"write `{new}`", (Change("rename" if location.key else "set", location, old, new),), safe=False),)
+
+
 def rename(
     places: Iterable[Location], old: str, new: str, known: Spellings, used: Collection[str] = ()
 ) -> tuple[Fix, ...]:

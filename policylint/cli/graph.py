@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 SHOWN = "What is drawn"
 FORMATS = ("mermaid", "dot", "svg", "html")
+LAYERS = ("policies", "network")
+_NOTHING = {
+    "policies": "no Gateway API object or policy is left",
+    "network": "no network policy bears on anything that is left",
+}
 
 
 @click.command(
@@ -29,6 +34,7 @@ FORMATS = ("mermaid", "dot", "svg", "html")
   policylint graph HTTPRoute/shop/checkout -o mermaid    one route, for a README or a comment
   policylint graph SecurityPolicy/infra/edge-jwt -o svg > jwt.svg
   policylint graph --diff main..HEAD -o svg > c.svg       what a change does, marked
+  policylint graph --layer network -n shop -o svg > n.svg who may connect to whom
   policylint graph -n shop -o dot clusters/prod | dot -Tpdf -o shop.pdf
 """,
     exit_codes=EXIT_CODES,
@@ -53,6 +59,13 @@ FORMATS = ("mermaid", "dot", "svg", "html")
     default="",
     help="What changes between two revisions (A alone: and the work tree), marked; without RESOURCE.",
 )
+@option(
+    SHOWN,
+    "--layer",
+    type=click.Choice(LAYERS),
+    default=LAYERS[0],
+    help="policies: what is attached to what; network: the connections that network policies decide on.",
+)
 @reading
 @at()
 @form_option(FORMATS, "Format on stdout. Default: mermaid, unless --output is given.", None)
@@ -64,6 +77,7 @@ def graph(
     kinds: tuple[str, ...],
     policies: tuple[str, ...],
     revisions: str,
+    layer: str,
     revision: str,
     form: str | None,
     outputs: tuple[str, ...],
@@ -79,11 +93,15 @@ def graph(
     from policylint.report.graph import GraphRequest, write
 
     files = output_files(outputs, FORMATS)
-    selection = GraphRequest({}, namespaces, kinds, policies)
+    selection = GraphRequest({}, namespaces, kinds, policies, layer=layer)
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}
     if revisions and revision:
         raise click.UsageError("--at and --diff exclude each other: --diff A..B names both revisions")
+    if layer == "network" and (revisions or kinds or policies):
+        raise click.UsageError(
+            "--layer network goes with RESOURCE and --namespace, not with --diff, --kind and --policy"
+        )
     if revisions:
         from policylint.session.revisions import DiffOptions, resolve
 
@@ -100,7 +118,7 @@ def graph(
         drawing = _drawing(setup, workspace, resource, selection, html=html)
     run.lap("graph")
     if not drawing.graph.nodes:
-        say("nothing to draw: " + ("nothing changes" if revisions else "no Gateway API object or policy is left"))
+        say("nothing to draw: " + ("nothing changes" if revisions else _NOTHING[layer]))
     for piece in write(shown, drawing) if shown else ():
         put(piece)
     for name, file in files:

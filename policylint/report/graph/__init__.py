@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from policylint.compare.pairing import Sides
 
 FORMATS = ("mermaid", "dot", "svg", "html")
+LAYERS = ("policies", "network")
 
 
 class GraphRequest(NamedTuple):
@@ -28,6 +29,7 @@ class GraphRequest(NamedTuple):
         subjects: per simulation (by position) the object that it is about; empty for everything.
         namespaces, kinds, policies: only these; policies by kind, name or both.
         title: a few words on what was asked for.
+        layer: policies, or network: connections instead of attachment.
     """
 
     subjects: dict[int, tuple[ResourceKey, Node]] = {}  # noqa: RUF012 - never changed
@@ -35,6 +37,7 @@ class GraphRequest(NamedTuple):
     kinds: Sequence[str] = ()
     policies: Sequence[str] = ()
     title: str = ""
+    layer: str = LAYERS[0]
 
     def part(self, graph: Graph) -> Graph:
         return within(graph, self.namespaces, self.kinds, self.policies)
@@ -57,11 +60,24 @@ def draw(simulations: Sequence[Simulation], request: GraphRequest, findings: Seq
     for number, simulation in enumerate(simulations):
         if request.subjects and number not in request.subjects:
             continue
+        if request.layer == "network":
+            graphs.append(_connections(simulation, names, request, number))
+            continue
         graph = build(simulation, names)
         if number in request.subjects:
             graph = around(graph, *request.subjects[number], simulation.groups)
         graphs.append(request.part(graph))
     return Drawing(joined(graphs), tuple(simulations), names, tuple(findings), request.title)
+
+
+def _connections(simulation: Simulation, names: Names, request: GraphRequest, number: int) -> Graph:
+    from policylint.network.kinds import has_policies
+    from policylint.report.graph import connections
+
+    if not has_policies(simulation.world):
+        return Graph((), (), (), frozenset(), connections.EFFECTS)
+    about = request.subjects[number][0] if number in request.subjects else None
+    return connections.build(simulation, names, request.namespaces, about)
 
 
 def draw_changes(

@@ -9,7 +9,7 @@ from policylint.explain.reach import affected_nodes
 from policylint.explain.settings import settings, summary
 from policylint.model import Node, ResourceKey
 from policylint.policy.results import Group
-from policylint.report.graph.model import EFFECTS, Graph
+from policylint.report.graph.model import Graph
 from policylint.report.graph.style import DASHES, STATES
 from policylint.report.graph.view import look_alikes
 from policylint.report.kit.display import place
@@ -69,7 +69,7 @@ def details(drawing: Drawing) -> Entry:
         "title": drawing.title,
         "environments": graph.environments,
         "leftOut": list(graph.left_out),
-        "effects": EFFECTS,
+        "effects": dict(graph.effects),
         "dashes": DASHES,
         "states": STATES,
         "focus": sorted(graph.focus),

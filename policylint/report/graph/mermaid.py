@@ -49,7 +49,9 @@ def _text(graph: Graph) -> str:
 
 
 def _box(number: int, box: GraphNode, focus: bool) -> str:
-    label = escape(MARKS[box.change] + (f"{box.label} ({box.state})" if box.role == "absent" else box.label))
+    label = escape(
+        MARKS[box.change] + (f"{box.label} ({box.state})" if box.state and box.role != "policy" else box.label)
+    )
     name = "focus" if focus else _style(box)
     shape = f'(["{label}"])' if box.role == "policy" else f'["{label}"]'
     return f"n{number}{shape}" + (f":::{name}" if name else "")

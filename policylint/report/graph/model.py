@@ -103,12 +103,14 @@ class Graph(NamedTuple):
     Args:
         left_out: sentences on what is not drawn.
         focus: the boxes that were asked about.
+        effects: effect → its text in the legend, in order.
     """
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
     left_out: tuple[str, ...] = ()
     focus: frozenset[int] = frozenset()
+    effects: Mapping[str, str] = EFFECTS
 
     def only(self, kept: Iterable[int], *left_out: str) -> Graph:
         """Return the graph of some of its boxes, in the same order."""
@@ -116,7 +118,8 @@ class Graph(NamedTuple):
         inside = [edge for edge in self.edges if edge.start in order and edge.end in order]
         edges = [edge._replace(start=order[edge.start], end=order[edge.end]) for edge in inside]
         focus = frozenset(order[number] for number in self.focus if number in order)
-        return Graph(tuple(self.nodes[number] for number in order), tuple(edges), (*self.left_out, *left_out), focus)
+        nodes = tuple(self.nodes[number] for number in order)
+        return Graph(nodes, tuple(edges), (*self.left_out, *left_out), focus, self.effects)
 
     def moved(self, boxes: Mapping[int, int]) -> tuple[GraphEdge, ...]:
         """Return the lines with other boxes in the place of some; of lines that are then the same the first."""
@@ -175,4 +178,5 @@ def joined(graphs: Sequence[Graph]) -> Graph:
         edges += [edge._replace(start=edge.start + first, end=edge.end + first) for edge in graph.edges]
         left_out += graph.left_out
         focus |= {number + first for number in graph.focus}
-    return Graph(tuple(nodes), tuple(edges), tuple(dict.fromkeys(left_out)), frozenset(focus))
+    effects = graphs[0].effects if graphs else EFFECTS
+    return Graph(tuple(nodes), tuple(edges), tuple(dict.fromkeys(left_out)), frozenset(focus), effects)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 
 from policylint.report.graph.layers import Box, columns, placed
-from policylint.report.graph.model import EFFECTS, MARKS, Graph, GraphEdge, GraphNode
+from policylint.report.graph.model import MARKS, Graph, GraphEdge, GraphNode
 from policylint.report.graph.style import CHANGES, COLORS, DASHES, STATES
 from policylint.report.graph.view import reduced, without_bare_rules
 from policylint.report.kit.secrets import masked
@@ -141,7 +141,7 @@ def _words(edge: GraphEdge, end: _Point) -> str:
 
 def _spoken(graph: Graph, edge: GraphEdge) -> str:
     ends = f"{graph.nodes[edge.start].label} → {graph.nodes[edge.end].label}"
-    more = "; ".join(part for part in (EFFECTS.get(edge.effect, ""), edge.label, edge.why) if part)
+    more = "; ".join(part for part in (graph.effects.get(edge.effect, ""), edge.label, edge.why) if part)
     return f"{ends}: {more}" if more else ends
 
 
@@ -168,7 +168,7 @@ def _kind(node: GraphNode) -> str:
 
 def _legend(graph: Graph, y: float) -> list[str]:
     used = {edge.effect for edge in graph.edges}
-    entries = [(effect, text) for effect, text in EFFECTS.items() if effect in used]
+    entries = [(effect, text) for effect, text in graph.effects.items() if effect in used]
     widths = [46 + len(text) * 6.4 for _, text in entries]
     starts = [0.0, *accumulate(widths)]
     pieces = []

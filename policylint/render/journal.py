@@ -97,10 +97,12 @@ class Journal:
         """Take back the notes of one code: what they speak of has been done by other means."""
         self._notes = {key: note for key, note in self._notes.items() if note.code != code}
 
-    def add(self, other: Journal) -> None:
-        """Add what was recorded while something was rendered that is used here, too."""
+    def add(self, other: Journal, *, gaps: bool = True) -> None:
+        """Add what was recorded while something was rendered that is used here, too; `gaps` are left out where it is
+        not for the same cluster."""
         self._notes.update({key: note for key, note in other._notes.items() if key not in self._notes})
-        self._gaps.update(other._gaps)
+        if gaps:
+            self._gaps.update(other._gaps)
         self._failures.update(other._failures)
 
     @property

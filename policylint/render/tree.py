@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -157,6 +158,13 @@ class Tree:
         documents = read(data, shown).documents if self.shared is None else self.shared.documents(data, shown)
         self._documents[path] = documents
         return documents
+
+    def whole(self) -> Tree:
+        """Return the same tree with every document parsed when it is asked for, also those that no rule reads."""
+        whole = copy(self)
+        whole._documents = defaultdict(list)
+        whole._idle = self._listed
+        return whole
 
     def all_documents(self) -> Iterable[tuple[str, Document]]:
         """Yield every parsed document with its path, sorted by path."""

@@ -98,4 +98,6 @@ def test_what_a_policy_generator_makes_is_not_missing(tmp_path: Path) -> None:
     rows = found(tmp_path, *own, tree=True)
     assert {(row[0], row[2]) for row in rows} == {("GWP702", "assumed"), ("GWP705", "assumed")}
     (tmp_path / "generator.yaml").write_text(yaml.safe_dump(generator), encoding="utf-8")
-    assert {row[2] for row in found(tmp_path, *own, tree=True)} == {"unknown"}
+    assert {(row[0], row[2]) for row in found(tmp_path, *own, tree=True)} == {("GWP705", "assumed")}
+    (tmp_path / "generator.yaml").write_text(yaml.safe_dump({**generator, "policies": []}), encoding="utf-8")
+    assert {row[2] for row in found(tmp_path, *own, tree=True)} == {"unknown"}, "the plugin refuses it"

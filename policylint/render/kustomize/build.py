@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from policylint.budget import size_of
+from policylint.budget import ExhaustedError, size_of
 from policylint.documents import read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.model import Spot, mapping, sequence, text
@@ -42,6 +42,7 @@ _REMOTE = re.compile(
     r"^(?:[a-z+]+://|git@|git::|github\.com/|gitlab\.com/|bitbucket\.org/)|[?&]ref=|^[\w-]+\.[\w.-]+/.+//"
 )
 _NOT_BUILT_IN = ("transformers", "generators", "validators", "vars", "helmChartInflationGenerator")
+_NOT_COVERED = "not-covered"
 _CHANGING = ("transformers", "vars")
 """Those of them that change objects."""
 
@@ -91,6 +92,16 @@ class Kustomizer:
         self.references: dict[str, list[NameReference]] = {}
         self._external = external
         self._built: dict[str, Built] = {}
+        self._whole: Kustomizer | None = None
+
+    @property
+    def whole(self) -> Kustomizer:
+        """One that builds objects of all kinds, also those that no rule reads: policies wrap any."""
+        if self._whole is None:
+            scoped, external = self.cluster_scoped, self._external
+            self._whole = Kustomizer(self.tree.whole(), scoped, external=external, charts=self.charts)
+            self._whole._whole = self._whole
+        return self._whole
 
     def build(self, directory: str, kustomization: tuple[dict[str, Any], Provenance] | None = None) -> Built:
         """Return the finished output of a directory, as `kustomize build` prints it.
@@ -107,11 +118,16 @@ class Kustomizer:
             base = self.base(directory, ())
         else:
             base = _Run(self, directory, *kustomization, [], ()).built()
-        if self.budget.cut is not None:
-            return base
+        return base if self.budget.cut is not None else base._replace(manifests=self.finished(base))
+
+    def finished(self, base: Built) -> list[Manifest]:
+        """Return the finished objects of a directory; its own are left as they are.
+
+        Raises:
+            ExhaustedError: finishing them would pass the budget.
+        """
         self.budget.spend(_FOR_AN_OBJECT * len(base.manifests))
-        manifests = [manifest.copy() for manifest in base.manifests]
-        return base._replace(manifests=self._finished(manifests, base.reached))
+        return self._finished([manifest.copy() for manifest in base.manifests], base.reached)
 
     def _finished(self, manifests: list[Manifest], reached: set[str]) -> list[Manifest]:
         """Hash generated names, update references to changed names, and leave out local configuration."""
@@ -152,14 +168,16 @@ class Kustomizer:
         Its output says nothing of where a value comes from: one that the object has here, too, is located as it is
         here, and a new one at the field that asks for what made it.
         """
-        field = next((name for name in _NOT_BUILT_IN if body.get(name)), None)
+        asked = [name for name in _NOT_BUILT_IN if body.get(name)] if self._external is not None else []
+        noted = {note.location.pointer for note in built.journal.notes if note.code == _NOT_COVERED}
+        field = next((name for name in asked if origin.child(name).pointer in noted), None)
         output = self._external(directory) if self._external is not None and field is not None else None
         if output is None or field is None:
             return built
         place = origin.child(field)
         made = [Manifest(manifest.body, place) for manifest in manifests_of(read(output, f"{directory}/").documents)]
         locate(made, built.manifests, place)
-        built.journal.forget("not-covered")
+        built.journal.forget(_NOT_COVERED)
         return built._replace(manifests=made)
 
 
@@ -220,12 +238,11 @@ class _Run:
         for entry, place in self._entries("helmCharts", "this chart"):
             self._inflate(mapping(entry), place)
         for name in _NOT_BUILT_IN:
-            if body.get(name):
-                journal.note(f"`{name}` are not rendered by policylint itself", origin.child(name), code="not-covered")
+            if body.get(name) and not (name == "generators" and self._policy_generators()):
+                journal.note(f"`{name}` are not rendered by policylint itself", origin.child(name), code=_NOT_COVERED)
                 for entry, place in entries(body, origin, name):  # configuration may lie elsewhere, too
                     if "\n" not in text(entry) and _REMOTE.search(text(entry)):
                         journal.remote(text(entry), place)
-                    self._policy_generator(text(entry))
                 self._unseen = True
         changing = [name for name in _CHANGING if body.get(name)]
         if changing:
@@ -233,15 +250,71 @@ class _Run:
         self._unseen = self._unseen or bool(journal.gaps)
         self._transform()
 
-    def _policy_generator(self, entry: str) -> None:
-        """Record that an Open Cluster Management PolicyGenerator may make the policies and bindings of a namespace."""
+    def _policy_generators(self) -> bool:
+        """Add what PolicyGenerators make; return whether there are no other generators."""
+        from policylint.render.kustomize.policy_generator import is_policy_generator
+
+        covered = True
+        for entry, place in self._entries("generators", "this generator"):
+            configurations = self._configurations_of(text(entry), place)
+            ours = [configuration for configuration in configurations if is_policy_generator(configuration[0])]
+            covered = covered and bool(ours) and len(ours) == len(configurations)
+            for configuration, origin in ours:
+                self._policies(configuration, origin)
+        return covered
+
+    def _configurations_of(self, entry: str, place: Provenance) -> list[tuple[dict[str, Any], Provenance]]:
+        """Return the objects that an entry of `generators` stands for: written in it, in a file, or built."""
         path = join(self._directory, entry)
-        for document in self._tree.documents(path) or () if path is not None and entry else ():
-            body = mapping(document.value)
-            if body.get("kind") == "PolicyGenerator":
-                namespace = text(mapping(body.get("policyDefaults")).get("namespace"))
-                self._journal.gap(f"the PolicyGenerator of {path} is not rendered", namespace, gateway_api=False)
-                self._reached.add(text(path))
+        if "\n" in entry:
+            found = self._tree.texts.documents(entry, place)[0]
+        elif path is None or not entry:
+            return []
+        elif self._tree.is_directory(path):
+            return [(manifest.body, manifest.origin) for manifest in self._directory_of_policies(path, place)[0]]
+        else:
+            found = self._tree.values(path)
+            self._reached.add(path)
+        return [(value, origin) for value, origin in found if isinstance(value, dict)]
+
+    def _policies(self, configuration: dict[str, Any], origin: Provenance) -> None:
+        """Add what a PolicyGenerator makes; one that the plugin refuses may have been meant to make anything."""
+        from policylint.render.kustomize.policy_generator import generated_policies, namespace_of
+        from policylint.render.kustomize.policy_manifests import GeneratorFiles, GeneratorRefusedError
+
+        tree = self._kustomizer.whole.tree
+        files = GeneratorFiles(self._directory, tree, self._journal, self._directory_of_policies)
+        try:
+            made = generated_policies(configuration, origin, files)
+        except GeneratorRefusedError as error:
+            self._journal.note(f"PolicyGenerator: {error}", error.place, code="generator-refused", fails=True)
+            self._leave_policies_open(origin, namespace_of(configuration))
+            made = []
+        except ExhaustedError:
+            self._leave_policies_open(origin, namespace_of(configuration))
+            raise
+        finally:
+            self._reached |= files.reached
+        self._admit(made, origin)
+        self._manifests.extend(made)
+
+    def _leave_policies_open(self, origin: Provenance, namespace: str) -> None:
+        reason = f"the PolicyGenerator of {origin.document.file} is not rendered"
+        self._journal.gap(reason, namespace, gateway_api=False)
+
+    def _directory_of_policies(self, path: str, place: Provenance) -> tuple[list[Manifest], str]:
+        """Return what a directory for a generator builds, and why there may be more; it is not for this cluster."""
+        if self._is_hostile(path, path, place):
+            return [], f"{path} leads back"
+        kustomizer = self._kustomizer.whole
+        built = kustomizer.base(path, self._above)
+        self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
+        self._journal.add(built.journal, gaps=False)
+        self._reached |= built.reached
+        gap = next((gap.reason for gap in built.journal.gaps), "")
+        if not gap and built.journal.notes:
+            gap = f"{built.journal.notes[0].message} in {path}"
+        return kustomizer.finished(built), gap
 
     def _entries(self, field: str, what: str) -> Iterator[tuple[Any, Provenance]]:
         """Yield the entries of a field, each of which is what is being worked on as long as it is."""

@@ -64,6 +64,8 @@ class ClusterFleet:
     @property
     def may_be_larger(self) -> bool:
         """Whether there may be clusters that nothing in the input names."""
+        if CLUSTER in self.world.listed:
+            return False
         return not self.seen or bool(self.world.unseen.reason(ResourceKey(*CLUSTER, "", "")))
 
     def bits(self, names: Iterable[str]) -> int:

@@ -127,6 +127,7 @@ def _settings(content: Mapping[str, Any], places: Positions | None, file: str, d
             for number, environment in enumerate(content.get("environments", ()))
         ),
         namespaces=content.get("namespaces", {}),
+        clusters=content.get("clusters", {}),
         assume=tuple(content.get("assume", ())),
         kinds=tuple(content.get("kinds", ())),
         implementations=content.get("implementations", {}),

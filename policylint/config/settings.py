@@ -54,6 +54,7 @@ class Settings(NamedTuple):
         severity: by rule, as written.
         assume: objects that exist elsewhere: `Kind[.group] [namespace/]name`, or a mapping with more about it.
         namespaces: labels of namespaces that the tree does not show.
+        clusters: the clusters of a hub that the tree does not show: `set`, `labels`, `claims`, `taints` by name.
         kinds: policy kinds as in schemas/policy-kinds/.
         implementations: settings of controllers that no manifest states, by implementation and name.
         locked: rules that files cannot suppress.
@@ -76,6 +77,7 @@ class Settings(NamedTuple):
     semantics: str = "gep-713"
     environments: tuple[EnvironmentSettings, ...] = ()
     namespaces: Mapping[str, Mapping[str, str]] = {}
+    clusters: Mapping[str, Mapping[str, Any]] = {}
     assume: tuple[str | Mapping[str, Any], ...] = ()
     kinds: tuple[Mapping[str, Any], ...] = ()
     implementations: Mapping[str, Mapping[str, Any]] = {}

@@ -42,6 +42,7 @@ def values(settings: Settings) -> Iterator[tuple[str, Any]]:
     yield "semantics", settings.semantics
     yield "environments", [{"name": name, "roots": list(roots)} for name, roots in settings.environments]
     yield "namespaces", settings.namespaces
+    yield "clusters", settings.clusters
     yield "assume", list(settings.assume)
     yield "kinds", list(settings.kinds)
     yield "implementations", settings.implementations

@@ -245,6 +245,8 @@ class World:
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
         self.lines: Callable[[str], list[str]] = lambda file: []  # noqa: ARG005
         """The lines of a file, for what the data no longer tells (quotes); the workspace fills it in."""
+        self.listed: frozenset[tuple[str, str]] = frozenset()
+        """Kinds (group, kind) of which the configuration lists every object; the workspace fills it in."""
         self.resources: dict[ResourceKey, Resource] = {}
         self.duplicates: list[tuple[Resource, Resource]] = []
         """Pairs (earlier, later) with one identity in this environment."""

@@ -172,6 +172,7 @@ class Setup(NamedTuple):
             settings.kinds,
             settings.places,
             settings.implementations,
+            settings.clusters,
         )
 
     @property

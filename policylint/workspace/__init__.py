@@ -413,6 +413,7 @@ class _Tree(NamedTuple):
             **details,
         )
         world.definitions, world.lines = self.definitions, self.source.text
+        world.listed = self.given.listed()
         return world
 
     def _completed(self, objects: list[Resource], faults: list[Fault]) -> tuple[list[Resource], Catalog]:

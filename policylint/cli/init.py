@@ -31,6 +31,7 @@ def init(directory: str | None, printed: bool, force: bool) -> int:
     from policylint.config import Settings
     from policylint.config.discovery import discover
     from policylint.config.init_template import configuration
+    from policylint.model.home import home
     from policylint.session.settings import RunOptions, Setup
     from policylint.session.survey import survey
     from policylint.workspace import open_workspace
@@ -42,7 +43,7 @@ def init(directory: str | None, printed: bool, force: bool) -> int:
     present = discover(top)
     if present and not force and not printed:
         raise click.UsageError(f"there is a configuration already: {present} (--force replaces it)")
-    text = configuration(survey(open_workspace([top])), __version__)
+    text = configuration(survey(open_workspace([top])), __version__, home())
     if printed:
         put(text)
         return 0

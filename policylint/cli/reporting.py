@@ -71,6 +71,7 @@ class ReportingRun(Run):
 
         from policylint import __version__
         from policylint.checks import RULES, name_of
+        from policylint.model.home import home
         from policylint.report.findings import Options, Report
         from policylint.session.open import below_root
 
@@ -84,6 +85,7 @@ class ReportingRun(Run):
             pages=_pages(formats, chosen, rules),
             seconds=self.seconds,
             version=__version__,
+            home=home(),
             source_lines=lru_cache(maxsize=64)(workspace.source_lines),
             relative=lru_cache(maxsize=None)(partial(below_root, workspace.root)),
             options=Options(**looks),

@@ -9,7 +9,6 @@ from policylint.namedtuple import NamedTuple
 
 _MOST = 12
 """Environments that are written out."""
-SCHEMA = "https://raw.githubusercontent.com/example/policylint/main/schemas/config.json"
 
 
 class RepositorySummary(NamedTuple):
@@ -32,11 +31,15 @@ class RepositorySummary(NamedTuple):
     not_rendered: Sequence[str] = ()
 
 
-def configuration(summary: RepositorySummary, version: str) -> str:
-    """Return the text of the file; as it stands it changes nothing."""
+def configuration(summary: RepositorySummary, version: str, home: str = "") -> str:
+    """Return the text of the file; as it stands it changes nothing.
+
+    Args:
+        home: the address of the project, whose schema editors are pointed to; "" where it is not known.
+    """
     return "\n".join(
         [
-            f"# yaml-language-server: $schema={SCHEMA}",
+            *([f"# yaml-language-server: $schema={home}/raw/main/schemas/config.json"] if home else []),
             f"# Configuration of policylint {version}. `policylint config show` prints what is in force; every key is",
             "# described in docs/configuration.md. What is commented out shows the default or an example.",
             "",

@@ -17,16 +17,16 @@ def shipped(*parts: str) -> Path:
     """Return the path of shipped data, e.g. `shipped("schemas", "policy-kinds")` or `shipped("rules")`."""
     from pathlib import Path
 
-    return Path(_data(), *parts)
+    return Path(data_directory(), *parts)
 
 
 def shipped_files(*parts: str) -> list[str]:
     """Return the paths of the files in a folder of shipped data, sorted."""
-    folder = os.path.join(_data(), *parts)
+    folder = os.path.join(data_directory(), *parts)
     return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
 
 
-def _data() -> str:
+def data_directory() -> str:
     """Return the directory of the shipped data."""
     installed = os.path.join(_PACKAGE, "_data")
     return installed if os.path.isdir(installed) else os.path.dirname(_PACKAGE)

@@ -35,7 +35,7 @@ def run(*arguments: str) -> Result:
 def test_it_names_what_it_found(tree: Path) -> None:
     assert run("init").stdout == ".policylint.yaml written; next: policylint lint\n"
     text = (tree / ".policylint.yaml").read_text()
-    assert text.startswith("# yaml-language-server: $schema=")
+    assert text.startswith("# Configuration of policylint ")
     assert "# paths: [clusters]\n" in text
     assert "#   - HTTPRoute shop/chekout\n" in text
     assert "#   shop: {team: …}\n" in text
@@ -65,7 +65,7 @@ def test_a_configuration_that_is_there_stays(tree: Path) -> None:
     result = run("init")
     assert result.exit_code == 2
     assert "there is a configuration already: pyproject.toml (--force replaces it)" in result.stderr
-    assert run("init", "--stdout").stdout.startswith("# yaml-language-server")
+    assert run("init", "--stdout").stdout.startswith("# Configuration of policylint")
     assert not (tree / ".policylint.yaml").exists()
     assert run("init", "--force").exit_code == 0
 

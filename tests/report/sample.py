@@ -177,6 +177,7 @@ def sample(**changes: object) -> Report:
         pages=PAGES,
         seconds=0.4,
         version="0.1.0",
+        home="https://github.com/example/policylint",
         source_lines=lines,
         relative=lambda file: None if file.startswith("<") else file,
         suppressed=2,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +31,7 @@ from policylint.trace.request import FIELDS
 from tests.diff.history import MAKE
 
 ROOT = Path(__file__).parents[2]
+HOMEPAGE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Homepage"]
 SHARED = ROOT.parent / "shared"
 FIXTURES = ROOT / "fixtures"
 SHOP = FIXTURES / "envoy-gateway-shop"
@@ -244,7 +246,7 @@ def parts(schema: Any) -> Iterator[dict[str, Any]]:
 def test_a_schema_is_whole(name: str) -> None:
     schema = SCHEMAS[name]
     Draft202012Validator.check_schema(schema)
-    assert schema["$id"] == f"https://policylint.dev/schemas/output/{name}.json"
+    assert schema["$id"] == f"{HOMEPAGE}/raw/main/schemas/output/{name}.json"
     assert f"schemas/output/{name}.json" in (ROOT / "docs" / "json.md").read_text()
     for part in parts(schema):
         assert part["additionalProperties"] is False

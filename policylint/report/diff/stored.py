@@ -104,6 +104,7 @@ def _is_shallow(document: object) -> bool:
 
 def _report(document: Entry) -> DiffReport:
     from policylint import __version__
+    from policylint.model.home import home
 
     routes = document["summary"]["routes_after"]
     environments = tuple(_environment(document, name, routes.get(name, 0)) for name in document["environments"])
@@ -128,6 +129,7 @@ def _report(document: Entry) -> DiffReport:
         names={rule: page.name for rule, page in pages.items()},
         pages=pages,
         version=__version__,
+        home=home(),
         relative=_inside,
     )
     return DiffReport(

@@ -92,7 +92,8 @@ def _row(report: Report, finding: Finding) -> str:
 def finding_row(report: Report, finding: Finding, place: str, notes: str = "") -> str:
     """Return a row: severity, rule with a link to its page, place, message with its first fix and the notes."""
     rule = finding.rule
-    link = f"[{rule}]({report.address_of(rule)})" if rule in report.pages else escape(rule)
+    address = report.address_of(rule) if rule in report.pages else ""
+    link = f"[{rule}]({address})" if address else escape(rule)
     fix = next((note for note in finding.notes if note.startswith("fix: ")), "")
     fix = f". Fix: {spoken(fix.removeprefix('fix: '))}" if fix else ""
     return f"| {finding.severity} | {link} | {place} | {spoken(finding.message)}{fix}{notes} |"

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from policylint.triage import Suppressed
 
 
-HOME = "https://github.com/example/policylint"
-"""The address of the project: rule pages are linked there."""
-
-
 class Options(NamedTuple):
     """The wishes of the person who reads the report.
 
@@ -64,6 +60,7 @@ class Report(NamedTuple):
         pages: the pages of all enabled rules, by id; SARIF and Markdown need them.
         seconds: the duration of the run, None to leave it out (reproducible texts).
         version: that of policylint.
+        home: the address of the project, below which the rule pages are; "" where none is known.
         source_lines: the lines of a file for snippets, [] when it is not available. A final newline makes a last "".
         relative: a file as shown → its path below the git root; None for what is no file of the tree (stdin).
         suppressed: the number of suppressed findings.
@@ -81,6 +78,7 @@ class Report(NamedTuple):
     pages: Mapping[str, RulePage] = {}
     seconds: float | None = None
     version: str = ""
+    home: str = ""
     source_lines: Callable[[str], list[str]] = lambda _: []
     relative: Callable[[str], str | None] = lambda file: file
     options: Options = Options()
@@ -100,9 +98,11 @@ class Report(NamedTuple):
         return f"{rule} {self.name_of(rule)}".strip()
 
     def address_of(self, rule: str) -> str:
-        """Return the address of a rule's page as it was in the version that ran."""
+        """Return the address of a rule's page as it was in the version that ran, "" where the home is not known."""
+        if not self.home:
+            return ""
         name = self.pages[rule].name if rule in self.pages else self.name_of(rule)
-        return f"{HOME}/blob/v{self.version}/rules/{rule}-{name}.md"
+        return f"{self.home}/blob/v{self.version}/rules/{rule}-{name}.md"
 
     def path_of(self, file: str) -> str:
         """Return a file's path below the git root, or its name as shown."""

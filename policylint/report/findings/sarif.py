@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.model import SEVERITIES, Finding
 from policylint.report.findings.fingerprint import fingerprints, line_hashes
-from policylint.report.findings.report import HOME, Region, Report
+from policylint.report.findings.report import Region, Report
 from policylint.report.findings.sarif_rules import is_security, rule_entry, variants
 from policylint.report.kit.identity import json_text
 
@@ -35,7 +35,7 @@ def write(report: Report) -> str:
             "driver": {
                 "name": "policylint",
                 "semanticVersion": report.version,
-                "informationUri": HOME,
+                **({"informationUri": report.home} if report.home else {}),
                 "rules": [rule_entry(page, report.address_of(page.id.partition("/")[0])) for page in rules],
             }
         },

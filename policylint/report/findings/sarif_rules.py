@@ -36,10 +36,11 @@ def is_security(page: RulePage) -> bool:
 
 
 def rule_entry(page: RulePage, uri: str) -> dict[str, Any]:
-    """Return the reportingDescriptor of a rule, or of the twin for its notes, whose page is at `uri`."""
+    """Return the reportingDescriptor of a rule, or of the twin for its notes, whose page is at `uri` ("": nowhere)."""
     title = page.heading
     parts = [("Why", page.why), ("Fix", page.fix), ("References", page.references)]
     sections = [_section(name, text.strip()) for name, text in parts if text.strip()]
+    link = [f"[{page.id.partition('/')[0]}]({uri})"] if uri else []
     return {
         "id": page.id,
         "name": page.name,
@@ -47,9 +48,9 @@ def rule_entry(page: RulePage, uri: str) -> dict[str, Any]:
         "fullDescription": {"text": (plain(page.what) or title)[:_LONGEST]},
         "help": {
             "text": plain(page.fix) or title,
-            "markdown": "\n\n".join([page.what.strip() or title, *sections, f"[{page.id.partition('/')[0]}]({uri})"]),
+            "markdown": "\n\n".join([page.what.strip() or title, *sections, *link]),
         },
-        "helpUri": uri,
+        **({"helpUri": uri} if uri else {}),
         "defaultConfiguration": {"level": page.severity},
         "properties": _properties(page),
     }

@@ -126,9 +126,9 @@ def _header(report: Report, paint: Paint, finding: Finding) -> list[str]:
 
 def _linked(report: Report, rule: str, text: str) -> str:
     """Return the text as a link to the rule's page, for terminals that follow links."""
-    if not report.options.links or not report.name_of(rule):
+    if not report.options.links or not report.name_of(rule) or not (address := report.address_of(rule)):
         return text
-    return f"\x1b]8;;{report.address_of(rule)}\x1b\\{text}\x1b]8;;\x1b\\"
+    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def _indented(text: str, room: int) -> list[str]:
@@ -147,8 +147,8 @@ def _notes(report: Report, finding: Finding, see: bool) -> list[str]:
         notes.append(f"note: in {', '.join(one_line(name) for name in finding.environments)}")
     further = _explained(report, finding)
     if see and report.name_of(finding.rule):
-        address = report.options.addresses
-        further.append(report.address_of(finding.rule) if address else f"policylint rule {finding.rule}")
+        address = report.address_of(finding.rule) if report.options.addresses else ""
+        further.append(address or f"policylint rule {finding.rule}")
     return notes + [f"see: {line}" for line in _together(further, report.options.width - _MARGIN)]
 
 

@@ -15,9 +15,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PLACES = """
-*.md *.toml *.yml Dockerfile .github/**/*.yml docs/**/*.md rules/*.md schemas/**/*.json deploy/*.yaml
-""".split()
+PLACES = ["*.*", "Dockerfile", ".github/**/*.yml", "docs/**/*.md", "rules/*.md", "schemas/**/*.json", "deploy/*.yaml"]
 NAMED = re.compile(r"(?<![\w.-])(?P<before>github\.com/|ghcr\.io/|uses: )(?P<owner>[\w.-]+)/policylint(?![\w-])")
 """What names a repository of this name, whoever owns it."""
 

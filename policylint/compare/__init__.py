@@ -17,8 +17,9 @@ from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
 from policylint.compare.failures import with_failures
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
-from policylint.compare.objects import object_changes
+from policylint.compare.objects import changed_keys, object_changes
 from policylint.compare.pairing import Pairing, Sides
+from policylint.compare.requests import request_changes
 from policylint.compare.subjects import subject_changes
 from policylint.compare.unknown import unknown_subjects
 from policylint.model import World
@@ -54,18 +55,22 @@ def _environment(sides: Sides) -> EnvironmentChange:
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)
     subjects = subject_changes(sides, contexts.changes)
-    known = {subject.key for subject in subjects}
+    unknown = unknown_subjects(sides, {subject.key for subject in subjects})
+    changed = changed_keys(sides)
+    come_or_gone = _come_or_gone(sides)
+    whole = not (unknown or contexts.truncated or before.cut or after.cut)
     return EnvironmentChange(
         after.world.name,
-        _come_or_gone(sides),
+        come_or_gone,
         len(after.topology.routes),
         contexts.changes,
-        (*subjects, *unknown_subjects(sides, known)),
+        (*subjects, *unknown),
         tuple(_policy_changes(sides)),
-        tuple(object_changes(sides, contexts.changes, subjects)),
+        tuple(object_changes(sides, changed, contexts.changes, subjects)),
         contexts.truncated,
         pairing.renamed,
         connection_changes(sides),
+        None if come_or_gone else request_changes(sides, contexts.changes, changed, whole=whole),
     )
 
 

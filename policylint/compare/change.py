@@ -10,6 +10,7 @@ from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.compare.connections import ConnectionChange
+    from policylint.compare.requests import RequestChanges
     from policylint.policy.results import Effective
 
 SettingChangeKind = Literal["added", "removed", "changed", "moved", "unchanged"]
@@ -167,6 +168,7 @@ class EnvironmentChange(NamedTuple):
         routes: how many routes there are after.
         truncated: there are more contexts than can be compared one by one; routes stand for theirs.
         connections: what network policies let through on one side alone.
+        requests: what is answered otherwise; None where the whole environment is new or gone.
     """
 
     name: str
@@ -179,6 +181,7 @@ class EnvironmentChange(NamedTuple):
     truncated: bool = False
     renamed: Mapping[ResourceKey, ResourceKey] = {}
     connections: tuple[ConnectionChange, ...] = ()
+    requests: RequestChanges | None = None
 
     @property
     def known(self) -> tuple[SubjectChange, ...]:

@@ -25,10 +25,12 @@ class _Radius(NamedTuple):
 
 
 def object_changes(
-    sides: Sides, contexts: Iterable[ContextChange], subjects: Iterable[SubjectChange]
+    sides: Sides,
+    changed: dict[ResourceKey, ObjectChangeKind],
+    contexts: Iterable[ContextChange],
+    subjects: Iterable[SubjectChange],
 ) -> list[ObjectChange]:
     """Return the objects that are added, removed, renamed or changed and matter to routes or policies, sorted."""
-    changed = _changed(sides)
     radius: dict[ResourceKey, _Radius] = defaultdict(lambda: _Radius(set(), set()))
     causes: dict[tuple[int, int, tuple[Node, ...]], frozenset[ResourceKey]] = {}
     for context in contexts:
@@ -55,7 +57,7 @@ def object_changes(
     ]
 
 
-def _changed(sides: Sides) -> dict[ResourceKey, ObjectChangeKind]:
+def changed_keys(sides: Sides) -> dict[ResourceKey, ObjectChangeKind]:
     """Return the changed objects by their identity after, or before where they are gone."""
     before, after, pairing = sides
     changes: dict[ResourceKey, ObjectChangeKind] = dict.fromkeys(pairing.removed, "removed")

@@ -6,8 +6,29 @@ by those before them, and one request of each region is traced. Source: docs/des
 
 from __future__ import annotations
 
-from policylint.reach.entries import EntryPoint
-from policylint.reach.purposes import PURPOSES, Asked, Asker, asked
-from policylint.reach.ways import WayIn, all_ways, ways_in
+from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at
+from policylint.reach.purposes import PURPOSES, Asked, Asker, asked, asked_in_words
+from policylint.reach.ways import Stated, WayIn, all_ways, end_in_words, in_words, is_grpc, request_in, stated, ways_in
 
-__all__ = ["PURPOSES", "Asked", "Asker", "EntryPoint", "WayIn", "all_ways", "asked", "ways_in"]
+__all__ = [
+    "PURPOSES",
+    "Asked",
+    "Asker",
+    "Door",
+    "EntryPoint",
+    "Named",
+    "Stated",
+    "WayIn",
+    "all_ways",
+    "asked",
+    "asked_in_words",
+    "doors",
+    "end_in_words",
+    "entries",
+    "entries_at",
+    "in_words",
+    "is_grpc",
+    "request_in",
+    "stated",
+    "ways_in",
+]

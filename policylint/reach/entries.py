@@ -12,6 +12,7 @@ from policylint.trace import Tracer
 
 _SCHEMES = {"HTTP": "http", "HTTPS": "https", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}
 _ROUTES = ("HTTPRoute", "GRPCRoute", "TLSRoute")
+_STREAM_ROUTES = ("TCPRoute", "UDPRoute")
 _OTHER = "other"
 _ELSEWHERE = "other.invalid"
 
@@ -37,10 +38,23 @@ class EntryPoint(NamedTuple):
         return self.hostname or ("*" if self.scheme in ("http", "https", "tls") else "")
 
 
+Door = tuple[ResourceKey, str, int | None]
+"""A Gateway, a scheme, and a port of it; None where the Gateway was not seen."""
+Named = dict[str, set[ResourceKey]]
+"""The patterns of hosts that are told apart at a door, each with the routes that name it."""
+
+
 def entries(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> Iterator[EntryPoint]:
     """Yield the entries of some Gateways, or of all, those that were not seen last."""
+    for door, named in doors(tracer, gateways).items():
+        yield from entries_at(door, named)
+
+
+def doors(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> dict[Door, Named]:
+    """Return the doors of some Gateways, or of all, with the hosts that anybody tells apart there."""
     chosen = None if gateways is None else set(gateways)
     topology = tracer.topology
+    found: dict[Door, Named] = {}
     for state in topology.gateways:
         key = state.gateway.key
         if chosen is not None and key not in chosen:
@@ -51,20 +65,31 @@ def entries(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> It
             if scheme is not None and listener.port is not None:
                 at_port.setdefault((listener.port, scheme), []).append(listener)
         for (port, scheme), listeners in sorted(at_port.items()):
-            if scheme in ("tcp", "udp"):
-                yield EntryPoint(key, scheme, port, EVERY, "")
-                continue
-            named = {listener.hostname for listener in listeners}
+            named = found[key, scheme, port] = {}
             for listener in listeners:
-                for _, candidate in tracer.attached(listener, *_ROUTES):
-                    named.update(candidate.hostnames)
-            for hostname, host in _hosts(named):
-                yield EntryPoint(key, scheme, port, hostname, host)
+                stream = scheme in ("tcp", "udp")
+                named.setdefault(EVERY if stream else listener.hostname, set())
+                for route, candidate in tracer.attached(listener, *(_STREAM_ROUTES if stream else _ROUTES)):
+                    for hostname in (EVERY,) if stream else candidate.hostnames:
+                        named.setdefault(hostname, set()).add(route.route.key)
     for key in topology.unseen:
         if chosen is None or key in chosen:
-            routes = (route for route in topology.routes if any(_is_at(parent, key) for parent in route.parents))
-            for hostname, host in _hosts({hostname for route in routes for hostname in route.hostnames}):
-                yield EntryPoint(key, "http", None, hostname, host)
+            named = found[key, "http", None] = {}
+            for route in topology.routes:
+                if any(_is_at(parent, key) for parent in route.parents):
+                    for hostname in route.hostnames:
+                        named.setdefault(hostname, set()).add(route.route.key)
+    return found
+
+
+def entries_at(door: Door, patterns: Iterable[str]) -> Iterator[EntryPoint]:
+    """Yield an entry for each pattern of hosts that is told apart at a door."""
+    key, scheme, port = door
+    if scheme in ("tcp", "udp"):
+        yield EntryPoint(key, scheme, port, EVERY, "")
+        return
+    for hostname, host in _hosts(patterns):
+        yield EntryPoint(key, scheme, port, hostname, host)
 
 
 def _is_at(parent: object, gateway: ResourceKey) -> bool:

@@ -13,6 +13,7 @@ from policylint.reach.ways import WayIn
 from policylint.simulation import Simulation
 
 PURPOSES: Final = ("authentication", "authorization")
+_WORDS: Final = {"open": "nothing", "unknown": "not known", "optional": "not required", "asked": ""}
 State = Literal["asked", "optional", "open", "unknown"]
 """Whether every request is asked; may be, but passes without; is not; or whether that is not known."""
 
@@ -23,6 +24,10 @@ class Asker(NamedTuple):
     setting: str
     policy: ResourceKey | None
     must: bool = True
+
+    def __str__(self) -> str:
+        """Return `jwt by shop/login`."""
+        return self.setting if self.policy is None else f"{self.setting} by {self.policy.path}"
 
 
 class Asked(NamedTuple):
@@ -63,6 +68,13 @@ def asked(simulation: Simulation, way: WayIn, purpose: str) -> Asked:
     return Asked("optional" if told else "open", told)
 
 
+def asked_in_words(given: Asked) -> str:
+    """Return `jwt by shop/login`, `jwt by shop/login (not required)`, `nothing` or `not known`."""
+    words = " and ".join(map(str, given.demands))
+    state = _WORDS[given.state]
+    return f"{words} ({state})" if words and state else words or state
+
+
 def _demand(group: Group, ask: Ask) -> Asker:
     return Asker(ask.name, _owner(group, ask.path), ask.must)
 
@@ -80,7 +92,7 @@ def _owner(group: Group, path: str) -> ResourceKey | None:
 
 def _unknown(simulation: Simulation, way: WayIn) -> str:
     """Return why something that was not seen may ask all the same."""
-    if way.entry.port is None:
+    if way.entry.gateway in simulation.topology.unseen:
         return f"{way.entry.gateway} was not seen"
     if way.trace.outcome.unknown:
         return way.trace.outcome.reason

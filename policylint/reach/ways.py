@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from policylint.model import ResourceKey, mapping, text
 from policylint.model.spelling import spelled
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.reach.entries import EntryPoint, entries
 from policylint.simulation import Simulation
 from policylint.spaces import Box, Dimension, Predicate, merged, paths, regions, values
 from policylint.spaces.words import described
-from policylint.trace import Request, Trace, Tracer
+from policylint.trace import Outcome, Request, Trace, Tracer
 from policylint.trace.matching import Match, conditions, path_of
 from policylint.trace.precedence import RuleCandidate
 
 _MOST_STEPS: Final = 2_000_000
 """Comparisons of boxes for the rules of one host."""
+_MOST_BOXES: Final = 3
 _PATHS: Final = ("Exact", "PathPrefix", "RegularExpression")
 _VALUES: Final = ("Exact", "RegularExpression")
 
@@ -43,56 +46,114 @@ class WayIn(NamedTuple):
     undecided: tuple[str, ...] = ()
 
 
-def all_ways(
-    simulation: Simulation, gateways: Iterable[ResourceKey] | None = None, also: Iterable[Predicate] = ()
-) -> Iterator[WayIn]:
+class Stated(NamedTuple):
+    """What the matches of somebody demand.
+
+    Args:
+        predicates: by the name of their dimension.
+        grpc: whether some are of calls.
+        order: what each match demands, in the order in which they are asked.
+    """
+
+    predicates: Mapping[str, Collection[Predicate]] = {}
+    grpc: bool = False
+    order: tuple[tuple[tuple[str, Predicate], ...], ...] = ()
+
+    def joined(self, other: Stated) -> Stated:
+        """Return what this or the other one demands."""
+        names = dict.fromkeys((*self.predicates, *other.predicates))
+        both = {name: {*self.predicates.get(name, ()), *other.predicates.get(name, ())} for name in names}
+        return Stated(both, self.grpc or other.grpc)
+
+
+def all_ways(simulation: Simulation, gateways: Iterable[ResourceKey] | None = None) -> Iterator[WayIn]:
     """Yield the ways through some Gateways of an environment, or through all; see `ways_in`."""
     tracer = Tracer(simulation)
-    stated = tuple(also)
     for entry in entries(tracer, gateways):
-        yield from ways_in(tracer, entry, stated)
+        yield from ways_in(tracer, entry)
 
 
-def ways_in(tracer: Tracer, entry: EntryPoint, also: Sequence[Predicate] = ()) -> Iterator[WayIn]:
+def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
+    """Return what the matches of the rules at an entry demand."""
+    if entry.scheme not in ("http", "https") or not tracer.knows(entry.gateway):
+        return Stated()
+    found: dict[str, set[Predicate]] = {}
+    calls = tracer.contenders(request_in(entry, grpc=True))
+    candidates = (*tracer.contenders(request_in(entry)), *calls)
+    order = tuple(tuple(_predicates(candidate.match)) for candidate in candidates)
+    for name, predicate in chain.from_iterable(order):
+        found.setdefault(name, set()).add(predicate)
+    return Stated(found, bool(calls), order)
+
+
+def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> Iterator[WayIn]:
     """Yield the regions of the requests at an entry: disjoint, and together all of them.
 
     Args:
-        also: predicates on paths that somebody asks about: no region lies on both sides of one.
+        also: what somebody asks about: no region of the dimensions lies on both sides of a predicate.
     """
-    plain = request_in(entry)
-    certificate = tracer.demands_certificate(plain)
-    shown = "client" if certificate else ""
+    also = also or Stated()
     if entry.scheme not in ("http", "https"):
-        yield WayIn(entry, "", (), (), tracer.trace(plain._replace(client_certificate=shown)), certificate)
+        yield _whole(tracer, entry, (), ())
         return
     for grpc in (False, True):
-        candidates = tracer.contenders(plain._replace(grpc=grpc))
-        if grpc and not candidates:
+        candidates = tracer.contenders(request_in(entry, grpc=grpc)) if tracer.knows(entry.gateway) else []
+        if grpc and not candidates and not also.grpc:
             return
         dimensions = _dimensions([candidate.match for candidate in candidates], also, grpc=grpc)
         universe = tuple(dimension.all for dimension in dimensions)
         boxes = [_box(candidate.match, dimensions) for candidate in candidates]
         found = regions(boxes, universe, _MOST_STEPS)
-        undecided = tuple(sorted({pattern for dimension in dimensions for pattern in dimension.undecided}))
         if found is None:
-            yield WayIn(
-                entry,
-                "",
-                (universe,),
-                dimensions,
-                tracer.trace(plain._replace(client_certificate=shown)),
-                certificate,
-                ("too many matches",),
-            )
+            yield _whole(tracer, entry, dimensions, (universe,))._replace(undecided=("too many matches",))
             continue
+        undecided = tuple(sorted({pattern for dimension in dimensions for pattern in dimension.undecided}))
         gained, left = found
         for own in (*_of_rules(candidates, gained), left):
             if own:
-                witness = request_in(entry, dimensions, own[0], grpc=grpc)._replace(client_certificate=shown)
-                joined = tuple(merged(own))
-                words = " or ".join(described(dimensions, box) for box in joined[:3])
-                more = f" or {len(joined) - 3} more" if len(joined) > 3 else ""
-                yield WayIn(entry, words + more, joined, dimensions, tracer.trace(witness), certificate, undecided)
+                way = _whole(tracer, entry, dimensions, tuple(merged(own)), own[0])
+                yield way._replace(requests=in_words(dimensions, way.boxes), undecided=undecided)
+
+
+def in_words(dimensions: Sequence[Dimension], boxes: Sequence[Box]) -> str:
+    """Return requests in words, those of the first boxes."""
+    words = " or ".join(described(dimensions, box) for box in boxes[:_MOST_BOXES])
+    return words + (f" or {len(boxes) - _MOST_BOXES} more" if len(boxes) > _MOST_BOXES else "")
+
+
+def end_in_words(trace: Trace) -> str:
+    """Return where a request ends: `shop/checkout (90%), shop/canary (10%)`, `301 redirect to https`."""
+    ended = trace.outcome
+    if ended.redirect is not None:
+        to = ended.redirect
+        same = to.host == trace.request.host
+        return f"{to.status} redirect to {to.scheme}" + ("" if same else f"://{to.host}")
+    backends = [
+        key.path + (f" ({share:.0%})" if len(ended.backends) > 1 or ended.failing else "")
+        for key, share in ended.backends.items()
+    ]
+    if backends:
+        return listing(backends) + (f", an error ({ended.failing:.0%})" if ended.failing else "")
+    word = "refused" if ended.refused else "not known" if ended.unknown else str(ended.status)
+    return f"{word}: {ended.reason}" if ended.reason else word
+
+
+def _whole(
+    tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...], boxes: tuple[Box, ...], first: Box = ()
+) -> WayIn:
+    """Return a way that some boxes take, with the trace of a request of the first one."""
+    witness = request_in(entry, dimensions if first else (), first, grpc=is_grpc(dimensions))
+    if not tracer.knows(entry.gateway):
+        absent = Outcome(refused=True, reason=f"there is no {entry.gateway}")
+        return WayIn(entry, "", boxes, dimensions, Trace(witness, absent))
+    certificate = tracer.demands_certificate(witness)
+    trace = tracer.trace(witness._replace(client_certificate="client" if certificate else ""))
+    return WayIn(entry, "", boxes, dimensions, trace, certificate)
+
+
+def is_grpc(dimensions: Sequence[Dimension]) -> bool:
+    """Return whether the requests over some dimensions are gRPC calls."""
+    return bool(dimensions) and dimensions[0].name == "service"
 
 
 def _of_rules(candidates: Sequence[RuleCandidate], gained: Sequence[list[Box]]) -> Iterable[list[Box]]:
@@ -103,9 +164,13 @@ def _of_rules(candidates: Sequence[RuleCandidate], gained: Sequence[list[Box]]) 
     return by_rule.values()
 
 
-def _dimensions(matches: Sequence[Match], also: Sequence[Predicate], *, grpc: bool) -> tuple[Dimension, ...]:
+def _dimensions(matches: Sequence[Match], also: Stated, *, grpc: bool) -> tuple[Dimension, ...]:
     """Return the dimensions that some matches speak of: the first two are always there."""
     stated: dict[str, dict[Predicate, None]] = {}
+    others = ("method", "path") if grpc else ("service", "call")
+    for name, predicates in also.predicates.items():
+        if name not in others:
+            stated[name] = dict.fromkeys(sorted(predicates))
     for match in matches:
         for name, predicate in _predicates(match):
             stated.setdefault(name, {})[predicate] = None
@@ -114,7 +179,7 @@ def _dimensions(matches: Sequence[Match], also: Sequence[Predicate], *, grpc: bo
         second = values("call", stated.pop("call", ()), "Other")
     else:
         first = values("method", stated.pop("method", ()), "GET")
-        second = paths([*stated.pop("path", ()), *also])
+        second = paths(stated.pop("path", ()))
     return (first, second, *(values(name, predicates) for name, predicates in sorted(stated.items())))
 
 

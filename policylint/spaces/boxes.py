@@ -61,11 +61,14 @@ def regions(rules: Sequence[Box], universe: Box, most: int) -> tuple[list[list[B
 
 def merged(boxes: Iterable[Box]) -> list[Box]:
     """Return fewer boxes that hold the same: two that differ in one dimension only become one."""
-    known = list(boxes)
-    for number in range(len(known[0]) if known else 0):
-        by_rest: dict[Box, int] = {}
-        for box in known:
-            rest = (*box[:number], *box[number + 1 :])
-            by_rest[rest] = by_rest.get(rest, 0) | box[number]
-        known = [(*rest[:number], bits, *rest[number:]) for rest, bits in by_rest.items()]
+    known = list(dict.fromkeys(boxes))
+    before = len(known) + 1
+    while len(known) < before:
+        before = len(known)
+        for number in range(len(known[0]) if known else 0):
+            by_rest: dict[Box, int] = {}
+            for box in known:
+                rest = (*box[:number], *box[number + 1 :])
+                by_rest[rest] = by_rest.get(rest, 0) | box[number]
+            known = [(*rest[:number], bits, *rest[number:]) for rest, bits in by_rest.items()]
     return known

@@ -39,6 +39,10 @@ class Admissions:
                 groups = [group for group in simulation.groups if group.kind.implementation == name]
                 self._asked.append((behaviour, groups))
 
+    def hears(self, implementation_name: str) -> bool:
+        """Return whether proxies ask the policies of an implementation."""
+        return any(behaviour.name == implementation_name for behaviour, _ in self._asked)
+
     def beyond(self, key: ResourceKey) -> tuple[Node, ...]:
         """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them."""
         if not self._asked:

@@ -72,6 +72,10 @@ class Tracer:
         best = network.along(self.simulation, min(traces, key=_preference))
         return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
 
+    def knows(self, gateway: ResourceKey) -> bool:
+        """Return whether a Gateway is there, or is named by what is."""
+        return self.topology.gateway(gateway) is not None or gateway in self.topology.unseen
+
     def attached(self, listener: ListenerState, *kinds: str) -> list[tuple[RouteState, Candidate]]:
         """Return the routes of some kinds that a listener serves, with their candidates."""
         return [pair for pair in self._attached.get(listener.node, []) if pair[0].route.key.kind in kinds]

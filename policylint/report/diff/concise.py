@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from policylint.report.diff import requests
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import MARKS, finding_parts, nothing_changes, reach_in_words, verdict_parts
 from policylint.report.findings.github import commands, notices
@@ -41,8 +42,12 @@ def changes(report: DiffReport) -> list[str]:
         name = report.shown_name(environment.name)
         prefix = f"{name}: " if name else ""
         lines += [prefix + _subject(subject) for subject in environment.subjects]
+        for change in () if environment.requests is None else environment.requests.changes:
+            told = f"{requests.sets_in_words(change)}: {requests.difference_in_words(change)}"
+            lines.append(f"{prefix}{requests.MARKS[change.change]} {requests.WORDS[change.change]} {told}")
         parts += [prefix + part for part in verdict_parts(environment)]
-    lines.append(" · ".join([*(parts or [nothing_changes(report)]), *finding_parts(report)]))
+    parts = [*(parts or [nothing_changes(report)]), *requests.parts(report.comparison.environments)]
+    lines.append(" · ".join([*parts, *finding_parts(report)]))
     return list(map(one_line, lines))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
+from policylint.report.diff import requests as request_changes
 from policylint.report.diff.report import DiffReport
 from policylint.report.findings.fingerprint import fingerprints
 from policylint.report.findings.json_v1 import coverage_entry, finding_entry, suppressed_entries
@@ -67,6 +68,9 @@ def write(report: DiffReport) -> str:
     connections = [change for env in environments for change in env.connections]
     if connections:
         content["connections"] = [connection_entry(change, names) for change in connections]
+    requests = [env for env in environments if env.requests is not None and (env.requests.hosts or env.requests.same)]
+    if requests:
+        content["requests"] = [request_changes.entry(report, env, names) for env in requests]
     if report.configuration is not None:
         content["configuration"] = _configuration(report, report.configuration)
     if report.silenced:
@@ -108,6 +112,8 @@ def _keys(report: DiffReport) -> set[ResourceKey]:
         keys.update(change.policy for change in environment.policies)
         keys.update(subject.key for subject in environment.subjects)
         keys.update(touched.key for touched in environment.objects)
+        for change in () if environment.requests is None else environment.requests.changes:
+            keys.update(change.routes, (who.policy for who in change.by), (each.gateway for each in change.requests))
     return keys
 
 

@@ -9,12 +9,13 @@ may be posted with a write token.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading, verb
+from policylint.report.diff import requests
 from policylint.report.diff.mermaid import diagram
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         SubjectChange,
     )
     from policylint.compare.connections import ConnectionChange
+    from policylint.compare.requests import RequestChange
     from policylint.triage import Suppressed
 
 SUMMARY_BUDGET = 900 * 1024
@@ -70,6 +72,7 @@ MOST_LINES, _LONGEST = 60, 200
 MOST_ROWS = 15
 """Rows of a table that are seen at once; the others are folded: nobody reads them, somebody looks one up."""
 _TABLE = "| Route | Setting | Before | After | Why |\n|---|---|---|---|---|"
+_REQUESTS = "| | Requests | Before | After | Why |\n|---|---|---|---|---|"
 _LOST = "| Protection | Route | Before | After | Why |\n|---|---|---|---|---|"
 _TAKES_AWAY = frozenset({"GWP302", "GWP304", "GWP620"})
 """Rules whose messages say what a change takes away from whom, before their first colon."""
@@ -92,14 +95,26 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     ways = [alike(environment.known) for environment in report.comparison.environments]
     again = code(reproduced(report), table=False).replace("{", "{{").replace("}", "}}")
     left_out = ("row", f"{{}} more rows: {again} lists them.")
-    lost = [row for env in report.comparison.environments for row in _protection_rows(report, env.known)]
+    told = {id(env): _told(env) for env in report.comparison.environments}
+    lost = [row for env in report.comparison.environments for row in _protection_rows(report, env.known, told[id(env)])]
+    answers = [
+        (change, _request_row(report, change))
+        for env in report.comparison.environments
+        for change in (env.requests.changes if env.requests is not None else ())
+        if id(change) not in told[id(env)]
+    ]
+    opens = any(change.change == "opened" for change, _ in answers)
+    if opens:
+        _add_table(page, f"**Requests**\n\n{_REQUESTS}", [row for _, row in answers], left_out, 0.4)
     _add_table(page, f"**Protections that no longer apply or ask for less**\n\n{_LOST}", lost, left_out, 0.5)
     new = report.folded("new")
     breaks = any(finding.severity == "error" for finding in new)
     if breaks:
         _add_new(page, report, new)
+    if not opens:
+        _add_table(page, f"**Requests**\n\n{_REQUESTS}", [row for _, row in answers], left_out, 0.4)
     rows = [row for groups in ways for row in _rows(report, groups)]
-    _add_table(page, f"**Other changes**\n\n{_TABLE}" if lost or breaks else _TABLE, rows, left_out, 0.5)
+    _add_table(page, f"**Other changes**\n\n{_TABLE}" if lost or breaks or answers else _TABLE, rows, left_out, 0.5)
     lines = [line for environment in report.comparison.environments for line in _policies(environment)]
     page.add_list("**Policies**\n", lines, "", "{} more.", 0.2)
     connections = [change for env in report.comparison.environments for change in env.connections]
@@ -107,6 +122,9 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     page.add_list("**Connections** that network policies open and close\n", lines, "", "{} more.", 0.3)
     unknown = [subject for env in report.comparison.environments for subject in env.unknown]
     lines = [f"- {code(str(each.key), table=False)}: {spoken(each.reason, table=False)}" for each in unknown]
+    for environment in report.comparison.environments:
+        for why, hosts in environment.requests.unknown if environment.requests is not None else ():
+            lines.append(f"- requests to {count(hosts, 'host')}: {spoken(why, table=False)}")
     page.add_list("**Unknown**: what these bring was not seen\n", lines, "", "{} more.", 0.2)
     if not breaks:
         _add_new(page, report, new)
@@ -230,12 +248,41 @@ def _counts(report: DiffReport) -> str:
         name = report.shown_name(environment.name)
         if own := verdict_parts(environment):
             parts.append(", ".join(own) + (f" in {code(name, table=False)}" if name else ""))
+    parts += requests.parts(report.comparison.environments)
     parts += [code(path, table=False) for path in report.report.paths]
     return " · ".join(parts)
 
 
-def _protection_rows(report: DiffReport, subjects: Sequence[SubjectChange]) -> Iterator[str]:
-    """Yield a row per cause for which subjects lose a protection, or for which one asks for less; lost ones first."""
+def _told(environment: EnvironmentChange) -> dict[int, RequestChange]:
+    """Return the changes of requests that rows about protections tell."""
+    weakened = {
+        (subject.key, setting.name)
+        for subject in environment.known
+        for part in (() if fails(subject) else subject.parts)
+        for setting in part.settings
+        if weakens(setting)
+    }
+    return requests.told(environment, weakened)
+
+
+def _request_row(report: DiffReport, change: RequestChange) -> str:
+    purpose = f"{escape(change.purpose)}: " if change.purpose else ""
+    by = ", ".join(_links(report, [who], frozenset()) for who in change.by)
+    before = spoken(cut(change.before, 160))
+    after = spoken(cut(change.after, 160)) if change.before != change.after else "other values"
+    what = f"{code(cut(requests.sets_in_words(change), 240))}, {escape(requests.doors_in_words(change))}"
+    example = f"<br>e.g. {code(requests.command(report, change))}"
+    return f"| **{requests.WORDS[change.change]}** | {what}{example} | {purpose}{before} | {after} | {by} |"
+
+
+def _protection_rows(
+    report: DiffReport, subjects: Sequence[SubjectChange], told: Mapping[int, RequestChange]
+) -> Iterator[str]:
+    """Yield a row per cause for which subjects lose a protection, or for which one asks for less; lost ones first.
+
+    Args:
+        told: changes of requests that the rows tell.
+    """
     ways = LikeChanges(subjects)
     causes: dict[Any, dict[str, dict[ResourceKey, tuple[SettingChange, SubjectChange]]]] = {}
     for subject in subjects:
@@ -262,7 +309,11 @@ def _protection_rows(report: DiffReport, subjects: Sequence[SubjectChange]) -> I
         names = [same[0].name for same in settings]
         protection = ", ".join(map(code, names))
         why = _why(report, first, own_policies(group))
-        row = f"| {protection} | {_who(group, MOST_LOSING)}{scope} | {before} | {after} | {why} |"
+        answers = requests.of_row(told.values(), group, names)
+        sets = "; ".join(dict.fromkeys(map(requests.sets_in_words, answers)))
+        which = f"<br>requests: {code(cut(sets, 240))}" if sets else ""
+        example = f"<br>e.g. {code(requests.command(report, answers[0]))}" if answers else ""
+        row = f"| {protection} | {_who(group, MOST_LOSING)}{scope}{which}{example} | {before} | {after} | {why} |"
         lost_first.append((first.change != "removed", names, row))
     yield from (row for _, _, row in sorted(lost_first))
 

@@ -21,6 +21,7 @@ from policylint.compare.change import (
     SettingChange,
     SubjectChange,
 )
+from policylint.compare.requests import RequestChange, RequestChanges, RequestSet
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.model.coverage import Coverage, LeftOut
 from policylint.model.policy_kind import Merge, SettingPurposes
@@ -30,6 +31,7 @@ from policylint.model.suppression import Suppression
 from policylint.namedtuple import NamedTuple
 from policylint.report.diff.report import DiffReport
 from policylint.report.findings import Report
+from policylint.trace import Request
 from policylint.triage.apply import Suppressed
 
 if TYPE_CHECKING:
@@ -186,12 +188,43 @@ def _environment(document: Entry, name: str, routes: int) -> EnvironmentChange:
             )
             for entry in own("policies")
         ),
+        requests=next(map(_requests, own("requests")), None) if "requests" in document else None,
         objects=tuple(
             ObjectChange(
                 name, _key(entry["object"]), entry["change"], was=_key(entry["was"]) if "was" in entry else None
             )
             for entry in own("objects")
         ),
+    )
+
+
+def _requests(entry: Entry) -> RequestChanges:
+    return RequestChanges(
+        tuple(_request_change(entry["environment"], change) for change in entry["changes"]),
+        entry["hosts"],
+        tuple((each["because"], each["hosts"]) for each in entry["unknown"]),
+        entry["as_before"],
+    )
+
+
+def _request_change(environment: str, entry: Entry) -> RequestChange:
+    example = entry["example"]
+    request = Request(**{**example, "headers": tuple(example["headers"].items())})
+    return RequestChange(
+        environment,
+        entry["change"],
+        entry["purpose"] or "",
+        entry["before"],
+        entry["after"],
+        tuple(entry["settings"]),
+        tuple(Responsible(_key(who["object"]), _place(who["location"])) for who in entry["by"]),
+        tuple(
+            RequestSet(_key(each["gateway"]), each["scheme"], each["port"], tuple(each["hosts"]), each["requests"])
+            for each in entry["requests"]
+        ),
+        request,
+        _keys(entry["routes"]),
+        entry["partly"],
     )
 
 

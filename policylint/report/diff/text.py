@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from policylint.model import Finding, ResourceKey, Severity
 from policylint.model.words import count, leading
+from policylint.report.diff import requests
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import (
     MARKS,
@@ -63,7 +64,9 @@ def write(report: DiffReport) -> str:
 
 
 def _is_shown(environment: EnvironmentChange) -> bool:
-    return bool(environment.subjects or environment.policies or environment.connections)
+    answers = environment.requests
+    otherwise = answers is not None and bool(answers.changes or answers.unknown)
+    return bool(environment.subjects or environment.policies or environment.connections) or otherwise
 
 
 class _DiffText:
@@ -79,7 +82,7 @@ class _DiffText:
         report = self.report
         environments = report.comparison.environments
         changed = [environment for environment in environments if _is_shown(environment)]
-        parts = finding_parts(report)
+        parts = [*requests.parts(environments), *finding_parts(report)]
         if report.configuration is not None:
             first, *rest = hanging(one_line(report.configuration.message), self.page, "  ")
             yield from [self.paint("warning", first), *rest, ""]
@@ -114,6 +117,7 @@ class _DiffText:
 
     def _environment(self, environment: EnvironmentChange) -> Iterator[str]:
         yield from _paragraph(self._renamed(environment))
+        yield from _paragraph(self._requests(environment))
         groups = alike(environment.known)
         for group in groups[:MOST_BLOCKS]:
             yield from self._block(group)
@@ -128,6 +132,18 @@ class _DiffText:
         if environment.truncated:
             yield "too many contexts to list one by one: each route stands for its own"
             yield ""
+
+    def _requests(self, environment: EnvironmentChange) -> Iterator[str]:
+        """Yield what is answered otherwise, and for which hosts that is not known."""
+        known = environment.requests
+        if known is None or not (known.changes or known.unknown):
+            return
+        yield f"Requests, of {count(known.hosts, 'host')} that the change touches:"
+        for mark, words_of in requests.text(self.report, known, MOST_OF_RULE):
+            start, rest = (f"  {mark} ", "        ") if mark else ("      ", "          ")
+            room = 10_000 if words_of.startswith("e.g. ") else self.page - len(start)  # a command is copied whole
+            first, *more = hanging(one_line(words_of), room, rest)
+            yield from [self.paint(_STYLES[mark], start + first) if mark else start + first, *more]
 
     def _unknown(self, subjects: Sequence[SubjectChange]) -> Iterator[str]:
         for subject in subjects[:MOST_UNKNOWN]:

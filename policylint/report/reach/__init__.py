@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from policylint.model import ResourceKey
-from policylint.model.words import count, listing, verb
+from policylint.model.words import count, verb
 from policylint.namedtuple import NamedTuple
-from policylint.reach import PURPOSES, Asked, Asker, WayIn, all_ways, asked
+from policylint.reach import PURPOSES, Asked, WayIn, all_ways, asked, asked_in_words, end_in_words
 from policylint.report.kit.display import Paint, aligned, one_line, short_place
 from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import Names, json_place, json_text
@@ -18,7 +18,6 @@ from policylint.simulation import Simulation
 VERSION = "reach-v1"
 FORMATS = ("text", "markdown", "csv", "json")
 _COLUMNS = ("host", "requests", "goes to", "asked for")
-_WORDS = {"open": "nothing", "unknown": "not known", "optional": "not required", "asked": ""}
 
 
 class Question(NamedTuple):
@@ -141,38 +140,10 @@ def _cells(row: Row) -> list[str]:
     """Return the hosts, the requests, where they go and what is asked, in words."""
     parts = []
     for purpose, given in row.answers.items() if row.serves else ():
-        words = _asked(given)
+        words = asked_in_words(given)
         if purpose == "authentication" or given.demands:
             parts.append(words if purpose == "authentication" else f"{purpose}: {words}")
-    return [row.way.entry.hosts, row.way.requests, _end(row.way), ", ".join(parts)]
-
-
-def _end(way: WayIn) -> str:
-    """Return where the requests of a way end: `shop/checkout (90%), shop/canary (10%)`, `301 redirect to https`."""
-    ended = way.trace.outcome
-    if ended.redirect is not None:
-        to = ended.redirect
-        same = to.host == way.entry.host
-        return f"{to.status} redirect to {to.scheme}" + ("" if same else f"://{to.host}")
-    backends = [
-        key.path + (f" ({share:.0%})" if len(ended.backends) > 1 or ended.failing else "")
-        for key, share in ended.backends.items()
-    ]
-    if backends:
-        return listing(backends) + (f", an error ({ended.failing:.0%})" if ended.failing else "")
-    word = "refused" if ended.refused else "not known" if ended.unknown else str(ended.status)
-    return f"{word}: {ended.reason}" if ended.reason else word
-
-
-def _asked(given: Asked) -> str:
-    """Return `jwt by shop/login`, `jwt by shop/login (not required)`, `nothing` or `not known`."""
-    words = " and ".join(_demand(demand) for demand in given.demands)
-    state = _WORDS[given.state]
-    return f"{words} ({state})" if words and state else words or state
-
-
-def _demand(demand: Asker) -> str:
-    return demand.setting if demand.policy is None else f"{demand.setting} by {demand.policy.path}"
+    return [row.way.entry.hosts, row.way.requests, end_in_words(row.way.trace), ", ".join(parts)]
 
 
 def _csv(found: Found) -> str:
@@ -189,7 +160,7 @@ def _csv(found: Found) -> str:
         entry, trace = row.way.entry, row.way.trace
         place = "" if trace.route is None else short_place(trace.route.location(*trace.rule_pointer))
         host, requests, goes_to, _ = _cells(row)
-        askers = [_asked(row.answers[purpose]) if row.serves else "" for purpose in purposes]
+        askers = [asked_in_words(row.answers[purpose]) if row.serves else "" for purpose in purposes]
         cells = [row.simulation.world.name, entry.gateway.path, entry.scheme, entry.port, host, requests, goes_to]
         route = "" if trace.route is None else found.names.key(trace.route.key)
         writer.writerow([_plain(value) for value in (*cells, *askers, route, place, trace.request)])

@@ -1,0 +1,234 @@
+"""What one side answers a request, and how the answers of two sides differ: in their end, and in what is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from policylint.compare.protection.spec import weakenings
+from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.model.resource import value_at
+from policylint.namedtuple import NamedTuple
+from policylint.policy.results import Group
+from policylint.reach import PURPOSES, Asked, WayIn, asked, asked_in_words, end_in_words
+from policylint.simulation import Simulation
+from policylint.trace import Trace
+
+Change = Literal["opened", "closed", "less-asked", "more-asked", "rerouted", "changed"]
+MIRRORED: Mapping[Change, Change] = {
+    "opened": "closed",
+    "closed": "opened",
+    "less-asked": "more-asked",
+    "more-asked": "less-asked",
+    "rerouted": "rerouted",
+    "changed": "changed",
+}
+"""What a change is for who goes back from after to before."""
+
+
+class Demanded(NamedTuple):
+    """A setting that asks something: whether it must be met, its value, and who set it.
+
+    Args:
+        spec: the effective spec that it stands in.
+    """
+
+    kind: PolicyKind
+    path: str
+    must: bool
+    value: str
+    spec: Mapping[str, Any]
+    group: Group
+
+
+DemandKey = tuple[str, str, ResourceKey | None]
+"""The kind of policy and the setting that asks, and the backend for whose requests; None for all."""
+
+
+class Answer(NamedTuple):
+    """What one side answers a request.
+
+    Args:
+        end: where it ends, comparable; equal where no rule takes it.
+        serves: whether it gets to a backend.
+        denied: whether a policy turns just this request away, others of its region perhaps not.
+        unknown: why it is not known where it ends.
+        rest: all else that is done to it: filters, other settings of policies, the network.
+    """
+
+    trace: Trace
+    end: tuple[object, ...]
+    serves: bool
+    denied: bool
+    unknown: str
+    asked: Mapping[str, Asked]
+    demands: Mapping[str, Mapping[DemandKey, Demanded]]
+    rest: tuple[object, ...]
+
+
+class Difference(NamedTuple):
+    """One thing that two sides answer differently.
+
+    Args:
+        purpose: of what is asked, "" for where requests end.
+        settings: the names of the settings that ask otherwise.
+        unknown: why it is not known whether anything differs; the change then says nothing.
+    """
+
+    change: Change
+    purpose: str = ""
+    before: str = ""
+    after: str = ""
+    settings: tuple[str, ...] = ()
+    unknown: str = ""
+
+
+class Answers:
+    """The answers of one side."""
+
+    __slots__ = ("_specs", "simulation")
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        self._specs: dict[int, str] = {}
+
+    def of(self, way: WayIn) -> Answer:
+        """Return the answer to the request of a way."""
+        trace = way.trace
+        ended = trace.outcome
+        serves = bool(ended.backends)
+        purposes = {purpose: asked(self.simulation, way, purpose) for purpose in PURPOSES} if serves else {}
+        demands: dict[str, dict[DemandKey, Demanded]] = {purpose: {} for purpose in PURPOSES}
+        for met in trace.policies:
+            for ask in met.asks:
+                spec = met.group.effective.spec
+                value = _text(value_at(spec, tuple(ask.path.split("."))))
+                asking = Demanded(met.group.kind, ask.path, ask.must, value, spec, met.group)
+                demands[ask.purpose][met.group.kind.kind, ask.path, met.backend] = asking
+        return Answer(
+            trace,
+            _end(trace),
+            serves,
+            trace.authorization == "denied" or any(judged.decision.answer == "denied" for judged in trace.judged),
+            ended.reason or "it depends on what was not seen" if ended.unknown else "",
+            purposes,
+            demands,
+            self._rest(way),
+        )
+
+    def _rest(self, way: WayIn) -> tuple[object, ...]:
+        trace = way.trace
+        return (
+            trace.outcome.status,
+            trace.outcome.refused,
+            trace.outcome.grpc_status,
+            way.certificate,
+            sorted((met.group.kind.kind, str(met.backend), self._spec(met.group)) for met in trace.policies),
+            [step.what for step in trace.steps],
+            sorted((binding.wanted, binding.form, binding.resolution.state) for binding in trace.extensions),
+            trace.mirrors,
+            trace.backend_tls,
+            [(admission.answer, admission.why) for admission in trace.admissions],
+            None if trace.network is None else trace.network.verdict,
+        )
+
+    def _spec(self, group: Group) -> str:
+        place = id(group)
+        if place not in self._specs:
+            self._specs[place] = _text([group.effective.spec, str(group.effective.refused or "")])
+        return self._specs[place]
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _end(trace: Trace) -> tuple[object, ...]:
+    ended = trace.outcome
+    if ended.unknown:
+        return ("unknown", ended.reason)
+    if ended.redirect is not None:
+        return ("redirect", *ended.redirect)
+    if ended.backends:
+        return ("backends", *sorted(_shares(trace).items(), key=str))
+    if trace.rule is None and not trace.authorization:
+        return ("no rule",)
+    return ("refused",) if ended.refused else ("status", ended.status)
+
+
+def _shares(trace: Trace) -> dict[tuple[ResourceKey | None, int | None, Node | None], float]:
+    """Return the share of every backend by object and port; None for those that fail."""
+    shares: dict[tuple[ResourceKey | None, int | None, Node | None], float] = {}
+    for share in trace.outcome.shares:
+        if share.share:
+            place = (None, None, None) if share.problem else (share.key, share.port, share.section)
+            shares[place] = round(shares.get(place, 0.0) + share.share, 6)
+    return shares
+
+
+def differences(before: Answer, after: Answer) -> Iterator[Difference]:
+    """Yield how the answers to one request differ; nothing where they only differ in other settings or filters."""
+    if before.end != after.end:
+        yield _of_ends(before, after)
+    if before.serves and after.serves:
+        for purpose in PURPOSES:
+            difference = _of_purpose(purpose, before, after)
+            if difference is not None:
+                yield difference
+
+
+def _of_ends(before: Answer, after: Answer) -> Difference:
+    change: Change = "changed"
+    if before.serves != after.serves:
+        change = "opened" if after.serves else "closed"
+    elif before.serves:
+        change = "rerouted"
+    return Difference(change, "", _ended(before), _ended(after), (), before.unknown or after.unknown)
+
+
+def _ended(answer: Answer) -> str:
+    """Return where a request ends, and for one that gets to a backend what it is asked for."""
+    if answer.end == ("no rule",):
+        return "no rule takes them"
+    words = end_in_words(answer.trace)
+    return f"{words}, asked for: {asked_in_words(answer.asked['authentication'])}" if answer.serves else words
+
+
+def _of_purpose(purpose: str, before: Answer, after: Answer) -> Difference | None:
+    """Return what is asked otherwise for a purpose, None where nothing is."""
+    was, now = before.asked[purpose], after.asked[purpose]
+    old, new = before.demands[purpose], after.demands[purpose]
+    lost = [key for key in old if key not in new or (old[key].must and not new[key].must)]
+    gained = [key for key in new if key not in old or (new[key].must and not old[key].must)]
+    weaker: list[DemandKey] = []
+    stronger: list[DemandKey] = []
+    other: list[DemandKey] = []
+    for key in old.keys() & new.keys():
+        if old[key].value != new[key].value:
+            less, more = _is_weaker(old[key], new[key]), _is_weaker(new[key], old[key])
+            (other if less == more else weaker if less else stronger).append(key)
+    if was.state == now.state and not (lost or gained or weaker or stronger or other):
+        return None
+    names = tuple(sorted({path for _, path, _ in (*lost, *gained, *weaker, *stronger, *other)}))
+    if "unknown" in (was.state, now.state):
+        return Difference("changed", purpose, settings=names, unknown=was.why or now.why)
+    change: Change = "changed"
+    if was.state == "asked" != now.state:
+        change = "opened"
+    elif now.state == "asked" != was.state:
+        change = "closed"
+    elif (lost or weaker) and not (gained or stronger or other):
+        change = "less-asked"
+    elif (gained or stronger) and not (lost or weaker or other):
+        change = "more-asked"
+    return Difference(change, purpose, asked_in_words(was), asked_in_words(now), names)
+
+
+def _is_weaker(before: Demanded, after: Demanded) -> bool:
+    """Return whether a setting asks for less after, by the words that the catalog has for it."""
+    steps = tuple(before.path.split("."))
+    return any(
+        weakening.before[: len(steps)] == steps or weakening.after[: len(steps)] == steps
+        for weakening in weakenings(before.kind.weaker, before.spec, after.spec)
+    )

@@ -1,0 +1,274 @@
+"""The requests that a change answers otherwise: regions of both sides paired, their differences by their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from policylint.compare.change import ContextChange, Responsible
+from policylint.compare.pairing import Sides
+from policylint.compare.requests.answers import Answer, Answers, Change, Difference, differences
+from policylint.compare.requests.reasons import Reasons
+from policylint.compare.requests.touched import touched_entries
+from policylint.model import ResourceKey
+from policylint.namedtuple import NamedTuple
+from policylint.reach import EntryPoint, Stated, WayIn, in_words, is_grpc, request_in, stated, ways_in
+from policylint.spaces import Box, Dimension, intersect, is_empty, merged
+from policylint.trace import Request, Tracer
+
+MOST_TRACED = 50_000
+"""Regions of one environment that are compared; the hosts beyond are unknown."""
+_ORDER: tuple[Change, ...] = ("opened", "less-asked", "rerouted", "changed", "more-asked", "closed")
+_MOST_WORDS = 3
+
+
+class RequestSet(NamedTuple):
+    """Requests to some hosts at one port of a Gateway, in words; `port` is None where the Gateway was not seen."""
+
+    gateway: ResourceKey
+    scheme: str
+    port: int | None
+    hosts: tuple[str, ...]
+    words: str
+
+
+class RequestChange(NamedTuple):
+    """What is answered otherwise for one reason.
+
+    Args:
+        purpose: authentication or authorization where another thing is asked, "" where requests end elsewhere.
+        before, after: the end, or what is asked; of several the first ones.
+        settings: the names of the settings that ask otherwise.
+        by: the objects that did it, with the places to look at.
+        requests: all requests that it concerns.
+        example: one of them, that `trace` shows to be answered so on both sides.
+        routes: whose rules take them, as they are called after.
+        partly: whether policies turn some of the requests away and not others, and this is said of the example.
+    """
+
+    environment: str
+    change: Change
+    purpose: str
+    before: str
+    after: str
+    settings: tuple[str, ...]
+    by: tuple[Responsible, ...]
+    requests: tuple[RequestSet, ...]
+    example: Request
+    routes: tuple[ResourceKey, ...] = ()
+    partly: bool = False
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        return frozenset(host for requests in self.requests for host in requests.hosts)
+
+
+class RequestChanges(NamedTuple):
+    """What a change does to requests.
+
+    Args:
+        hosts: how many hosts it touches.
+        unknown: why it is not known for some of the hosts whether they are answered otherwise, and for how many.
+        same: whether all requests are certainly answered as before.
+    """
+
+    changes: tuple[RequestChange, ...] = ()
+    hosts: int = 0
+    unknown: tuple[tuple[str, int], ...] = ()
+    same: bool = False
+
+    @property
+    def opens(self) -> tuple[RequestChange, ...]:
+        return tuple(change for change in self.changes if change.change == "opened")
+
+
+class _Pair(NamedTuple):
+    """The requests that one region of each side has in common, and both answers."""
+
+    boxes: tuple[Box, ...]
+    dimensions: tuple[Dimension, ...]
+    before: Answer
+    after: Answer
+
+
+def request_changes(
+    sides: Sides, contexts: Iterable[ContextChange], changed: Collection[ResourceKey], *, whole: bool
+) -> RequestChanges:
+    """Return what requests a change answers otherwise.
+
+    Args:
+        changed: the objects that differ between the sides, by their identity after, or before where they are gone.
+        whole: whether all that changes was seen.
+    """
+    if not changed:
+        return RequestChanges(same=whole and bool(sides.after.topology.routes))
+    tracers = Tracer(sides.before), Tracer(sides.after)
+    comparison = _Comparison(sides, tracers, changed)
+    for entry in touched_entries(sides, tracers, contexts, changed):
+        comparison.add(entry)
+    return comparison.result(whole=whole)
+
+
+class _Gathered:
+    """What one reason does: the boxes by entry, and what is shown of it."""
+
+    __slots__ = ("boxes", "change", "words")
+
+    def __init__(self, change: RequestChange) -> None:
+        self.change = change
+        self.words: dict[tuple[str, str], None] = {}
+        self.boxes: dict[tuple[EntryPoint, bool], tuple[tuple[Dimension, ...], list[Box]]] = {}
+
+
+class _Comparison:
+    """The comparison of one environment, entry by entry."""
+
+    def __init__(self, sides: Sides, tracers: tuple[Tracer, Tracer], changed: Collection[ResourceKey]) -> None:
+        self._sides = sides
+        self._tracers = tracers
+        self._answers = Answers(sides.before), Answers(sides.after)
+        self._changed = frozenset(changed)
+        self._reasons = Reasons(sides, self._changed)
+        self._gathered: dict[object, _Gathered] = {}
+        self._unknown: dict[str, set[str]] = {}
+        self._hosts: set[str] = set()
+        self._same = True
+        self._served = False
+        self._traced = 0
+
+    def add(self, entry: EntryPoint) -> None:
+        """Compare the requests of one entry, named as it is after."""
+        self._hosts.add(entry.hosts)
+        former = entry._replace(gateway=self._sides.pairing.was(entry.gateway))
+        if self._traced > MOST_TRACED:
+            self._doubt(entry, "more hosts are touched than are compared")
+            return
+        matches = stated(self._tracers[0], former), stated(self._tracers[1], entry)
+        both = matches[0].joined(matches[1])
+        old, new = list(ways_in(self._tracers[0], former, both)), list(ways_in(self._tracers[1], entry, both))
+        self._traced += len(old) + len(new)
+        found = [pair for grpc in (False, True) for pair in self._pairs(_of(old, grpc=grpc), _of(new, grpc=grpc))]
+        for way in (*old, *new):
+            if way.undecided and not _is_alike(matches, old, new):
+                self._doubt(entry, f"requests are not told apart by {way.undecided[0]}")
+                break
+        for pair in found:
+            self._compare(entry, pair)
+
+    def _pairs(self, old: Sequence[WayIn], new: Sequence[WayIn]) -> Iterator[_Pair]:
+        """Yield what regions of both sides have in common where they differ."""
+        by_boxes = {way.boxes: way for way in new}
+        apart = []
+        for way in old:
+            twin = by_boxes.pop(way.boxes, None)
+            if twin is None:
+                apart.append(way)
+            else:
+                yield self._pair(way.boxes, way, twin)
+        for way in apart:
+            for other in by_boxes.values():
+                common = [
+                    box for left in way.boxes for right in other.boxes if not is_empty(box := intersect(left, right))
+                ]
+                if common:
+                    boxes = tuple(merged(common))
+                    yield self._pair(boxes, self._at(0, way, common[0]), self._at(1, other, common[0]))
+
+    def _pair(self, boxes: tuple[Box, ...], before: WayIn, after: WayIn) -> _Pair:
+        return _Pair(boxes, after.dimensions, self._answers[0].of(before), self._answers[1].of(after))
+
+    def _at(self, side: int, way: WayIn, box: Box) -> WayIn:
+        """Return a way with the trace of a request of one of its boxes."""
+        tracer = self._tracers[side]
+        request = request_in(way.entry, way.dimensions, box, grpc=is_grpc(way.dimensions))
+        if request._replace(client_certificate=way.trace.request.client_certificate) == way.trace.request:
+            return way
+        if not tracer.knows(way.entry.gateway):
+            return way._replace(trace=way.trace._replace(request=request))
+        certificate = "client" if way.certificate else ""
+        return way._replace(trace=tracer.trace(request._replace(client_certificate=certificate)))
+
+    def _compare(self, entry: EntryPoint, pair: _Pair) -> None:
+        before, after = pair.before, pair.after
+        unknown = before.unknown or after.unknown
+        unknown = unknown or next(
+            (asked.why for side in (before, after) for asked in side.asked.values() if asked.state == "unknown"), ""
+        )
+        self._served = self._served or before.trace.rule is not None or after.trace.rule is not None
+        extensions = {binding.wanted for side in (before, after) for binding in side.trace.extensions}
+        if unknown or before.rest != after.rest or not extensions.isdisjoint(self._changed):
+            self._same = False
+        for difference in differences(before, after):
+            if difference.unknown:
+                self._doubt(entry, difference.unknown)
+            else:
+                self._gather(entry, pair, difference)
+
+    def _gather(self, entry: EntryPoint, pair: _Pair, difference: Difference) -> None:
+        by = self._reasons.of(difference, pair.before, pair.after)
+        reason = (difference.change, difference.purpose, difference.settings, tuple(who.policy for who in by))
+        gathered = self._gathered.get(reason)
+        if gathered is None:
+            partly = pair.before.denied != pair.after.denied
+            gathered = self._gathered[reason] = _Gathered(
+                RequestChange(
+                    self._sides.after.world.name,
+                    difference.change,
+                    difference.purpose,
+                    "",
+                    "",
+                    difference.settings,
+                    by,
+                    (),
+                    pair.after.trace.request,
+                    partly=partly,
+                )
+            )
+        gathered.words[difference.before, difference.after] = None
+        place = (entry, is_grpc(pair.dimensions))
+        gathered.boxes.setdefault(place, (pair.dimensions, []))[1].extend(pair.boxes)
+        routes = {trace.route.key for trace in (pair.after.trace,) if trace.route is not None}
+        routes |= {
+            self._sides.pairing.key(trace.route.key) for trace in (pair.before.trace,) if trace.route is not None
+        }
+        gathered.change = gathered.change._replace(routes=tuple(sorted({*gathered.change.routes, *routes})))
+
+    def _doubt(self, entry: EntryPoint, why: str) -> None:
+        self._unknown.setdefault(why, set()).add(entry.hosts)
+        self._same = False
+
+    def result(self, *, whole: bool) -> RequestChanges:
+        """Return what was found, what opens first."""
+        changes = [_finished(gathered) for gathered in self._gathered.values()]
+        changes.sort(key=lambda change: (_ORDER.index(change.change), change.purpose, change.routes, change.requests))
+        unknown = tuple(sorted((why, len(hosts)) for why, hosts in self._unknown.items()))
+        same = whole and self._same and self._served and not changes and not unknown
+        return RequestChanges(tuple(changes), len(self._hosts), unknown, same)
+
+
+def _of(ways: Iterable[WayIn], *, grpc: bool) -> list[WayIn]:
+    return [way for way in ways if is_grpc(way.dimensions) == grpc]
+
+
+def _is_alike(matches: tuple[Stated, Stated], old: Sequence[WayIn], new: Sequence[WayIn]) -> bool:
+    """Return whether the same matches are asked in the same order on both sides, and each rule has requests."""
+    return matches[0].order == matches[1].order and [way.boxes for way in old] == [way.boxes for way in new]
+
+
+def _finished(gathered: _Gathered) -> RequestChange:
+    """Return a change with its requests in the fewest words, hosts of which the same is said together."""
+    alike: dict[tuple[ResourceKey, str, int | None, str], list[str]] = {}
+    for (entry, _), (dimensions, boxes) in gathered.boxes.items():
+        words = in_words(dimensions, merged(boxes)) if dimensions else "every connection"
+        place = (entry.gateway, entry.scheme, entry.port, words)
+        hosts = alike.setdefault(place, [])
+        if entry.hosts not in hosts:
+            hosts.append(entry.hosts)
+    sets = tuple(
+        RequestSet(gateway, scheme, port, tuple(sorted(hosts)), words)
+        for (gateway, scheme, port, words), hosts in alike.items()
+    )
+    before, after = (
+        "; ".join(sides[:_MOST_WORDS]) + (f"; and {len(sides) - _MOST_WORDS} more" if len(sides) > _MOST_WORDS else "")
+        for sides in (list(dict.fromkeys(side)) for side in zip(*gathered.words, strict=True))
+    )
+    return gathered.change._replace(before=before, after=after, requests=sets)

@@ -1,0 +1,161 @@
+"""The hosts of which a change touches a rule, a policy, an attachment or a backend: only theirs are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+from policylint.compare.change import ContextChange
+from policylint.compare.pairing import Sides
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey
+from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import has_policies
+from policylint.reach import Door, EntryPoint, Named, doors, entries_at
+from policylint.simulation import Simulation
+from policylint.topology.hostnames import EVERY
+from policylint.topology.workloads import is_workload, pod_spec, pod_template
+from policylint.trace import Tracer
+from policylint.trace.hosts import serves
+
+_GATEWAYS = ("Gateway", "ListenerSet", "XListenerSet", "GatewayClass")
+_FILES = (("", "ConfigMap"), ("", "Secret"))
+"""Kinds that matter to requests where a listener or a BackendTLSPolicy reads them."""
+
+
+class Touched(NamedTuple):
+    """What a change touches on one side; what stands in the way of requests to a route touches the route."""
+
+    gateways: Collection[ResourceKey]
+    routes: Collection[ResourceKey]
+    everything: bool = False
+
+    def hosts(self, door: Door, named: Named) -> Iterator[str]:
+        """Yield the patterns of hosts at a door of which something is touched."""
+        whole = self.everything or door[0] in self.gateways
+        for hostname, routes in named.items():
+            if whole or not routes.isdisjoint(self.routes):
+                yield hostname
+
+
+def touched_entries(
+    sides: Sides, tracers: tuple[Tracer, Tracer], contexts: Iterable[ContextChange], changed: Collection[ResourceKey]
+) -> Iterator[EntryPoint]:
+    """Yield the entries that a change touches, those of both sides told apart alike, in names of the side after.
+
+    Args:
+        changed: the objects that differ between the sides, by their identity after, or before where they are gone.
+    """
+    listed = list(contexts)
+    named: dict[Door, dict[str, bool]] = {}
+    for tracer, translate in zip(tracers, (sides.pairing.was, _same), strict=True):
+        side = _touched(sides, tracer, translate, listed, changed)
+        for (gateway, scheme, port), hostnames in doors(tracer).items():
+            hit = set(side.hosts((gateway, scheme, port), hostnames))
+            after = gateway if tracer is tracers[1] else sides.pairing.key(gateway)
+            patterns = named.setdefault((after, scheme, port), {})
+            for hostname in hostnames:
+                patterns[hostname] = patterns.get(hostname, False) or hostname in hit
+    _place_unseen(named)
+    for door, patterns in named.items():
+        hit = {hostname for hostname, is_hit in patterns.items() if is_hit}
+        wide = [hostname for hostname in hit if not _is_exact(hostname)]
+        for entry in entries_at(door, patterns) if hit else ():
+            if entry.host in hit or any(serves(entry.host, pattern) for pattern in wide):
+                yield entry
+
+
+def _same(key: ResourceKey) -> ResourceKey:
+    return key
+
+
+def _is_exact(hostname: str) -> bool:
+    return hostname != EVERY and "*" not in hostname and "$" not in hostname and "{" not in hostname
+
+
+def _place_unseen(named: dict[Door, dict[str, bool]]) -> None:
+    """Let the hosts at a Gateway that only one side shows stand at its ports: the other side has none."""
+    for key in [door[0] for door in named if door[2] is None]:
+        seen = [door for door in named if door[0] == key and door[2] is not None and door[1] in ("http", "https")]
+        if seen:
+            patterns = named.pop((key, "http", None))
+            for door in seen:
+                for hostname, is_hit in patterns.items():
+                    named[door][hostname] = named[door].get(hostname, False) or is_hit
+
+
+def _touched(
+    sides: Sides,
+    tracer: Tracer,
+    translate: Callable[[ResourceKey], ResourceKey],
+    contexts: Iterable[ContextChange],
+    changed: Collection[ResourceKey],
+) -> Touched:
+    """Return what is touched on one side, by its own identities."""
+    simulation = tracer.simulation
+    topology = simulation.topology
+    keys: set[ResourceKey] = {translate(key) for key in changed}
+    namespaces: set[str] = set()
+    everything = False
+    for key in tuple(keys):
+        state = simulation.policies.get(key)
+        if state is not None:
+            everything = everything or tracer.admissions.hears(state.kind.implementation)
+            keys.update(node.key for target in state.targets for node in target.nodes)
+        elif key[:2] == ("", "Namespace"):
+            namespaces.add(key.name)
+        elif _matters_nearby(sides, key):
+            namespaces.add(key.namespace)
+    keys.update(binding.holder.key for binding in simulation.bindings if binding.wanted in keys)
+    for context in contexts:
+        routes = [node.key for node in context.path if node.key.kind in ROUTE_KINDS]
+        keys.add(translate(routes[-1] if routes else context.path[-1].key))
+    gateways = {
+        state.gateway.key
+        for state in topology.gateways
+        if not keys.isdisjoint((state.gateway.key, state.class_key))
+        or state.gateway.key.namespace in namespaces
+        or any(
+            listener.holder.key in keys or not keys.isdisjoint(reference.wanted for reference in listener.references)
+            for listener in tracer.listeners(state)
+        )
+    }
+    gateways.update(key for key in topology.unseen if key in keys)
+    routes_touched = {
+        state.route.key
+        for state in topology.routes
+        if state.route.key in keys
+        or state.route.key.namespace in namespaces
+        or any(backend.wanted in keys or backend.wanted.namespace in namespaces for backend in state.backends)
+    }
+    while delegating := {each.parent for each in topology.delegations if each.child in routes_touched} - routes_touched:
+        routes_touched |= delegating
+    return Touched(gateways, routes_touched, everything)
+
+
+def _matters_nearby(sides: Sides, key: ResourceKey) -> bool:
+    """Return whether an object may matter to requests that pass its namespace, other than by what names it."""
+    if not key.namespace or key.kind in ROUTE_KINDS or key.kind in _GATEWAYS or key[:2] == ("", "Service"):
+        return False
+    before, after = sides.before.world.get(sides.pairing.was(key)), sides.after.world.get(key)
+    if key[:2] in _FILES:
+        kind = (GATEWAY_GROUP, "BackendTLSPolicy")
+        return any(side.world.in_namespace(*kind, key.namespace) for side in (sides.before, sides.after))
+    if is_workload(key.group, key.kind):
+        looked_at = any(has_policies(side.world) or _has_proxies(side) for side in (sides.before, sides.after))
+        return looked_at and _seen_by_policies(before) != _seen_by_policies(after)
+    return True
+
+
+def _has_proxies(simulation: Simulation) -> bool:
+    return any(state.kind.effective_at == "workload" for state in simulation.policies.values())
+
+
+def _seen_by_policies(workload: Resource | None) -> object:
+    """Return what policies select pods by, and their ports."""
+    if workload is None:
+        return None
+    spec = pod_spec(workload)
+    containers = spec.get("containers")
+    ports = (
+        [each.get("ports") for each in containers if isinstance(each, Mapping)] if isinstance(containers, list) else []
+    )
+    return pod_template(workload).get("metadata"), spec.get("serviceAccountName"), spec.get("hostNetwork"), ports

@@ -86,14 +86,15 @@ def _meant(network: Network, key: ResourceKey) -> int:
 def _alike(network: Network) -> list[int]:
     """Return sets of ends that are in one namespace, and that no row of anybody tells apart; most are bound first."""
     universe = network.universe
-    classes = [group for direction in DIRECTIONS for group in network.classes(direction)]
+    classes = [(direction, group) for direction in DIRECTIONS for group in network.classes(direction)]
     by_namespace: dict[str, int] = {}
     for number, end in enumerate(universe.endpoints[:-2]):
         if universe.shown >> number & 1:
             by_namespace[end.namespace] = by_namespace.get(end.namespace, 0) | 1 << number
     parts = [*by_namespace.values(), universe.addresses.all]
-    cuts = {group.members for group in classes}
-    cuts |= {bits for group in classes for column in group.row for bits in (column.allowed, column.denied)}
+    cuts = {group.members for _, group in classes}
+    rows = [network.row(group.first, direction) for direction, group in classes]
+    cuts |= {bits for row in rows for column in row for bits in (column.allowed, column.denied)}
     for cut in sorted(cuts):
         parts = [piece for part in parts for piece in (part & cut, part & ~cut) if piece]
         if len(parts) > 10 * MOST_BOXES:

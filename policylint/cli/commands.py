@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from contextlib import suppress
@@ -131,7 +132,8 @@ def _flush() -> None:
 def _abandon_stdout() -> None:
     """Send the rest to nobody: stdout is closed or full, and Python would complain again when it closes it."""
     if sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with suppress(io.UnsupportedOperation):  # text that a program keeps
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(message: str) -> None:

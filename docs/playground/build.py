@@ -1,0 +1,156 @@
+"""Build the playground: one HTML page that holds policylint, Python for browsers (Pyodide) and examples.
+
+    python docs/playground/build.py --modules .venv-ci/node/node_modules playground.html
+
+The page asks no network for anything: its Content-Security-Policy allows no connection, and no script but its own. It
+works from a file as from any static host. Two compiled libraries have no build for browsers in a public index:
+google-re2 is replaced by RE2JS, which has the same syntax and takes linear time too, and rpds by plain Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import gzip
+import hashlib
+import io
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import files
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LIBRARIES = (
+    "attrs",
+    "click",
+    "jsonpatch",
+    "jsonpointer",
+    "jsonschema",
+    "jsonschema-specifications",
+    "networkx",
+    "PyYAML",
+    "referencing",
+    "ruamel.yaml",
+)
+RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip")
+EXAMPLES = {
+    "A CORS policy that takes the login away": ("envoy-gateway-shop", {"request": "GET http://shop.example.com/cart"}),
+    "Network policies under a Gateway": ("network-shop", {"tab": "trace"}),
+    "Defaults and overrides of a platform": ("kuadrant-platform", {"tab": "explain"}),
+    "A policy kind of one's own": ("own-policy", {"tab": "explain"}),
+}
+"""Title → folder of fixtures/, and how the page starts."""
+_BAD = re.compile(r"^```yaml bad[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_LICENCES = re.compile(r"(?i)(^|/)(licen[sc]e|copying|notice|authors)[^/]*$")
+
+
+def main() -> None:
+    """Write the page to the path that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--modules", type=Path, required=True, help="node_modules with pyodide and re2js")
+    parser.add_argument("page", type=Path, help="where the page is written")
+    chosen = parser.parse_args()
+    missing = [name for name in ("pyodide", "re2js") if not (chosen.modules / name).is_dir()]
+    if missing:
+        sys.exit(f"{chosen.modules} lacks {' and '.join(missing)}: npm ci --prefix .ci/npm --ignore-scripts")
+    text = page(chosen.modules)
+    chosen.page.write_text(text, encoding="utf-8")
+    print(f"{chosen.page}: {len(text) / 2**20:.1f} MiB")
+
+
+def page(modules: Path) -> str:
+    """Return the page.
+
+    Args:
+        modules: the node_modules folder with the packages pyodide and re2js.
+    """
+    parts = {name: (modules / "pyodide" / name).read_bytes() for name in RUNTIME}
+    parts["re2js.js"] = (modules / "re2js" / "build" / "index.js").read_bytes()
+    parts["libraries.zip"] = zipped(libraries())
+    parts["policylint.zip"] = zipped(own())
+    style, script = _text("page.css"), _text("page.js")
+    blocks = [_part(name, content) for name, content in parts.items()]
+    put = {
+        "/*SCRIPTS*/": _hash(script),
+        "/*STYLES*/": _hash(style),
+        "/*CSS*/": style,
+        "/*EXAMPLES*/": json.dumps(examples()).replace("<", "\\u003c"),
+        "/*WORKER*/": _text("worker.js"),
+        "/*PARTS*/": "\n".join(blocks),
+        "/*SCRIPT*/": script,
+    }
+    pieces = re.split(f"({'|'.join(map(re.escape, put))})", _text("page.html"))
+    return "".join(put.get(piece, piece) for piece in pieces)
+
+
+def examples() -> dict[str, dict[str, str]]:
+    """Return what the page can start with, by title: folders of fixtures/, and the first example of each rule page."""
+    found: dict[str, dict[str, str]] = {}
+    for title, (folder, start) in EXAMPLES.items():
+        found[title] = {"after": _files(ROOT / "fixtures" / folder), **start}
+    sides = {side: _files(ROOT / "fixtures" / "diff-example" / side) for side in ("before", "after")}
+    found["A change under review"] = {**sides, "tab": "diff"}
+    for rule in sorted((ROOT / "rules").glob("GWP*.md")):
+        example = _BAD.search(rule.read_text(encoding="utf-8"))
+        if example is not None:
+            found[rule.name[:6]] = {"after": example[1]}
+    return found
+
+
+def _files(folder: Path) -> str:
+    manifests = sorted(folder.rglob("*.yaml"))
+    return "".join(f"# file: {path.relative_to(folder)}\n{path.read_text(encoding='utf-8')}" for path in manifests)
+
+
+def own() -> Iterator[tuple[str, bytes]]:
+    """Yield policylint as a checkout has it, and what the page adds to Python, as (path, content)."""
+    yield "pyproject.toml", (ROOT / "pyproject.toml").read_bytes()
+    for folder, suffixes in (("policylint", ()), ("schemas", (".json", ".yaml")), ("rules", (".md",))):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts and (not suffixes or path.suffix in suffixes):
+                yield str(path.relative_to(ROOT)), path.read_bytes()
+    for path in sorted((HERE / "runtime").glob("*.py")):
+        yield f"runtime/{path.name}", path.read_bytes()
+
+
+def libraries() -> Iterator[tuple[str, bytes]]:
+    """Yield the libraries that are installed beside this Python, without what is compiled, with their licences."""
+    for name in LIBRARIES:
+        for file in files(name) or ():
+            parts = file.parts
+            if ".." in parts or "tests" in parts or "__pycache__" in parts:
+                continue
+            if file.suffix in (".py", ".json") or _LICENCES.search(str(file)) or file.name == "METADATA":
+                yield str(file), Path(str(file.locate())).read_bytes()
+
+
+def zipped(content: Iterator[tuple[str, bytes]]) -> bytes:
+    """Return an archive that is the same however often it is made."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:  # the page is compressed as a whole
+        for name, data in content:
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data)
+    return written.getvalue()
+
+
+def _part(name: str, content: bytes) -> str:
+    """Return an element that holds some bytes and is never run."""
+    packed = base64.b64encode(gzip.compress(content, mtime=0)).decode()
+    return f'<script type="text/plain" data-part="{name}">{packed}</script>'
+
+
+def _text(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return the text of an element as a Content-Security-Policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"use strict";
+const element = (name) => document.getElementById(name);
+const EXAMPLES = JSON.parse(element("examples").textContent);
+const TABS = ["findings", "explain", "trace", "reach", "graph", "diff"];
+const FIELDS = ["after", "before", "object", "request"];
+let tab = "findings";
+let worker, number = 0, isReady = false, timer;
+
+// What a tab asks policylint; null while something is missing.
+function command() {
+  switch (tab) {
+    case "explain": return element("object").value ? ["explain", element("object").value, "."] : null;
+    case "trace": return element("request").value ? ["trace", ...element("request").value.trim().split(/\s+/), "."] : null;
+    case "reach": return ["reach", "."];
+    case "graph": return ["graph", "--format", "svg", "."];
+    case "diff": return ["diff", "--rendered-before", "../before", "--rendered-after", "."];
+    default: return ["lint", "-o", "text", "--output", "json-v1=/findings.json", "."];
+  }
+}
+
+function ask() {
+  if (!isReady) return;
+  number += 1;
+  say("…");
+  const question = { after: element("after").value, before: element("before").value, command: command() };
+  worker.postMessage({ number, question: JSON.stringify(question) });
+}
+
+function say(text) { element("state").textContent = text; }
+
+function show(findings, printed) {
+  element("printed").textContent = printed;
+  element("findings").replaceChildren(...findings.map((finding) => {
+    const row = document.createElement("li");
+    const button = document.createElement("button");
+    button.className = finding.severity;
+    button.append(`${finding.severity} ${finding.rule}: ${finding.message} `);
+    const place = document.createElement("small");
+    place.textContent = `line ${finding.location.line}`;
+    button.append(place);
+    button.addEventListener("click", () => go(finding.location.line));
+    row.append(button);
+    return row;
+  }));
+  element("findings").hidden = !findings.length;
+  element("printed").hidden = !printed;
+  element("picture").hidden = true;
+}
+
+function go(line) {
+  const editor = element("after");
+  const lines = editor.value.split("\n");
+  const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  editor.focus();
+  editor.setSelectionRange(start, start + (lines[line - 1] || "").length);
+  editor.scrollTop = Math.max(0, (line - 6) * parseFloat(getComputedStyle(editor).lineHeight));
+}
+
+function answered({ answer, objects }) {
+  element("objects").replaceChildren(...objects.map((name) => new Option(name, name)));
+  if (!answer) {
+    show([], tab === "explain" ? `Name an object:\n${objects.join("\n")}` : "Name a request, such as GET http://shop.example.com/");
+    say("");
+    return;
+  }
+  const hasPicture = tab === "graph" && answer.code === 0;
+  URL.revokeObjectURL(element("picture").src);
+  element("picture").src = hasPicture ? URL.createObjectURL(new Blob([answer.out], { type: "image/svg+xml" })) : "";
+  show(answer.findings, hasPicture ? "" : [answer.out, answer.err].filter(Boolean).join("\n"));
+  element("picture").hidden = !hasPicture;
+  say(`exit code ${answer.code}, ${answer.milliseconds} ms`);
+  document.documentElement.dataset.answered = String(number);
+}
+
+function choose(name) {
+  tab = TABS.includes(name) ? name : "findings";
+  for (const button of document.querySelectorAll("[role=tab]")) {
+    button.setAttribute("aria-selected", String(button.dataset.tab === tab));
+  }
+  for (const label of document.querySelectorAll("#inputs label")) {
+    label.classList.toggle("shown", label.dataset.for === tab);
+  }
+  if (tab === "diff") element("former").open = true;
+  ask();
+}
+
+function load(name) {
+  const example = EXAMPLES[name];
+  if (!example) return false;
+  for (const field of FIELDS) element(field).value = example[field] || "";
+  element("example").value = name;
+  element("former").open = Boolean(example.before);
+  choose(example.tab || "findings");
+  return true;
+}
+
+// The fragment holds everything: #example=NAME, or what is in the editors, deflated.
+async function deflated(bytes, by) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(by)).arrayBuffer());
+}
+
+async function link() {
+  const state = { tab };
+  for (const field of FIELDS) if (element(field).value) state[field] = element(field).value;
+  const bytes = await deflated(new TextEncoder().encode(JSON.stringify(state)), new CompressionStream("deflate-raw"));
+  return "#state=" + btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+async function restore() {
+  const asked = location.hash.slice(1);
+  try {
+    if (asked.startsWith("state=")) {
+      const text = atob(asked.slice(6).replaceAll("-", "+").replaceAll("_", "/"));
+      const bytes = await deflated(Uint8Array.from(text, (letter) => letter.charCodeAt(0)), new DecompressionStream("deflate-raw"));
+      const state = JSON.parse(new TextDecoder().decode(bytes));
+      for (const field of FIELDS) element(field).value = typeof state[field] === "string" ? state[field] : "";
+      element("former").open = Boolean(state.before);
+      choose(state.tab);
+      return;
+    }
+  } catch (error) {
+    say("This link cannot be read.");
+  }
+  if (!load(decodeURIComponent(asked.replace(/^example=/, "")))) load(Object.keys(EXAMPLES)[0]);
+}
+
+async function parts() {
+  const found = {};
+  await Promise.all(Array.from(document.querySelectorAll("script[data-part]"), async (script) => {
+    const text = atob(script.textContent.trim());
+    const bytes = new Uint8Array(text.length);
+    for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index);
+    const whole = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+    found[script.dataset.part] = await whole.arrayBuffer();
+    script.remove();
+  }));
+  return found;
+}
+
+async function start() {
+  for (const name of Object.keys(EXAMPLES)) element("example").append(new Option(name, name));
+  element("example").addEventListener("change", () => load(element("example").value));
+  for (const button of document.querySelectorAll("[role=tab]")) {
+    button.addEventListener("click", () => choose(button.dataset.tab));
+  }
+  for (const field of FIELDS) {
+    element(field).addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 250); });
+  }
+  element("link").addEventListener("click", async () => {
+    const fragment = await link();
+    history.replaceState(null, "", fragment);
+    try {
+      await navigator.clipboard.writeText(location.href);
+      say("The link is in the clipboard.");
+    } catch (error) {
+      say("The link is in the address bar.");
+    }
+  });
+  window.addEventListener("hashchange", restore);
+  await restore();
+  say("Loading Python …");
+  const code = new Blob([element("worker").textContent], { type: "text/javascript" });
+  worker = new Worker(URL.createObjectURL(code));
+  worker.onmessage = ({ data }) => {
+    if (data.ready) {
+      isReady = true;
+      document.documentElement.dataset.ready = String(Math.round(performance.now()));
+      ask();
+    } else if (data.failure) {
+      say(`This went wrong: ${data.failure}`);
+    } else if (data.number === number) {
+      answered(data.answer);
+    }
+  };
+  worker.onerror = (event) => say(`This went wrong: ${event.message}`);
+  const found = await parts();
+  worker.postMessage({ parts: found }, Object.values(found));
+}
+
+start();

@@ -1,0 +1,196 @@
+"""The playground: policylint in a browser, in one page that asks no network for anything."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.graph.browser import Browser, installed
+from tests.hostile.test_regex import GATEWAY, ROUTE
+
+ROOT = Path(__file__).parents[2]
+PLAYGROUND = ROOT / "docs" / "playground"
+MODULES = Path(os.environ.get("POLICYLINT_NODE_MODULES", ROOT / "node_modules"))
+needs_modules = pytest.mark.skipif(
+    not (MODULES / "pyodide").is_dir() or not (MODULES / "re2js").is_dir(),
+    reason="no pyodide and re2js: `npm ci` in .ci/npm, or name its node_modules in POLICYLINT_NODE_MODULES",
+)
+needs_browser = pytest.mark.skipif(installed() is None, reason="no Chromium is installed")
+ANSWERED = "document.documentElement?.dataset.answered"
+PRINTED = "document.getElementById('printed').textContent"
+STATE = "document.getElementById('state').textContent"
+
+
+def module(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec
+    assert spec.loader
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def builder() -> ModuleType:
+    return module("playground_build", PLAYGROUND / "build.py")
+
+
+@pytest.fixture(scope="module")
+def page(builder: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("playground") / "playground.html"
+    path.write_text(builder.page(MODULES), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        found.open(page)
+        found.wait(ANSWERED, 300)
+        yield found
+
+
+def answered(browser: Browser, script: str) -> str:
+    """Return what is printed once the page has answered what a script makes it ask."""
+    before = browser.evaluate(ANSWERED)
+    browser.evaluate(script)
+    browser.wait(f"{ANSWERED} !== {before!r}", 120)
+    return str(browser.evaluate(PRINTED))
+
+
+def chosen(tab: str) -> str:
+    return f"document.querySelector('[data-tab={tab}]').click()"
+
+
+def written(field: str, text: str) -> str:
+    return (
+        f"document.getElementById({field!r}).value = {text!r};"
+        f"document.getElementById({field!r}).dispatchEvent(new Event('input'))"
+    )
+
+
+@needs_browser
+@needs_modules
+@pytest.mark.slow
+def test_the_page_answers_as_the_command_line_does(browser: Browser, page: Path) -> None:
+    assert "error[GWP201]: HTTPRoute shop/checkout loses jwt" in browser.evaluate(PRINTED)
+    rows = browser.evaluate("[...document.querySelectorAll('#findings button')].map(row => row.textContent)")
+    assert [row.partition(":")[0] for row in rows] == ["error GWP201", "error GWP101"]
+    browser.evaluate("document.querySelector('#findings button').click()")
+    editor = "const after = document.getElementById('after');"
+    assert (
+        browser.evaluate(f"{editor} after.value.slice(after.selectionStart, after.selectionEnd)")
+        == "      name: checkout"
+    )
+    assert "ways in" in answered(browser, chosen("reach"))
+    browser.evaluate(chosen("explain"))
+    assert "jwt" in answered(browser, written("object", "HTTPRoute/shop/cart"))
+    browser.evaluate(chosen("trace"))
+    assert "Result: reaches shop/cart" in answered(browser, written("request", "GET https://shop.example.com/cart"))
+    answered(browser, chosen("graph"))
+    assert browser.wait("document.getElementById('picture').naturalWidth", 30) > 300
+    asked = [address for address in browser.requests if not address.startswith("blob:")]
+    assert asked == [page.as_uri()], "nothing leaves the browser, and nothing comes from elsewhere"
+    assert browser.said == []
+
+
+@needs_browser
+@needs_modules
+@pytest.mark.slow
+def test_examples_of_rules_regular_expressions_and_broken_text(browser: Browser) -> None:
+    assert "GWP305" in answered(browser, "location.hash = '#example=GWP305'")
+    expressions = {"/a(?=b)": "no expression of RE2", "/a+": "Result: reaches shop/shop"}
+    answered(browser, chosen("trace") + ";" + written("request", "GET http://h/aa"))
+    for pattern, words in expressions.items():
+        matches = f"[{{path: {{type: RegularExpression, value: '{pattern}'}}}}]"
+        assert words in answered(browser, written("after", GATEWAY + ROUTE.replace("MATCHES", matches)))
+    answered(browser, chosen("findings"))
+    assert "GWP910" in answered(browser, written("after", "spec: [\n"))
+    assert "went wrong" not in browser.evaluate(STATE)
+
+
+@needs_browser
+@needs_modules
+@pytest.mark.slow
+def test_a_link_holds_the_state(browser: Browser) -> None:
+    browser.evaluate("location.hash = '#example=A%20change%20under%20review'")
+    browser.wait("document.querySelector('[data-tab=diff]').ariaSelected === 'true'")
+    link = browser.evaluate("link()")
+    manifests = browser.evaluate("[document.getElementById('after').value, document.getElementById('before').value]")
+    browser.evaluate("location.hash = '#example=GWP101'")
+    browser.wait("document.querySelector('[data-tab=findings]').ariaSelected === 'true'")
+    printed = answered(browser, f"location.hash = {link!r}")
+    assert "loses" in printed or "- jwt" in printed
+    restored = browser.evaluate("[document.getElementById('after').value, document.getElementById('before').value]")
+    assert restored == manifests
+    browser.evaluate("location.hash = '#state=nonsense'")
+    browser.wait(f"{STATE} !== ''")
+
+
+@needs_modules
+def test_the_page_allows_no_script_but_its_own_and_no_connection(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    policy = text.partition('Content-Security-Policy" content="')[2].partition('"')[0]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "connect-src" not in policy
+    assert "unsafe-inline" not in policy
+    assert len(text) < 13 * 2**20
+
+
+@needs_modules
+def test_the_page_is_the_same_whenever_it_is_built(builder: ModuleType, page: Path) -> None:
+    assert builder.page(MODULES) == page.read_text(encoding="utf-8")
+
+
+def test_every_rule_has_an_example_in_the_page(builder: ModuleType) -> None:
+    rules = {path.name[:6] for path in (ROOT / "rules").glob("GWP*.md")}
+    assert rules - set(builder.examples()) == set()
+
+
+def test_the_plain_collections_do_what_the_compiled_ones_do() -> None:
+    import rpds
+
+    plain = module("plain_rpds", PLAYGROUND / "runtime" / "rpds.py")
+
+    def done(library: Any) -> list[object]:
+        numbers = library.HashTrieMap({"a": 1}).insert("b", 2)
+        letters = library.HashTrieSet(["x"]).insert("y")
+        listed = library.List([1, 2]).push_front(0)
+        return [
+            dict(numbers.items()),
+            dict(numbers.remove("a").items()),
+            dict(numbers.discard("none").update({"c": 3}).items()),
+            dict(library.HashTrieMap.convert({"k": "v"}).items()),
+            sorted(letters.update(["z"])),
+            list(listed),
+            list(listed.rest),
+            listed.first,
+            list(library.List(1, 2)),
+            len(numbers),
+        ]
+
+    assert done(plain) == done(rpds)
+
+
+def test_files_of_the_editor_keep_their_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bridge = module("playground_bridge", PLAYGROUND / "runtime" / "bridge.py")
+    monkeypatch.setattr(bridge, "HOME", tmp_path)
+    monkeypatch.setattr(bridge, "FINDINGS", tmp_path / "findings.json")
+    bridge.write("manifests", "# file: a/one.yaml\na: 1\n# file: ../../two.yaml\nb: 2\n")
+    assert (tmp_path / "manifests" / "a" / "one.yaml").read_text() == "\na: 1\n"
+    assert (tmp_path / "manifests" / "two.yaml").read_text() == "\n\n\nb: 2\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["manifests"], "nothing is written outside"
+    bridge.write("manifests", "a: 1\n")
+    assert [path.name for path in (tmp_path / "manifests").iterdir()] == ["manifests.yaml"]
+    monkeypatch.chdir(tmp_path)
+    printed = bridge.ran(["--version"])
+    assert printed["code"] == 0
+    assert printed["out"].startswith("policylint ")
+    assert sys.stdout is not None

@@ -2,148 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from policylint.checks.kit.client_addresses import (
+    DECIDING,
+    DETECTING,
+    NGINX,
+    Believed,
+    decided_by_snippet,
+    in_mesh,
+    of_nginx,
+)
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.mesh_policies import AUTHORIZATION, is_dry_run
 from policylint.documents import Pointer
-from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
+from policylint.topology.ancestry import gateways_above
+from policylint.topology.graph import whole
 
 RULE = "GWP307"
-_EVERYONE = "every sender is trusted, so the first address of X-Forwarded-For counts"
-_PROXY_HEADER = "whoever connects may send a PROXY header of its own, with any address"
-_PAST_PROXIES = "who reaches the Gateway past these proxies writes X-Forwarded-For itself"
-
-
-class Trust(NamedTuple):
-    """What a listener believes of a client's address.
-
-    Args:
-        pointer: of the setting, below the spec of the ClientTrafficPolicy.
-        why: how somebody forges an address.
-        certain: whether every client can, or only one that does not come through the proxies that are counted on.
-    """
-
-    pointer: Pointer
-    why: str
-    certain: bool
+_LIMITS = ("gateway.nginx.org", "RateLimitPolicy")
 
 
 class AddressRule(NamedTuple):
-    """A rule on addresses, on a listener that believes them."""
+    """A rule on addresses, at a proxy that believes them.
+
+    Args:
+        rule: where it is written, in which object, `holder`.
+        subject: the route, or the proxy itself, to which it applies.
+        is_limit: whether it counts requests by address, and keeps nobody out.
+    """
 
     rule: Location
     holder: ResourceKey
-    route: ResourceKey
+    subject: ResourceKey
+    is_limit: bool = False
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    trusting: dict[Node, tuple[Effective, Trust]] = {}
-    for group in simulation.groups:
-        detect = _DETECTING.get((group.kind.group, group.kind.kind))
-        trust = detect(group.effective.spec) if detect is not None else None
-        if trust is not None:
-            trusting.update({context[-1]: (group.effective, trust) for context in group.contexts()})
+    folded: dict[tuple[ResourceKey, Pointer, ResourceKey], tuple[Believed, AddressRule]] = {}
+    for believed, use in (*_at_gateways(simulation), *_in_mesh(simulation)):
+        folded.setdefault((believed.owner.key, believed.place.pointer, use.holder), (believed, use))
+    for believed, use in folded.values():
+        yield _finding(believed, use)
+
+
+def _at_gateways(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
+    """Yield the rules on addresses for routes, each with what is believed of these where they come in."""
+    trusting = _trusting(simulation)
     if not trusting:
         return
-    folded: dict[tuple[ResourceKey, Pointer, ResourceKey], tuple[Resource, Effective, Trust, AddressRule]] = {}
     for group in simulation.groups:
-        decide = _DECIDING.get((group.kind.group, group.kind.kind))
+        decide = DECIDING.get((group.kind.group, group.kind.kind))
         pointer = decide(group.effective.spec) if decide is not None else ()
         rule = _owner(group.effective, pointer) if pointer else None
         if rule is None:
             continue
+        place = _place(group.effective, rule, pointer)
         for context in group.contexts():
             route = next((node.key for node in context if node.key.kind.endswith("Route")), None)
-            for node in context:
+            for node in context if route is not None else ():
                 if node in trusting and route is not None:
-                    effective, trust = trusting[node]
-                    owner = _owner(effective, trust.pointer)
-                    if owner is not None:
-                        use = AddressRule(_place(group.effective, rule, pointer), rule.key, route)
-                        folded.setdefault((owner.key, trust.pointer, rule.key), (owner, effective, trust, use))
-    for owner, effective, trust, use in folded.values():
-        yield _finding(owner, _place(effective, owner, trust.pointer), trust, use)
+                    is_limit = (group.kind.group, group.kind.kind) == _LIMITS
+                    yield trusting[node], AddressRule(place, rule.key, route, is_limit)
+    for binding in simulation.bindings:
+        snippets = binding.resolution.resource
+        pointer = decided_by_snippet(snippets.spec) if snippets is not None and binding.wanted[:2] == NGINX else ()
+        if snippets is not None and pointer:
+            for gateway in map(whole, gateways_above(simulation.topology, binding.holder.key)):
+                if gateway in trusting:
+                    rule_place = snippets.location("spec", *pointer)
+                    yield trusting[gateway], AddressRule(rule_place, snippets.key, binding.holder.key)
 
 
-def _trusts_everyone(ranges: object) -> int | None:
-    """Return the index of a range of addresses that leaves none out, None without one."""
-    return next((index for index, entry in enumerate(sequence(ranges)) if text(entry).endswith("/0")), None)
+def _trusting(simulation: Simulation) -> dict[Node, Believed]:
+    """Return the listeners, and of NGINX the Gateways, that believe what can be forged."""
+    trusting: dict[Node, Believed] = {}
+    for group in simulation.groups:
+        detect = DETECTING.get((group.kind.group, group.kind.kind))
+        trust = detect(group.effective.spec) if detect is not None else None
+        owner = None if trust is None else _owner(group.effective, trust.pointer)
+        if trust is not None and owner is not None:
+            believed = Believed(owner, _place(group.effective, owner, trust.pointer), trust)
+            trusting.update({context[-1]: believed for context in group.contexts()})
+    return trusting | of_nginx(simulation)
 
 
-def _of_envoy_gateway(spec: Mapping[str, Any]) -> Trust | None:
-    """Return why a listener's client addresses can be forged, the surest reason first; None where they cannot.
-
-    Source: Envoy Gateway api/v1alpha1/clienttrafficpolicy_types.go: ClientIPDetectionSettings, ProxyProtocolSettings.
-    """
-    detection = mapping(spec.get("clientIPDetection"))
-    forwarded = mapping(detection.get("xForwardedFor"))
-    place: Pointer = ("clientIPDetection", "xForwardedFor")
-    everyone = _trusts_everyone(forwarded.get("trustedCIDRs"))
-    if everyone is not None:
-        return Trust((*place, "trustedCIDRs", everyone), _EVERYONE, certain=True)
-    if mapping(spec.get("proxyProtocol")).get("optional") is True:
-        return Trust(("proxyProtocol", "optional"), _PROXY_HEADER, certain=True)
-    if _is_positive(forwarded.get("numTrustedHops")):
-        return Trust((*place, "numTrustedHops"), _PAST_PROXIES, certain=False)
-    if detection.get("customHeader"):
-        why = "who reaches the Gateway past the proxy that sets it writes this header itself"
-        return Trust(("clientIPDetection", "customHeader", "name"), why, certain=False)
-    return None
-
-
-def _of_kgateway(spec: Mapping[str, Any]) -> Trust | None:
-    """Return the same of a ListenerPolicy; where ports have settings of their own, nothing is said.
-
-    Source: kgateway's CRD of ListenerPolicy: useRemoteAddress, xffTrustedCIDRs, xffNumTrustedHops, proxyProtocol.
-    """
-    if spec.get("perPort"):
-        return None
-    default = mapping(spec.get("default"))
-    http = mapping(default.get("httpSettings"))
-    everyone = _trusts_everyone(http.get("xffTrustedCIDRs"))
-    if everyone is not None:
-        return Trust(("default", "httpSettings", "xffTrustedCIDRs", everyone), _EVERYONE, certain=True)
-    if mapping(default.get("proxyProtocol")).get("allowRequestsWithoutProxyProtocol") is True:
-        return Trust(("default", "proxyProtocol", "allowRequestsWithoutProxyProtocol"), _PROXY_HEADER, certain=True)
-    if _is_positive(http.get("xffNumTrustedHops")):
-        return Trust(("default", "httpSettings", "xffNumTrustedHops"), _PAST_PROXIES, certain=False)
-    if http.get("useRemoteAddress") is False and not http.get("xffTrustedCIDRs"):
-        why = "the last address of X-Forwarded-For counts, which who connects writes"
-        return Trust(("default", "httpSettings", "useRemoteAddress"), why, certain=True)
-    return None
-
-
-def _is_positive(number: object) -> bool:
-    return isinstance(number, int) and number > 0
-
-
-def _client_cidrs(spec: Mapping[str, Any]) -> Pointer:
-    """Return where the first rule is that lets in, or keeps out, by the address alone; () without one."""
-    for index, rule in enumerate(sequence(mapping(spec.get("authorization")).get("rules"))):
-        principal = mapping(mapping(rule).get("principal"))
-        if principal.get("clientCIDRs") and not principal.get("jwt"):
-            return ("authorization", "rules", index, "principal", "clientCIDRs")
-    return ()
-
-
-def _acl(spec: Mapping[str, Any]) -> Pointer:
-    return ("acl", "rules") if mapping(spec.get("acl")).get("rules") else ()
-
-
-_DETECTING: dict[tuple[str, str], Callable[[Mapping[str, Any]], Trust | None]] = {
-    ("gateway.envoyproxy.io", "ClientTrafficPolicy"): _of_envoy_gateway,
-    ("gateway.kgateway.dev", "ListenerPolicy"): _of_kgateway,
-}
-"""Kinds that say how listeners find the address of a client."""
-_DECIDING: dict[tuple[str, str], Callable[[Mapping[str, Any]], Pointer]] = {
-    ("gateway.envoyproxy.io", "SecurityPolicy"): _client_cidrs,
-    ("gateway.kgateway.dev", "TrafficPolicy"): _acl,
-}
-"""Kinds that decide by that address."""
+def _in_mesh(simulation: Simulation) -> Iterator[tuple[Believed, AddressRule]]:
+    """Yield the rules of Istio's AuthorizationPolicies on addresses that X-Forwarded-For says."""
+    for group in simulation.groups:
+        if (group.kind.group, group.kind.kind) != AUTHORIZATION:
+            continue
+        for attachment in group.effective.stack:
+            policy = attachment.policy
+            for context in group.contexts() if not is_dry_run(policy) else ():
+                for believed, rule in in_mesh(simulation, policy, context[-1].key):
+                    yield believed, AddressRule(rule, policy.key, context[-1].key)
 
 
 def _owner(effective: Effective, pointer: Pointer) -> Resource | None:
@@ -161,20 +118,18 @@ def _place(effective: Effective, policy: Resource, pointer: Pointer) -> Location
     return policy.location(*prefix, *pointer)
 
 
-def _finding(owner: Resource, place: Location, trust: Trust, use: AddressRule) -> Finding:
-    help_ = (
-        "fix: trust only the addresses of the proxies in front (`trustedCIDRs`, `xffTrustedCIDRs`), "
-        "or require what no header can say: a login, a client certificate"
-    )
+def _finding(believed: Believed, use: AddressRule) -> Finding:
+    trust = believed.trust
+    verb = "counts requests" if use.is_limit else "is guarded"
     return Finding(
         RULE,
         "warning" if trust.certain else "note",
-        f"{use.route} is guarded by client addresses that {'clients' if trust.certain else 'some clients'} can forge",
-        place,
-        resources=(owner.key, use.holder, use.route),
+        f"{use.subject} {verb} by client addresses that {'clients' if trust.certain else 'some clients'} can forge",
+        believed.place,
+        resources=(believed.owner.key, use.holder, use.subject),
         label=trust.why,
-        related=(Related(f"{use.holder} decides by them", use.rule),),
-        help=(help_,),
+        related=() if believed.owner.key == use.holder else (Related(f"{use.holder} decides by them", use.rule),),
+        help=(f"fix: {trust.fix}",),
         confidence="certain" if trust.certain else "assumed",
         ground="" if trust.certain else trust.why,
         field=path(trust.pointer),

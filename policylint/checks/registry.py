@@ -59,6 +59,12 @@ def some_target(condition: Callable[[Target], bool]) -> Need:
     return some_policy(lambda policy: any(map(condition, policy.targets)))
 
 
+def decided_by_address(simulation: Simulation) -> bool:
+    """Return whether anything may find out a client's address, or decide by it."""
+    detecting = of_kind("ClientTrafficPolicy", "ListenerPolicy", "AuthorizationPolicy")
+    return detecting(simulation) or any(binding.wanted.kind == "NginxProxy" for binding in simulation.bindings)
+
+
 def lost_settings(simulation: Simulation) -> bool:
     """Need a setting that another policy replaced."""
     return any(group.effective.lost for group in simulation.groups)
@@ -168,7 +174,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP304": RuleEntry("protection_weakened", runs="on changes", where="policylint.compare.protection.settings"),
     "GWP305": RuleEntry("jwt_not_required", of_kind("RequestAuthentication")),
     "GWP306": RuleEntry("host_match_without_port", of_kind("AuthorizationPolicy")),
-    "GWP307": RuleEntry("forgeable_client_address", of_kind("ClientTrafficPolicy", "ListenerPolicy")),
+    "GWP307": RuleEntry("forgeable_client_address", decided_by_address),
     "GWP401": RuleEntry("parent_not_found"),
     "GWP402": RuleEntry("parent_section_not_found"),
     "GWP403": RuleEntry("route_not_allowed"),

@@ -1,4 +1,4 @@
-"""GWP108, 207, 209, 301, 303 and 408 beyond the examples of their pages."""
+"""GWP108, 207, 209, 301, 303, 307 and 408 beyond the examples of their pages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.workspace import open_workspace
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, lint, only, policy, rules
 from tests.worlds import GATEWAY_API, gateway_class
@@ -229,3 +230,128 @@ def test_addresses_that_clients_of_kgateway_can_forge(tmp_path: Path, settings: 
     world = (gateway_class("envoy", "kgateway.dev/kgateway"), GATEWAY, SERVICE, route("a"), listener, allowed)
     found = [said for said in lint(tmp_path, *world) if said.rule == "GWP307"]
     assert [f"{said.severity} {said.confidence}" for said in found] == ([expected] if expected else [])
+
+
+SNIPPETS = 'snippets: [{context: http.server.location, value: "%s"}]'
+ALLOWED = SNIPPETS % "allow 10.0.0.0/8; deny all;"
+EVERYONE = "trustedAddresses: [{type: CIDR, value: 10.0.0.0/8}, {type: CIDR, value: 0.0.0.0/0}]"
+LIMIT = "rateLimit: {local: {rules: [{key: %s, rate: 5r/s, zoneSize: 10m}]}}"
+
+
+def nginx_proxy(name: str, rewriting: str) -> str:
+    return f"""
+apiVersion: gateway.nginx.org/v1alpha2
+kind: NginxProxy
+metadata: {{name: {name}, namespace: infra}}
+spec: {{rewriteClientIP: {{{rewriting}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("of_class", "of_gateway", "expected"),
+    [
+        (f"mode: XForwardedFor, setIPRecursively: true, {EVERYONE}", "", "warning certain"),
+        (f"mode: XForwardedFor, {EVERYONE}", "", "warning certain"),
+        (f"mode: ProxyProtocol, {EVERYONE}", "", "note assumed"),
+        ("mode: XForwardedFor, trustedAddresses: [{type: CIDR, value: 10.0.0.0/8}]", "", ""),
+        ("", f"mode: XForwardedFor, {EVERYONE}", "warning certain"),
+        (f"mode: ProxyProtocol, {EVERYONE}", "mode: XForwardedFor", "warning certain"),
+        (f"mode: XForwardedFor, {EVERYONE}", "trustedAddresses: [{type: IPAddress, value: 10.1.2.3}]", ""),
+    ],
+)
+def test_addresses_that_clients_of_nginx_can_forge(
+    tmp_path: Path, of_class: str, of_gateway: str, expected: str
+) -> None:
+    reference = "parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: %s%s}"
+    own_class = gateway_class(
+        "envoy", "gateway.nginx.org/nginx-gateway-controller", reference % ("all", ", namespace: infra")
+    )
+    gateway = GATEWAY.replace("spec:\n", f"spec:\n  infrastructure: {{{reference % ('own', '')}}}\n")
+    group, on_gateway, on_route = (
+        "gateway.nginx.org/v1alpha1",
+        f"Gateway.{GATEWAY_API}/edge",
+        f"HTTPRoute.{GATEWAY_API}/a",
+    )
+    filtered = f"""
+apiVersion: {group}
+kind: SnippetsFilter
+metadata: {{name: office, namespace: shop}}
+spec: {{{ALLOWED}}}
+"""
+    limit = LIMIT % "$binary_remote_addr"
+    reference = "extensionRef: {group: gateway.nginx.org, kind: SnippetsFilter, name: office}"
+    through_filter = f"filters: [{{type: ExtensionRef, {reference}}}], backendRefs: [{{name: checkout, port: 8080}}]"
+    deciding = (
+        (route("a"), worlds.policy(group, "SnippetsPolicy", "office", on_gateway, ALLOWED, "infra")),
+        (route("a"), worlds.policy(group, "RateLimitPolicy", "slow", on_route, limit, "shop")),
+        (route("a", through_filter), filtered),
+    )
+    proxies = (nginx_proxy("all", of_class), nginx_proxy("own", of_gateway))
+    for own in deciding:
+        found = [said for said in lint(tmp_path, own_class, *proxies, gateway, SERVICE, *own) if said.rule == "GWP307"]
+        assert [f"{said.severity} {said.confidence}" for said in found] == ([expected] if expected else [])
+    for settings, kind in ((SNIPPETS % "deny all;", "SnippetsPolicy"), (LIMIT % "$http_x_user", "RateLimitPolicy")):
+        other = worlds.policy(group, kind, "other", on_gateway, settings, "infra")
+        assert "GWP307" not in rules(lint(tmp_path, own_class, *proxies, gateway, SERVICE, route("a"), other))
+
+
+REMOTE = "rules: [{from: [{source: {remoteIpBlocks: [10.0.0.0/8]%s}}]}]"
+TOPOLOGY = 'infrastructure: {annotations: {proxy.istio.io/config: \'{"gatewayTopology": {"numTrustedProxies": %s}}\'}}'
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule", "in_mesh_config", "expected"),
+    [
+        (TOPOLOGY % 1, REMOTE % "", 0, ["Gateway infra/edge"]),
+        (TOPOLOGY % 1, "rules: [{when: [{key: remote.ip, values: [10.0.0.0/8]}]}]", 0, ["Gateway infra/edge"]),
+        (TOPOLOGY % 0, REMOTE % "", 2, []),
+        ("infrastructure: {}", REMOTE % "", 2, ["Gateway infra/edge"]),
+        ("infrastructure: {}", REMOTE % "", 0, []),
+        (TOPOLOGY % 1, REMOTE % ", principals: [a/ns/b/sa/c]", 0, []),
+        (TOPOLOGY % 1, REMOTE.replace("10.0.0.0/8", "0.0.0.0/0") % "", 0, []),
+        (TOPOLOGY % 1, REMOTE.replace("remoteIpBlocks", "ipBlocks") % "", 0, []),
+        (TOPOLOGY.replace('{"gate', '["gate') % 1, REMOTE % "", 0, []),
+    ],
+)
+def test_addresses_that_some_clients_of_istio_can_forge(
+    tmp_path: Path, settings: str, rule: str, in_mesh_config: int, expected: list[str]
+) -> None:
+    gateway = GATEWAY.replace("spec:\n", f"spec:\n  {settings}\n")
+    target = f"targetRefs: [{{group: {GATEWAY_API}, kind: Gateway, name: edge}}]"
+    allowed = f"""
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {{name: office, namespace: infra}}
+spec: {{{target}, {rule}}}
+"""
+    world = (gateway_class("envoy", "istio.io/gateway-controller"), gateway, SERVICE, route("a"), allowed)
+    (tmp_path / "all.yaml").write_text("---\n".join(world))
+    opened = open_workspace([str(tmp_path / "all.yaml")], settings={"istio": {"numTrustedProxies": in_mesh_config}})
+    found = [finding for finding in opened.findings() if finding.rule == "GWP307"]
+    assert [str(finding.resources[-1]) for finding in found] == expected
+    assert all((finding.severity, finding.confidence) == ("note", "assumed") for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("labels", "forged"),
+    [("app: a", ["Deployment shop/a"]), ("app: a, istio: ingressgateway", [])],
+    ids=["a sidecar", "a gateway"],
+)
+def test_a_sidecar_takes_the_address_from_a_header(tmp_path: Path, labels: str, forged: list[str]) -> None:
+    workload = f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: a, namespace: shop}}
+spec:
+  selector: {{matchLabels: {{app: a}}}}
+  template: {{metadata: {{labels: {{{labels}}}}}, spec: {{containers: []}}}}
+"""
+    allowed = f"""
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {{name: office, namespace: shop}}
+spec: {{selector: {{matchLabels: {{app: a}}}}, {REMOTE % ""}}}
+"""
+    (tmp_path / "all.yaml").write_text(f"{workload}---\n{allowed}")
+    found = [finding for finding in open_workspace([str(tmp_path / "all.yaml")]).findings() if finding.rule == "GWP307"]
+    assert [str(finding.resources[-1]) for finding in found] == forged

@@ -3,12 +3,13 @@
 Where neither Flux, Argo CD nor kustomize says what is deployed together (`k8s/{dev,test,prod}`, the labs of a tutorial,
 examples side by side), two directories that hold an object of one identity are two answers to one question. Each is an
 environment of its own; what lies outside of them belongs to all. So are the directories in one that is called `labs`,
-`demos` or the like, whatever they hold.
+`demos` or the like, whatever they hold, and the numbered steps of a tutorial of which some write the same object.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -20,6 +21,7 @@ DEFAULT = "default"
 """The environment of plain files that nothing sets apart."""
 LIMIT = 50
 """Environments at most: more are one environment, as if nothing were written twice."""
+_NUMBERED = re.compile(r"(\d{1,3})[-_.]")
 MAX_OBJECTS, _TIMES = 20_000, 4
 """Objects of all environments together, at most: so many, and each object of the tree so many times. What would be more
 is one environment, too: objects that all alternatives share are judged once for each of them."""
@@ -59,17 +61,19 @@ def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], boo
         for file in owners:
             rivals[file].add(key)
     every_file = {resource.document.file for resource in resources}
-    variants = _variants(every_file, _contested(repeated.values()) | lessons(every_file).keys())
+    contested = _contested(repeated.values())
+    contested |= _series(resources, rivals, contested)
+    variants = _variants(every_file, contested | lessons(every_file).keys())
     if not variants or len(variants) > LIMIT:
         return []
     common = os.path.commonpath(variants) if len(variants) > 1 else os.path.dirname(*variants)
     names = {os.path.relpath(directory, common or None): own for directory, own in variants.items()}
     shared = every_file.difference(*variants.values())
-    contested = {file: rivals[file] for file in shared & rivals.keys()}
+    undecided = {file: rivals[file] for file in shared & rivals.keys()}
     worlds = {}
     for name, own in names.items():
         written: set[ResourceKey] = set().union(*(rivals[file] for file in own & rivals.keys()))
-        worlds[name] = own | shared.difference(file for file, keys in contested.items() if not keys.isdisjoint(written))
+        worlds[name] = own | shared.difference(file for file, keys in undecided.items() if not keys.isdisjoint(written))
     if any(not shared <= files for files in worlds.values()):
         worlds[DEFAULT] = shared
     sizes = Counter(resource.document.file for resource in resources)
@@ -97,6 +101,44 @@ def _contested(rivalling: Iterable[set[str]]) -> set[str]:
             below.update(_directories(file))
         contested.update(place for place, held in below.items() if place and held < below[_directory(place)])
     return contested
+
+
+def _series(
+    resources: Sequence[Resource], rivals: Mapping[str, set[ResourceKey]], contested: Collection[str]
+) -> set[str]:
+    """Return the steps of each tutorial: numbered directories beside contested ones (`01-hello`, `02-tls`), where most
+    of them have an object of the kind that two of them write twice, so that each is complete in itself.
+
+    A step of the number 0 sets up what the others need; it is none. Nor is any where all of them would be too many.
+
+    Args:
+        rivals: the objects that a file and another one write, by file.
+        contested: see `_contested`.
+    """
+    kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for file, keys in rivals.items():
+        for place in _directories(file):
+            if place in contested and _number(place) is not None:
+                kinds[_directory(place)].update((key.group, key.kind) for key in keys)
+    steps: dict[str, dict[str, set[tuple[str, str]]]] = {above: defaultdict(set) for above in kinds}
+    for resource in resources if steps else ():
+        for place in _directories(resource.document.file):
+            if _directory(place) in steps and _number(place) is not None:
+                steps[_directory(place)][place].add((resource.key.group, resource.key.kind))
+    series = {
+        place
+        for above, held in steps.items()
+        if any(2 * sum(kind in own for own in held.values()) > len(held) for kind in kinds[above])
+        for place in held
+        if _number(place)
+    }
+    return series if len(series.union(contested)) <= LIMIT else set()
+
+
+def _number(directory: str) -> int | None:
+    """Return the number that the name of a directory begins with, None where it has none."""
+    written = _NUMBERED.match(directory.rpartition("/")[2])
+    return None if written is None else int(written[1])
 
 
 def _variants(files: Iterable[str], contested: Collection[str]) -> dict[str, set[str]]:

@@ -183,3 +183,44 @@ def test_a_parent_that_no_alternative_has_is_unknown_and_a_misspelt_one_is_missi
         workspace = tree(tmp_path, {**files, "labs/one/route.yaml": route, "labs/one/service.yaml": SERVICE})
         found = [finding for finding in workspace.findings() if finding.rule == "GWP401"]
         assert [finding.confidence for finding in found] == [confidence]
+
+
+def own(name: str) -> dict[str, str]:
+    """A Gateway and a route on it, by file."""
+    gateway, route = GATEWAY.format(listener="http"), ROUTE.format(section="")
+    return {
+        "gateway.yaml": gateway.replace("name: edge", f"name: {name}"),
+        "route.yaml": route.replace("name: edge", f"name: {name}").replace(
+            "name: checkout, name", f"name: {name}, name"
+        ),
+    }
+
+
+def test_numbered_steps_of_a_tutorial_are_environments(tmp_path: Path) -> None:
+    """Two of them write the same Gateway, and all of them have one: each is complete, on top of step 0."""
+    steps = {"01-hello": "hello", "02-tls": "tls", "03-grpc": "grpc", "04-hello-again": "hello"}
+    files = {
+        f"lessons/{step}/manifests/{file}": text for step, name in steps.items() for file, text in own(name).items()
+    }
+    workspace = tree(tmp_path, {**files, "lessons/00-setup/service.yaml": SERVICE, "lessons/namespace.yaml": NAMESPACE})
+    assert names(workspace) == list(steps)
+    for simulation in workspace.simulations:
+        held = sorted(key.kind for key in simulation.world.resources)
+        assert held == ["Gateway", "HTTPRoute", "Namespace", "Service"]
+    assert loud(workspace) == []
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param({"03-apps/route.yaml": ROUTE.format(section=""), "04-policies/service.yaml": SERVICE}, id="parts"),
+        pytest.param(
+            {f"{number}-x/{file}": text for number in range(60) for file, text in own(f"x{number}").items()},
+            id="too many",
+        ),
+    ],
+)
+def test_numbered_parts_of_one_installation_stay_together(tmp_path: Path, others: dict[str, str]) -> None:
+    """What is written twice is apart; what comes after it in the same order is not."""
+    gateways = {f"{step}/gateway.yaml": GATEWAY.format(listener="http") for step in ("01-edge", "02-edge")}
+    assert names(tree(tmp_path, {**gateways, **others})) == ["01-edge", "02-edge"]

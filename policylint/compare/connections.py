@@ -83,11 +83,14 @@ def _both(sides: Sides) -> _Both | None:
         for key, text in specs[0].keys() | specs[1].keys()
         if _rules(specs[0].get((key, text))) != _rules(specs[1].get((key, text)))
     )
+    known = [network.universe.facts for network in (former, latter)]
+    if known[0].idle != known[1].idle:  # each policy acts, or ceases to act
+        changed |= {policy.key for network in (former, latter) for policy in network.policies}
     spaces = [
         {end.namespace: world.namespace_labels(end.namespace) for end in roster.values() if end.is_pod}
         for world, roster in zip(worlds, rosters, strict=True)
     ]
-    if not changed and _bare(rosters[0]) == _bare(rosters[1]) and spaces[0] == spaces[1]:
+    if not changed and known[0] == known[1] and _bare(rosters[0]) == _bare(rosters[1]) and spaces[0] == spaces[1]:
         return None
     names = [*rosters[0], *(name for name in rosters[1] if name not in rosters[0])]
     networks = []

@@ -131,12 +131,32 @@ def _settings(content: Mapping[str, Any], places: Positions | None, file: str, d
         assume=tuple(content.get("assume", ())),
         kinds=tuple(content.get("kinds", ())),
         implementations=content.get("implementations", {}),
+        network=_network(content.get("network", {}), places, file),
         locked=tuple(content.get("locked", ())),
         baseline=place(content["baseline"], "baseline") if "baseline" in content else "",
         render=(content["render"] or "off") if "render" in content else "",
         snapshot=place(content["snapshot"], "snapshot") if "snapshot" in content else "",
         places=places,
     )
+
+
+def _network(stated: Mapping[str, Any], places: Positions | None, file: str) -> Mapping[str, Any]:
+    """Return the facts on the network.
+
+    Raises:
+        ConfigError: what stands for addresses is no CIDR.
+    """
+    from ipaddress import ip_network
+
+    for name in ("pods", "nodes"):
+        for number, written in enumerate(stated.get(name, ())):
+            try:
+                ip_network(written, strict=False)
+            except ValueError:
+                pointer = ("network", name, number)
+                at = file if places is None else ":".join(map(str, (file, *places.position(pointer))))
+                raise ConfigError(f"{at}: {written!r} is no CIDR") from None
+    return stated
 
 
 def _ignore(entry: Mapping[str, Any], index: int) -> Ignore:

@@ -35,7 +35,8 @@ def facts(subject: Subject) -> Iterator[Fact]:
 def _of_policy(network: Network, status: NetworkStatus) -> Iterator[Fact]:
     policy = network.policies[status.numbers[0]]
     by = f" by {leading(status.by, _MOST)}" if status.by else ""
-    why = f": {policy.refused}" if policy.refused else ""
+    reason = policy.refused or network.universe.facts.idle
+    why = f": {reason}" if reason else ""
     yield Fact("status", f"{status.verdict}{by}{why}", status.verdict in _BAD)
     if policy.refused:
         return
@@ -79,6 +80,8 @@ def _rule(network: Network, status: NetworkStatus, state: RuleState) -> str:
 
 
 def _of_workload(network: Network, subject: int) -> Iterator[Fact]:
+    if network.universe.facts.idle:
+        yield Fact("network", network.universe.facts.idle)
     for direction in DIRECTIONS:
         isolating = [entry for entry in network.entries(subject, direction) if entry.isolates]
         names = dict.fromkeys(f"{'' if entry.certain else 'perhaps '}{entry.policy.key}" for entry in isolating)

@@ -243,6 +243,8 @@ class World:
         self.faults = list(faults)
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
+        self.network: Mapping[str, Any] = {}
+        """What the configuration says of the network (`network`); the workspace fills it in."""
         self.lines: Callable[[str], list[str]] = lambda file: []  # noqa: ARG005
         """The lines of a file, for what the data no longer tells (quotes); the workspace fills it in."""
         self.listed: frozenset[tuple[str, str]] = frozenset()

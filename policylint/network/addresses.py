@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_network
 
@@ -104,13 +104,17 @@ class Addresses:
         return list(map(str, joined))
 
 
-def may_hold_pods(text: str, excepted: Iterable[str] = ()) -> bool:
-    """Return whether pods may have addresses of a CIDR outside its exceptions: private ones are left of it."""
+def may_hold(text: str, excepted: Iterable[str] = (), ranges: Sequence[Range] = ()) -> bool:
+    """Return whether an address of some ranges lies in a CIDR outside its exceptions.
+
+    Args:
+        ranges: where the addresses in question lie; by default the private ones, which those of pods are.
+    """
     found = cidr(text)
     if found is None:
         return False
     cut = sorted(filter(None, map(cidr, excepted)))
-    for private in filter(None, map(cidr, _PRIVATE)):
+    for private in ranges or filter(None, map(cidr, _PRIVATE)):
         at = max(found.low, private.low)
         end = min(found.high, private.high)
         for exception in cut:
@@ -119,3 +123,15 @@ def may_hold_pods(text: str, excepted: Iterable[str] = ()) -> bool:
         if at < end:
             return True
     return False
+
+
+def holds(text: str, excepted: Iterable[str], ranges: Sequence[Range]) -> bool:
+    """Return whether all addresses of some ranges lie in a CIDR, outside its exceptions."""
+    found = cidr(text)
+    cut = list(filter(None, map(cidr, excepted)))
+    return found is not None and all(
+        found.low <= inner.low
+        and inner.high <= found.high
+        and not any(exception.low < inner.high and inner.low < exception.high for exception in cut)
+        for inner in ranges
+    )

@@ -28,7 +28,7 @@ class Hop(NamedTuple):
         source, target: the ends; None for clients outside.
         port: `TCP 8080`, as the pod has it; "" where it is not known.
         verdict: allowed, denied or unknown.
-        because: why it is not known, "" otherwise.
+        because: why it is not known, or why no policy bears on it; "" otherwise.
     """
 
     source: Endpoint | None
@@ -220,7 +220,7 @@ class Hops:
             bits |= universe.ports.at(protocol, port)
         answer = self.network.ask(source, target, bits or universe.ports.of(PortSpec(protocol)))
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
-        verdict, because = answer.verdict, ""
+        verdict, because = answer.verdict, universe.facts.idle
         if verdict == "unknown":
             because = _doubt(ends, answer.egress + answer.ingress, ports)
         elif any(step.policy is not None for step in answer.ingress) and self._is_ambient(ends[1]):

@@ -12,15 +12,13 @@ from typing import Any
 from policylint.documents import read
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.network.charts import RELEASE, at, installed
 from policylint.network.endpoints import Endpoint
 from policylint.topology import GatewayState
 
 Placement = Mapping[str, Any]
 _GATEWAY_NAME = "gateway.networking.k8s.io/gateway-name"
 _CLASS_NAME = "gateway.networking.k8s.io/gateway-class-name"
-_RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
-_OCI = ("source.toolkit.fluxcd.io", "OCIRepository")
-_APPLICATION = ("argoproj.io", "Application")
 
 
 class DataPlane(NamedTuple):
@@ -28,14 +26,18 @@ class DataPlane(NamedTuple):
 
     Args:
         privileged: what is added to listener ports below 1024 for the container's; None where that is not known.
+        ports: the container's port by the listener's, where that is stated.
     """
 
     gateway: ResourceKey
     endpoint: Endpoint
     privileged: int | None = 0
+    ports: Mapping[int, int] = {}
 
     def container_port(self, port: int) -> int | None:
         """Return the port on which the proxies listen for a listener's, None where that is not known."""
+        if port in self.ports:
+            return self.ports[port]
         if port >= 1024:
             return port
         return None if self.privileged is None else port + self.privileged
@@ -48,6 +50,9 @@ def data_planes(world: World, state: GatewayState, placements: Sequence[Placemen
         placements: of its implementation; empty where that is not known, or deploys no proxies of its own.
     """
     gateway = state.gateway
+    stated = list(_stated_planes(world, gateway.key))
+    if stated:
+        return stated
     if not placements:
         nowhere = Endpoint("proxies", gateway.key, f"{UNKNOWN_NAMESPACE}{gateway.key.path}", open=True)
         return [DataPlane(gateway.key, nowhere)]
@@ -61,12 +66,27 @@ def data_planes(world: World, state: GatewayState, placements: Sequence[Placemen
         labels, is_open = _labels(state, placement, parameters)
         privileged: int | None = int(placement.get("privilegedPorts") or 0)
         if placement.get("keepsPorts"):
-            kept = [_at(parameter.body, text(placement["keepsPorts"])) for parameter in parameters if parameter]
+            kept = [at(parameter.body, text(placement["keepsPorts"])) for parameter in parameters if parameter]
             privileged = None if None in parameters else 0 if any(kept) else privileged
         for namespace in _namespaces(world, gateway.key, placement):
             endpoint = Endpoint("proxies", gateway.key, namespace, labels, is_open, alternative=bool(planes))
             planes.append(DataPlane(gateway.key, endpoint, privileged))
     return planes
+
+
+def _stated_planes(world: World, gateway: ResourceKey) -> Iterator[DataPlane]:
+    """Yield where the configuration says that a Gateway's proxies run; it may say several places."""
+    from fnmatch import fnmatchcase
+
+    first = True
+    for entry in sequence(world.network.get("data-planes")):
+        if not fnmatchcase(gateway.path, entry["gateway"]):
+            continue
+        labels = dict(entry.get("labels", {}))
+        endpoint = Endpoint("proxies", gateway, entry["namespace"], labels, not labels, alternative=not first)
+        ports = {int(port): number for port, number in entry.get("ports", {}).items()}
+        yield DataPlane(gateway, endpoint, 0, ports)
+        first = False
 
 
 def _chosen(world: World, placements: Sequence[Placement]) -> Sequence[Placement]:
@@ -88,10 +108,10 @@ def _stated(world: World, kind: str, path: str) -> Iterator[str]:
             if isinstance(content, str) and f"kind: {kind}" in content:
                 for document in read(content.encode(), config.document.file).documents:
                     if mapping(document.value).get("kind") == kind:
-                        yield text(_at(document.value, path))
+                        yield text(at(document.value, path))
     field = kind[:1].lower() + kind[1:]
-    for release in world.of_kind(*_RELEASE):
-        value = _at(release.spec, f"values.config.{field}.{path}")
+    for release in world.of_kind(*RELEASE):
+        value = at(release.spec, f"values.config.{field}.{path}")
         if value is not None:
             yield text(value)
 
@@ -101,38 +121,11 @@ def _namespaces(world: World, gateway: ResourceKey, placement: Placement) -> lis
     if placement.get("namespace") == "gateway":
         return [gateway.namespace]
     chart = text(placement.get("chart"))
-    found = sorted({*_installed(world, chart)})
+    found = sorted({*installed(world, chart)})
     if found:
         return found
     usual = text(placement.get("otherwise"))
     return [usual, f"{UNKNOWN_NAMESPACE}{chart}"] if world.partial else [usual]
-
-
-def _installed(world: World, chart: str) -> Iterator[str]:
-    """Yield the namespaces in which something installs a chart."""
-    for release in world.of_kind(*_RELEASE):
-        if chart in _charts_of(world, release):
-            yield text(release.spec.get("targetNamespace")) or release.key.namespace
-    for application in world.of_kind(*_APPLICATION):
-        sources = [application.spec.get("source"), *sequence(application.spec.get("sources"))]
-        names = (text(mapping(source).get("chart")).rpartition("/")[2] for source in sources)
-        namespace = text(mapping(application.spec.get("destination")).get("namespace"))
-        if chart in names and namespace:
-            yield namespace
-    for deployment in world.of_kind("apps", "Deployment"):
-        labels = deployment.labels
-        if text(labels.get("helm.sh/chart")).rpartition("-v")[0] == chart:
-            yield deployment.key.namespace
-
-
-def _charts_of(world: World, release: Resource) -> Iterator[str]:
-    yield text(_at(release.spec, "chart.spec.chart")).rpartition("/")[2]
-    reference = mapping(release.spec.get("chartRef"))
-    if reference.get("name"):
-        namespace = text(reference.get("namespace")) or release.key.namespace
-        source = world.get(ResourceKey(_OCI[0], text(reference.get("kind")), namespace, text(reference["name"])))
-        yield text(source.spec.get("url") if source is not None else "").rpartition("/")[2]
-        yield text(reference["name"])
 
 
 def _parameters(world: World, state: GatewayState) -> list[Resource | None]:
@@ -160,15 +153,15 @@ def _labels(
     }
     if placement.get("named"):
         labels |= {_GATEWAY_NAME: key.name, _CLASS_NAME: class_name}
-    labels |= _texts(_at(state.gateway.spec, "infrastructure.labels"))
+    labels |= _texts(at(state.gateway.spec, "infrastructure.labels"))
     is_open = state.class_resolution.resource is None
     for parameter in parameters:
         if parameter is None:
             is_open = True
             continue
         for path in sequence(placement.get("podLabels")):
-            labels |= _texts(_at(parameter.body, text(path)))
-        if placement.get("shared") and _at(parameter.body, text(placement["shared"])):
+            labels |= _texts(at(parameter.body, text(path)))
+        if placement.get("shared") and at(parameter.body, text(placement["shared"])):
             # Gateways of one class share the proxies, which carry the class's name instead of the Gateway's.
             labels = {label: value for label, value in labels.items() if value not in (key.name, key.namespace)}
             is_open = True
@@ -177,10 +170,3 @@ def _labels(
 
 def _texts(value: object) -> dict[str, str]:
     return {label: content for label, content in mapping(value).items() if isinstance(content, str)}
-
-
-def _at(value: object, path: str) -> Any:
-    """Return what stands at a dotted path, None where nothing does."""
-    for step in path.split("."):
-        value = mapping(value).get(step)
-    return value

@@ -117,7 +117,9 @@ class Network:
 
     @cached_property
     def _directions(self) -> dict[Direction, list[tuple[int, Chosen]]]:
-        """By direction, the policies that say anything of it, with what they select."""
+        """By direction, the policies that say anything of it, with what they select; none where none is enforced."""
+        if self.universe.facts.idle:
+            return {direction: [] for direction in DIRECTIONS}
         return {
             direction: [
                 (number, selected)

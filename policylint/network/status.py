@@ -143,6 +143,8 @@ def _status(
     by: set[ResourceKey] = set()
     if any(policies[number].refused for number in numbers):
         verdict = "Invalid"
+    elif network.universe.facts.idle:
+        verdict = "Accepted"
     elif rivals:
         verdict, by = "Conflicted", rivals
     elif not perhaps:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from policylint.model import UNKNOWN_NAMESPACE, World, is_symbolic
-from policylint.network.addresses import Addresses, is_everything, may_hold_pods
+from policylint.network.addresses import Addresses, holds, is_everything, may_hold
 from policylint.network.cilium import ACCOUNT
 from policylint.network.endpoints import API_SERVER, NODES, Endpoint
+from policylint.network.facts import facts_of
 from policylint.network.ports import PortSpace, PortSpec
 from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec
 from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of
@@ -23,6 +24,7 @@ class Universe:
         pods: the set of endpoints that selectors of pods can select.
         shown: the set of what reports list: endpoints and address ranges.
         everything: all of them.
+        facts: what is known of the network beside policies.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Universe:
             policies: whose rules cut addresses and ports.
             others, other_ends: what cuts them as well: the other side of a diff.
         """
+        self.facts = facts_of(world)
         self.endpoints = (*endpoints, NODES, API_SERVER)
         count = len(endpoints)
         self._nodes, self._api_server = 1 << count, 1 << count + 1
@@ -150,17 +153,23 @@ class Universe:
         return selected.within(~self._host)
 
     def _select_block(self, block: Block) -> Chosen:
+        hosts = self._nodes | self._api_server
         if is_symbolic(block.cidr) or any(map(is_symbolic, block.excepted)):
-            return Chosen(0, self.addresses.all | self.pods | self._nodes | self._api_server)
-        outside = self.addresses.of(block.cidr, block.excepted)
-        if block.family == "cilium":
-            return Chosen(outside, outside)
+            return Chosen(0, self.addresses.all | self.pods | hosts)
+        outside, facts = self.addresses.of(block.cidr, block.excepted), self.facts
+        if block.family == "cilium" or (block.family == "core" and facts.block_is_addresses):
+            return Chosen(outside, outside | (hosts if facts.matches_nodes else 0))
         if block.family == "cluster" and is_everything(block.cidr):
             inside = self.pods & ~self._host
             return Chosen(outside | inside, self.everything)
-        if not may_hold_pods(block.cidr, block.excepted):
-            return Chosen(outside, outside | self._nodes | self._api_server)
-        return Chosen(outside, outside | self.pods | self._nodes | self._api_server)
+        sure, maybe = outside, outside
+        if not facts.nodes or may_hold(block.cidr, block.excepted, facts.nodes):
+            maybe |= hosts | (self._host & self.pods if facts.nodes else 0)
+        if may_hold(block.cidr, block.excepted, facts.pods):
+            maybe |= self.pods
+            if facts.pods and holds(block.cidr, block.excepted, facts.pods):
+                sure |= self.pods & ~self._host if block.family == "cluster" or facts.block_is_pods else 0
+        return Chosen(sure, maybe | sure)
 
     def _select_entity(self, entity: Entity) -> Chosen:
         hosts = self._nodes | self._host

@@ -173,6 +173,7 @@ class Setup(NamedTuple):
             settings.places,
             settings.implementations,
             settings.clusters,
+            settings.network,
         )
 
     @property

@@ -412,7 +412,7 @@ class _Tree(NamedTuple):
             languages=[language for language in (JSONNET, CUE) if language in self.loaded.skipped],
             **details,
         )
-        world.definitions, world.lines = self.definitions, self.source.text
+        world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
         world.listed = self.given.listed()
         return world
 

@@ -27,6 +27,7 @@ class Assumptions(NamedTuple):
         written: where all this is written, for the places of objects that come from it.
         settings: of controllers, by implementation and name.
         clusters: what is known of the clusters of a hub, by name: `set`, `labels`, `claims`, `taints`.
+        network: what is known of the network (docs/network.md).
     """
 
     excluded: Callable[[str], bool] | None = None
@@ -36,6 +37,7 @@ class Assumptions(NamedTuple):
     written: Written | None = None
     settings: Mapping[str, Mapping[str, Any]] = {}
     clusters: Mapping[str, Mapping[str, Any]] = {}
+    network: Mapping[str, Any] = {}
 
     def groups(self) -> frozenset[str]:
         """Return the API groups of the configured kinds."""

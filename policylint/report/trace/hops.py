@@ -17,7 +17,9 @@ _MOST = 8
 def rows(way: Way, names: Names) -> Iterator[tuple[str, str, str]]:
     """Yield a row per hop, and one per end that any policy is about: head, words, place."""
     for hop in way.hops[:_MOST]:
-        yield f"      {source(hop, names)} to {end(hop, names)}", f"{hop.port}  {_WORDS[hop.verdict]}".strip(), ""
+        idle = f": {hop.because}" if hop.because and hop.verdict == "allowed" else ""
+        words = f"{hop.port}  {_WORDS[hop.verdict]}{idle}".strip()
+        yield f"      {source(hop, names)} to {end(hop, names)}", words, ""
         for direction, walk in (("egress", hop.egress), ("ingress", hop.ingress)):
             if any(step.policy is not None for step in walk):
                 yield f"        {direction}", " > ".join(step_words(step, names) for step in walk), _place(walk)

@@ -1,0 +1,46 @@
+"""Where charts are installed, by HelmReleases of Flux and Applications of Argo CD."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+
+RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
+APPLICATION = ("argoproj.io", "Application")
+_OCI = ("source.toolkit.fluxcd.io", "OCIRepository")
+
+
+def installed(world: World, chart: str) -> Iterator[str]:
+    """Yield the namespaces in which something installs a chart."""
+    for release in world.of_kind(*RELEASE):
+        if chart in charts_of(world, release):
+            yield text(release.spec.get("targetNamespace")) or release.key.namespace
+    for application in world.of_kind(*APPLICATION):
+        sources = [application.spec.get("source"), *sequence(application.spec.get("sources"))]
+        names = (text(mapping(source).get("chart")).rpartition("/")[2] for source in sources)
+        namespace = text(mapping(application.spec.get("destination")).get("namespace"))
+        if chart in names and namespace:
+            yield namespace
+    for deployment in world.of_kind("apps", "Deployment"):
+        if text(deployment.labels.get("helm.sh/chart")).rpartition("-v")[0] == chart:
+            yield deployment.key.namespace
+
+
+def charts_of(world: World, release: Resource) -> Iterator[str]:
+    """Yield the names that the chart of a HelmRelease may have."""
+    yield text(at(release.spec, "chart.spec.chart")).rpartition("/")[2]
+    reference = mapping(release.spec.get("chartRef"))
+    if reference.get("name"):
+        namespace = text(reference.get("namespace")) or release.key.namespace
+        source = world.get(ResourceKey(_OCI[0], text(reference.get("kind")), namespace, text(reference["name"])))
+        yield text(source.spec.get("url") if source is not None else "").rpartition("/")[2]
+        yield text(reference["name"])
+
+
+def at(value: object, path: str) -> Any:
+    """Return what stands at a dotted path, None where nothing does."""
+    for step in path.split("."):
+        value = mapping(value).get(step)
+    return value

@@ -1,0 +1,89 @@
+"""What is known of a cluster's network beside its policies: from the configuration, and from how Cilium is installed.
+
+Sources: docs.cilium.io, «Policy Enforcement Modes», «Policy Audit Mode», «IP/CIDR based»; cilium/cilium
+install/kubernetes/cilium/values.yaml and templates/cilium-configmap.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.namedtuple import NamedTuple
+from policylint.network.addresses import Range, cidr
+from policylint.network.charts import APPLICATION, RELEASE, charts_of
+
+CILIUM_CONFIG = ("kube-system", "cilium-config")
+_MATCHING_PODS = ("calico", "kube-router")
+"""Plugins that compare an ipBlock with the addresses of pods."""
+
+
+class NetworkFacts(NamedTuple):
+    """What is known of the network of one world.
+
+    Args:
+        pods, nodes: where their addresses lie; empty where that is not known.
+        plugin: `cilium`, `calico`, `kube-router`; "" where it is not known.
+        idle: why no network policy drops anything, "" where they are taken to be enforced.
+        matches_nodes: whether Cilium lets CIDRs match nodes.
+    """
+
+    pods: tuple[Range, ...] = ()
+    nodes: tuple[Range, ...] = ()
+    plugin: str = ""
+    idle: str = ""
+    matches_nodes: bool = False
+
+    @property
+    def block_is_addresses(self) -> bool:
+        """Whether an ipBlock never matches a pod."""
+        return self.plugin == "cilium"
+
+    @property
+    def block_is_pods(self) -> bool:
+        """Whether an ipBlock matches the pods whose addresses it holds."""
+        return self.plugin in _MATCHING_PODS
+
+
+def facts_of(world: World) -> NetworkFacts:
+    """Return what the configuration and the manifests say of a world's network."""
+    stated = world.network
+    plugin, idle, matches_nodes = text(stated.get("plugin")), _idle(text(stated.get("enforcement")), ""), False
+    for resource, values in _cilium(world):
+        plugin = plugin or "cilium"
+        mode = text(values.get("policyEnforcementMode"))
+        audit = values.get("policyAuditMode") in (True, "true")
+        idle = idle or _idle("audit" if audit else mode, str(resource.key))
+        matches_nodes |= "nodes" in texts(values.get("policyCIDRMatchMode"))
+    pods, nodes = (tuple(filter(None, map(cidr, texts(stated.get(name))))) for name in ("pods", "nodes"))
+    return NetworkFacts(pods, nodes, plugin, idle, matches_nodes)
+
+
+def _idle(mode: str, where: str) -> str:
+    by = f" ({where})" if where else ""
+    if mode == "audit":
+        return f"Cilium only audits: what policies deny is logged, and gets through{by}"
+    return f"the network plugin is told not to enforce policies{by}" if mode == "never" else ""
+
+
+def _cilium(world: World) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
+    """Yield what installs Cilium, with the values of its chart."""
+    for release in world.of_kind(*RELEASE):
+        if "cilium" in charts_of(world, release):
+            yield release, mapping(release.spec.get("values"))
+    for application in world.of_kind(*APPLICATION):
+        for source in (application.spec.get("source"), *sequence(application.spec.get("sources"))):
+            if text(mapping(source).get("chart")).rpartition("/")[2] == "cilium":
+                yield application, mapping(mapping(mapping(source).get("helm")).get("valuesObject"))
+    config = world.get(ResourceKey("", "ConfigMap", *CILIUM_CONFIG))
+    if config is not None:
+        data = mapping(config.body.get("data"))
+        yield (
+            config,
+            {
+                "policyEnforcementMode": data.get("enable-policy"),
+                "policyAuditMode": data.get("policy-audit-mode"),
+                "policyCIDRMatchMode": text(data.get("policy-cidr-match-mode")).split(","),
+            },
+        )

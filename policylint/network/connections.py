@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.namedtuple import NamedTuple
 from policylint.network.rules import Direction
-from policylint.network.selecting import numbers_of
+from policylint.network.selecting import bits_of, numbers_of
 from policylint.network.state import Network
 from policylint.network.walk import Column, Row
 
@@ -101,6 +101,6 @@ def apart(sources: int, targets: int) -> Iterator[tuple[int, int]]:
         yield shared, targets & ~shared
     numbers = list(numbers_of(shared))
     for bit in range((len(numbers) - 1).bit_length()):
-        ones = sum(1 << number for position, number in enumerate(numbers) if position >> bit & 1)
+        ones = bits_of([number for position, number in enumerate(numbers) if position >> bit & 1])
         yield ones, shared & ~ones
         yield shared & ~ones, ones

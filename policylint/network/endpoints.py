@@ -40,7 +40,6 @@ class Endpoint(NamedTuple):
         key: the object that it stands for: the workload, or the Gateway.
         namespace: of the pods; "" for what is no pod, and starting with `?` where it is not known.
         open: whether the pods may carry labels, and listen on ports, that nobody saw.
-        listed: the numbers of the container ports, with protocols: documentation, which no engine enforces.
         host: whether the pods use their node's network.
         account: their service account, "" where it is not known.
         resource: the object that holds the pod template.
@@ -53,7 +52,6 @@ class Endpoint(NamedTuple):
     labels: Mapping[str, Any] = {}
     open: bool = False
     named: tuple[NamedPort, ...] = ()
-    listed: frozenset[tuple[str, int]] = frozenset()
     host: bool = False
     account: str = ""
     resource: Resource | None = None
@@ -63,6 +61,14 @@ class Endpoint(NamedTuple):
     def is_pod(self) -> bool:
         """Whether selectors of pods can select it."""
         return self.role in ("workload", "pods", "proxies")
+
+    @property
+    def listed(self) -> frozenset[tuple[str, int]]:
+        """The numbers of its container ports, with protocols: documentation, which no engine enforces."""
+        if self.resource is None:
+            return frozenset()
+        spec = mapping(pod_template(self.resource).get("spec"))
+        return frozenset((port.protocol, port.number) for port in _container_ports(spec))
 
     @property
     def suffix(self) -> str:
@@ -110,6 +116,8 @@ def behind(service: ResourceKey, seen: Resource | None) -> Endpoint:
 def _owner(world: World, resource: Resource) -> ResourceKey | None:
     """Return the workload that controls an object, as far up as the world shows; None where none does."""
     owner: ResourceKey | None = None
+    if "ownerReferences" not in resource.metadata:
+        return None
     for _ in range(len(_GROUPS)):  # a chain is at most CronJob, Job, Pod; anything longer is a circle
         references = map(mapping, sequence(resource.metadata.get("ownerReferences")))
         kinds = ((text(reference.get("kind")), text(reference.get("name"))) for reference in references)
@@ -127,33 +135,32 @@ def _owner(world: World, resource: Resource) -> ResourceKey | None:
 def _of_template(resource: Resource, key: ResourceKey) -> Endpoint:
     template = pod_template(resource)
     spec = mapping(template.get("spec"))
-    ports = list(_container_ports(spec))
+    labels = mapping(mapping(template.get("metadata")).get("labels"))
+    if not all(type(value) is str for value in labels.values()):
+        labels = {name: value for name, value in labels.items() if isinstance(value, str)}
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     return Endpoint(
         "workload",
         key,
         resource.key.namespace,
-        {
-            name: value
-            for name, value in mapping(mapping(template.get("metadata")).get("labels")).items()
-            if isinstance(value, str)
-        },
-        named=tuple(port for port in ports if port.name),
-        listed=frozenset((port.protocol, port.number) for port in ports),
+        labels,
+        named=tuple([port for port in _container_ports(spec) if port.name]),
         host=spec.get("hostNetwork") is True,
-        account=text(spec.get("serviceAccountName")) or text(spec.get("serviceAccount")) or "default",
+        account=account if isinstance(account, str) else "default",
         resource=resource,
     )
 
 
 def _container_ports(spec: Mapping[str, Any]) -> Iterator[NamedPort]:
     """Yield the ports of containers and of sidecars, the init containers that go on running."""
-    sidecars = [
-        container
-        for container in map(mapping, sequence(spec.get("initContainers")))
-        if container.get("restartPolicy") == "Always"
-    ]
-    for container in (*map(mapping, sequence(spec.get("containers"))), *sidecars):
-        for port in map(mapping, sequence(container.get("ports"))):
+    containers = sequence(spec.get("containers"))
+    if "initContainers" in spec:
+        sidecars = map(mapping, sequence(spec["initContainers"]))
+        containers = [*containers, *(sidecar for sidecar in sidecars if sidecar.get("restartPolicy") == "Always")]
+    for container in containers:
+        for port in sequence(container.get("ports")) if isinstance(container, dict) else ():
+            if not isinstance(port, dict):
+                continue
             number, protocol = port_number(port.get("containerPort")), port.get("protocol") or "TCP"
             if number is not None and 0 < number <= LAST and protocol in PROTOCOLS:
                 yield NamedPort(text(port.get("name")), protocol, number)

@@ -40,12 +40,10 @@ class Labels:
         things: the labels of each, and whether it may carry others that nobody saw.
     """
 
-    __slots__ = ("_keys", "_open", "_pairs", "_vague", "all")
+    __slots__ = ("_bits", "_numbers", "_open", "_pairs", "all")
 
     def __init__(self, things: Iterable[tuple[Mapping[str, Any], bool]]) -> None:
-        keys: dict[str, list[int]] = {}
-        pairs: dict[tuple[str, str], list[int]] = {}
-        vague: dict[str, list[int]] = {}
+        numbers: dict[str, dict[str, list[int]]] = {}
         unknown: list[int] = []
         number = -1
         for number, (labels, is_open) in enumerate(things):
@@ -53,14 +51,19 @@ class Labels:
                 unknown.append(number)
             for key, value in labels.items():
                 if isinstance(value, str):
-                    keys.setdefault(key, []).append(number)
-                    holder: dict[Any, list[int]] = vague if is_symbolic(value) else pairs
-                    holder.setdefault(key if is_symbolic(value) else (key, value), []).append(number)
+                    by_value = numbers.get(key)
+                    if by_value is None:
+                        by_value = numbers[key] = {}
+                    holders = by_value.get(value)
+                    if holders is None:
+                        by_value[value] = [number]
+                    else:
+                        holders.append(number)
         self.all = (1 << number + 1) - 1
         self._open = bits_of(unknown)
-        self._keys = {key: bits_of(numbers) for key, numbers in keys.items()}
-        self._pairs = {pair: bits_of(numbers) for pair, numbers in pairs.items()}
-        self._vague = {key: bits_of(numbers) for key, numbers in vague.items()}
+        self._numbers = numbers
+        self._pairs: dict[tuple[str, str], int] = {}
+        self._bits: dict[str, tuple[int, int]] = {}
 
     def select(self, selector: Mapping[str, Any]) -> Chosen:
         """Return what a LabelSelector selects; an empty one selects everything."""
@@ -81,17 +84,37 @@ class Labels:
         return selected
 
     def _having(self, key: str) -> Chosen:
-        known = self._keys.get(key, 0)
+        known, _ = self._of_key(key)
         return Chosen(known, known | self._open)
 
     def _with(self, key: str, values: Iterable[Any]) -> Chosen:
-        sure = maybe = 0
+        known, vague = self._of_key(key)
+        by_value = self._numbers.get(key, {})
+        sure = 0
+        maybe = vague | (self._open & ~known)
         for value in values:
-            sure |= self._pairs.get((key, value), 0)
             if is_symbolic(value):  # any value may be meant
-                maybe |= self._keys.get(key, 0)
-        maybe |= sure | self._vague.get(key, 0) | (self._open & ~self._keys.get(key, 0))
-        return Chosen(sure, maybe)
+                maybe |= known
+            elif isinstance(value, str) and value in by_value:
+                sure |= self._of_pair(key, value)
+        return Chosen(sure, sure | maybe)
+
+    def _of_pair(self, key: str, value: str) -> int:
+        """Return what carries a label with one value."""
+        bits = self._pairs.get((key, value))
+        if bits is None:
+            bits = self._pairs[key, value] = bits_of(self._numbers[key][value])
+        return bits
+
+    def _of_key(self, key: str) -> tuple[int, int]:
+        """Return what carries a label, and what of that with a value that a variable stands for."""
+        found = self._bits.get(key)
+        if found is None:
+            by_value = self._numbers.get(key, {})
+            known = bits_of(number for holders in by_value.values() for number in holders)
+            vague = bits_of(number for value, holders in by_value.items() if is_symbolic(value) for number in holders)
+            found = self._bits[key] = (known, vague)
+        return found
 
     def _not(self, selected: Chosen) -> Chosen:
         return Chosen(self.all & ~selected.maybe, self.all & ~selected.sure)
@@ -113,12 +136,17 @@ def bits_of(numbers: Iterable[int]) -> int:
 
 def numbers_of(bits: int) -> Iterator[int]:
     """Yield the numbers in a set, ascending."""
-    if bits.bit_count() <= _SPARSE:
+    if not bits:
+        return
+    base = (bits & -bits).bit_length() - 1
+    bits >>= base  # what is in a set often stands together, far from zero
+    count = bits.bit_count()
+    if count <= _SPARSE and bits.bit_length() > _SPARSE * count:
         while bits:
             low = bits & -bits
-            yield low.bit_length() - 1
+            yield base + low.bit_length() - 1
             bits ^= low
         return
-    for number, digit in enumerate(reversed(f"{bits:b}")):
+    for number, digit in enumerate(reversed(f"{bits:b}"), base):
         if digit == "1":
             yield number

@@ -222,9 +222,13 @@ class Network:
     def classes(self, direction: Direction) -> list[Class]:
         """Return the ends that selectors can tell apart in one direction, by what bears on them."""
         members: dict[tuple[object, ...], list[int]] = {}
-        assert self._bearing is not None  # for all at once
-        for subject in range(len(self.universe.endpoints) - 2):
-            members.setdefault(self._class_of(subject, direction), []).append(subject)
+        bearing = self._bearing[direction]  # for all at once
+        if direction == "egress" or not self.universe.names:
+            for subject in range(len(self.universe.endpoints) - 2):
+                members.setdefault(bearing[subject], []).append(subject)
+        else:
+            for subject in range(len(self.universe.endpoints) - 2):
+                members.setdefault(self._class_of(subject, direction), []).append(subject)
         return [Class(bits_of(subjects), subjects[0]) for subjects in members.values()]
 
     def _class_of(self, subject: int, direction: Direction) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from policylint.network.addresses import Addresses, holds, is_everything, may_ho
 from policylint.network.cilium import ACCOUNT
 from policylint.network.endpoints import API_SERVER, NODES, Endpoint
 from policylint.network.facts import facts_of
+from policylint.network.kinds import CILIUM
 from policylint.network.ports import PortSpace, PortSpec
 from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec
 from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of
@@ -31,7 +32,7 @@ class Universe:
         self,
         world: World,
         endpoints: Sequence[Endpoint],
-        policies: Iterable[PolicySpec],
+        policies: Sequence[PolicySpec],
         others: Iterable[PolicySpec] = (),
         other_ends: Iterable[Endpoint] = (),
     ) -> None:
@@ -66,7 +67,10 @@ class Universe:
         hidden = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.alternative)
         self.shown = ((1 << count) - 1) & ~hidden | self.addresses.all
         self.everything = self.shown | hidden | self._nodes | self._api_server
-        self._by_label = Labels((_labels(endpoint), endpoint.open) for endpoint in endpoints)
+        if any(policy.key[:2] in CILIUM for policy in policies):  # its selectors see the service account as a label
+            self._by_label = Labels((_labels(endpoint), endpoint.open) for endpoint in endpoints)
+        else:
+            self._by_label = Labels((endpoint.labels, endpoint.open) for endpoint in endpoints)
         self._namespaces = sorted({endpoint.namespace for endpoint in endpoints if endpoint.is_pod})
         members: dict[str, list[int]] = {}
         for number, endpoint in enumerate(endpoints):

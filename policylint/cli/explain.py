@@ -93,14 +93,16 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
     Raises:
         UnclearError: the name is not that of one policy.
     """
+    from policylint.clusters.kinds import BINDING, PLACES, SUBJECTS
     from policylint.explain.subject import UnclearError, subjects
     from policylint.model.spelling import spelled
     from policylint.network.kinds import KINDS
     from policylint.report.explain.radius import radius
 
     simulation, key, _ = subject
+    policies_too = {*KINDS, *SUBJECTS, *PLACES, BINDING}
     if without in (None, ITSELF):
-        if subject.is_policy or (without == ITSELF and key[:2] in KINDS):
+        if subject.is_policy or (without == ITSELF and key[:2] in policies_too):
             return radius(simulation, simulation.without(key), key)
         if without == ITSELF:
             raise UnclearError(f"--without wants the policy to leave out: {spelled(key)} is none")
@@ -110,6 +112,6 @@ def _radius(subject: Subject, without: str | None, workspace: Workspace) -> Radi
     policy = next((policy for policy in policies if policy.simulation is simulation), None)
     if policy is None:
         return None
-    if not policy.is_policy and policy.key[:2] not in KINDS:
+    if not policy.is_policy and policy.key[:2] not in policies_too:
         raise UnclearError(f"--without wants a policy: {spelled(policy.key)} is none")
     return radius(simulation, simulation.without(policy.key), policy.key, None if subject.is_policy else key)

@@ -19,6 +19,7 @@ from policylint.compare.failures import with_failures
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines
 from policylint.compare.objects import changed_keys, object_changes
 from policylint.compare.pairing import Pairing, Sides
+from policylint.compare.placements import placement_changes
 from policylint.compare.requests import request_changes
 from policylint.compare.subjects import subject_changes
 from policylint.compare.unknown import unknown_subjects
@@ -71,6 +72,7 @@ def _environment(sides: Sides) -> EnvironmentChange:
         pairing.renamed,
         connection_changes(sides),
         None if come_or_gone else request_changes(sides, contexts.changes, changed, whole=whole),
+        placement_changes(sides),
     )
 
 

@@ -10,6 +10,7 @@ from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from policylint.compare.connections import ConnectionChange
+    from policylint.compare.placements import PlacementChange
     from policylint.compare.requests import RequestChanges
     from policylint.policy.results import Effective
 
@@ -169,6 +170,7 @@ class EnvironmentChange(NamedTuple):
         truncated: there are more contexts than can be compared one by one; routes stand for theirs.
         connections: what network policies let through on one side alone.
         requests: what is answered otherwise; None where the whole environment is new or gone.
+        placements: policies for clusters that are placed elsewhere, or with another action.
     """
 
     name: str
@@ -182,6 +184,7 @@ class EnvironmentChange(NamedTuple):
     renamed: Mapping[ResourceKey, ResourceKey] = {}
     connections: tuple[ConnectionChange, ...] = ()
     requests: RequestChanges | None = None
+    placements: tuple[PlacementChange, ...] = ()
 
     @property
     def known(self) -> tuple[SubjectChange, ...]:
@@ -196,7 +199,8 @@ class EnvironmentChange(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether nothing changes."""
-        return not (self.contexts or self.subjects or self.policies or self.objects or self.connections)
+        beside = self.connections or self.placements
+        return not (self.contexts or self.subjects or self.policies or self.objects or beside)
 
 
 class Comparison(NamedTuple):
@@ -218,5 +222,6 @@ class Comparison(NamedTuple):
     def changes_policy(self) -> bool:
         """Whether anything changes in effect; `--exit-code` asks this."""
         return any(
-            environment.known or environment.policies or environment.connections for environment in self.environments
+            environment.known or environment.policies or environment.connections or environment.placements
+            for environment in self.environments
         )

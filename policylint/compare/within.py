@@ -48,6 +48,9 @@ def _within(environment: EnvironmentChange, scopes: Sequence[WorldScope]) -> Env
             for change in environment.objects
             if is_there(change.key) or is_there(change.was) or not kept.isdisjoint(change.routes)
         ),
+        placements=tuple(
+            change for change in environment.placements if any(map(is_there, (change.policy, *change.by)))
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from policylint.report.findings.json_v1 import coverage_entry, finding_entry, su
 from policylint.report.findings.report import counts
 from policylint.report.kit.connections import connection_entry
 from policylint.report.kit.identity import Names, visible_json
+from policylint.report.kit.placements import placement_entry
 
 if TYPE_CHECKING:
     from policylint.compare.change import (
@@ -71,6 +72,13 @@ def write(report: DiffReport) -> str:
     requests = [env for env in environments if env.requests is not None and (env.requests.hosts or env.requests.same)]
     if requests:
         content["requests"] = [request_changes.entry(report, env, names) for env in requests]
+    placements = [
+        {**placement_entry(change, names), "location": report.place(change.location)}
+        for env in environments
+        for change in env.placements
+    ]
+    if placements:
+        content["placements"] = placements
     if report.configuration is not None:
         content["configuration"] = _configuration(report, report.configuration)
     if report.silenced:
@@ -114,6 +122,7 @@ def _keys(report: DiffReport) -> set[ResourceKey]:
         keys.update(touched.key for touched in environment.objects)
         for change in () if environment.requests is None else environment.requests.changes:
             keys.update(change.routes, (who.policy for who in change.by), (each.gateway for each in change.requests))
+        keys.update(key for change in environment.placements for key in (change.policy, *change.by))
     return keys
 
 

@@ -46,6 +46,7 @@ from policylint.report.diff.wording import (
 from policylint.report.findings.markdown import BUDGET, MarkdownPage, finding_row
 from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.escape import code, escape, html, spoken
+from policylint.report.kit.placements import FoldedPlacements, causes_in_words, folded_placements, placement_in_words
 
 if TYPE_CHECKING:
     from policylint.compare.change import (
@@ -120,6 +121,9 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     connections = [change for env in report.comparison.environments for change in env.connections]
     lines = [f"- {_connection(change)}" for change in connections]
     page.add_list("**Connections** that network policies open and close\n", lines, "", "{} more.", 0.3)
+    placements = [change for env in report.comparison.environments for change in env.placements]
+    lines = [f"- {_placed(change)}" for change in folded_placements(placements)]
+    page.add_list("**Placements** on clusters\n", lines, "", "{} more.", 0.3)
     unknown = [subject for env in report.comparison.environments for subject in env.unknown]
     lines = [f"- {code(str(each.key), table=False)}: {spoken(each.reason, table=False)}" for each in unknown]
     for environment in report.comparison.environments:
@@ -177,6 +181,12 @@ def _connection(change: ConnectionChange) -> str:
     """Return `opened: Deployment shop/web to StatefulSet db/postgres: none -> TCP 5432 (NetworkPolicy db/web)`."""
     by = f" ({escape(leading(change.by, 3))})" if change.by else ""
     return f"{change.change}: {spoken(connection_in_words(change), table=False)}{by}"
+
+
+def _placed(change: FoldedPlacements) -> str:
+    """Return `enforced: Policy policies/deny-all: inform -> enforce on prod-eu (PlacementBinding policies/all)`."""
+    by = f" ({escape(causes)})" if (causes := causes_in_words(change.first)) else ""
+    return f"{change.first.change}: {spoken(placement_in_words(change), table=False)}{by}"
 
 
 def _key(key: str) -> str:

@@ -21,6 +21,7 @@ from policylint.compare.change import (
     SettingChange,
     SubjectChange,
 )
+from policylint.compare.placements import PlacementChange
 from policylint.compare.requests import RequestChange, RequestChanges, RequestSet
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
 from policylint.model.coverage import Coverage, LeftOut
@@ -170,7 +171,7 @@ def _inside(file: str) -> str | None:
 
 def _environment(document: Entry, name: str, routes: int) -> EnvironmentChange:
     def own(section: str) -> Iterable[Entry]:
-        return (entry for entry in document[section] if entry["environment"] == name)
+        return (entry for entry in document.get(section, ()) if entry["environment"] == name)
 
     return EnvironmentChange(
         name,
@@ -194,6 +195,19 @@ def _environment(document: Entry, name: str, routes: int) -> EnvironmentChange:
                 name, _key(entry["object"]), entry["change"], was=_key(entry["was"]) if "was" in entry else None
             )
             for entry in own("objects")
+        ),
+        placements=tuple(
+            PlacementChange(
+                name,
+                _key(entry["policy"]),
+                tuple(entry["clusters"]),
+                entry["before"],
+                entry["after"],
+                entry["change"],
+                _keys(entry["by"]),
+                _place(entry["location"]) or Location(Spot("")),
+            )
+            for entry in own("placements")
         ),
     )
 

@@ -36,6 +36,7 @@ from policylint.report.diff.wording import (
 from policylint.report.findings.text import not_seen
 from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.display import Paint, hanging, one_line, place, short_place, width, wrapped
+from policylint.report.kit.placements import causes_in_words, folded_placements, placement_in_words, placement_mark
 
 if TYPE_CHECKING:
     from policylint.compare.change import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         SubjectChange,
     )
     from policylint.compare.connections import ConnectionChange
+    from policylint.compare.placements import PlacementChange
 
 MOST_NAMES = 6
 MOST_BLOCKS = 40
@@ -66,7 +68,8 @@ def write(report: DiffReport) -> str:
 def _is_shown(environment: EnvironmentChange) -> bool:
     answers = environment.requests
     otherwise = answers is not None and bool(answers.changes or answers.unknown)
-    return bool(environment.subjects or environment.policies or environment.connections) or otherwise
+    listed = (environment.subjects, environment.policies, environment.connections, environment.placements)
+    return any(listed) or otherwise
 
 
 class _DiffText:
@@ -128,6 +131,7 @@ class _DiffText:
             yield ""
         yield from _paragraph(self._policies(environment.policies))
         yield from _paragraph(self._connections(environment.connections))
+        yield from _paragraph(self._placements(environment.placements))
         yield from _paragraph(self._unknown(environment.unknown))
         if environment.truncated:
             yield "too many contexts to list one by one: each route stands for its own"
@@ -261,6 +265,20 @@ class _DiffText:
             yield from (self.paint(_STYLES["~"], first), *rest)
         if len(connections) > MOST_BLOCKS:
             yield f"  and {count(len(connections) - MOST_BLOCKS, 'more')}"
+
+    def _placements(self, placements: Sequence[PlacementChange]) -> Iterator[str]:
+        """Yield where policies for clusters are placed otherwise, by what does it."""
+        by = None
+        folded = folded_placements(placements)
+        for change in folded[:MOST_BLOCKS]:
+            if (causes := causes_in_words(change.first)) != by:
+                by = causes
+                yield f"Placements by {one_line(by)}:" if by else "Placements:"
+            mark = placement_mark(change.first)
+            first, *rest = hanging(f"  {mark} {one_line(placement_in_words(change))}", self.page, "      ")
+            yield from (self.paint(_STYLES[mark], first), *rest)
+        if len(folded) > MOST_BLOCKS:
+            yield f"  and {count(len(folded) - MOST_BLOCKS, 'more')}"
 
     def _findings(self) -> Iterator[str]:
         states: list[tuple[str, str, Severity]] = [("New", "new", "note"), ("Fixed", "fixed", "warning")]

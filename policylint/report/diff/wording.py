@@ -12,6 +12,7 @@ from policylint.model import ResourceKey
 from policylint.model.words import count, leading, verb
 from policylint.report.findings.report import counts
 from policylint.report.kit.display import one_line, place
+from policylint.report.kit.placements import placements_in_words
 
 if TYPE_CHECKING:
     from policylint.compare.change import (
@@ -205,6 +206,7 @@ def verdict_parts(environment: EnvironmentChange) -> list[str]:
         ways = [f"{opened} open" if opened else "", f"{closed} close" if closed else ""]
         if any(ways):
             parts.append(f"connections: {', '.join(filter(None, ways))}")
+    parts += placements_in_words(environment.placements)
     if environment.unknown:
         parts.append(f"{len(environment.unknown)} unknown")
     return parts

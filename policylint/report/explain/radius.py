@@ -13,6 +13,7 @@ from policylint.model.words import count, verb
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.connections import connection_entry
 from policylint.report.kit.identity import Names
+from policylint.report.kit.placements import placement_entry, placements_in_words
 from policylint.simulation import Simulation
 from policylint.topology.workloads import workloads_selected
 
@@ -62,7 +63,7 @@ class Radius(NamedTuple):
             opened, closed = self.connections
             return f"{count(opened, 'way')} {verb(opened, 'opens')}, {count(closed, 'way')} {verb(closed, 'closes')}"
         if not parts:
-            return "nothing changes"
+            return ", ".join(placements_in_words(self.change.placements)) or "nothing changes"
         return f"{', '.join(parts)} {verb(len(self.keys) + len(self.workloads), 'changes')}"
 
     @property
@@ -75,6 +76,8 @@ class Radius(NamedTuple):
         content = self._settings(names)
         if self.change.connections:
             content["connections"] = [connection_entry(change, names) for change in self.change.connections]
+        if self.change.placements:
+            content["placements"] = [placement_entry(change, names) for change in self.change.placements]
         return content
 
     def _settings(self, names: Names) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from policylint.report.kit import extensions
 from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.display import Paint, aligned, one_line, padded, place, short_place, width, wrapped
 from policylint.report.kit.identity import Names
+from policylint.report.kit.placements import folded_placements, placement_in_words, placement_mark
 
 Row = tuple[str, str, str, str]
 _HEAD: Row = ("KIND / SETTING", "VALUE", "FROM", "HOW")
@@ -281,6 +282,13 @@ class ExplanationText:
             yield from (f"      {part}\n" for part in rest)
         if len(radius.change.connections) > _MOST:
             yield f"  and {len(radius.change.connections) - _MOST} more\n"
+        folded = folded_placements(radius.change.placements)
+        for placement in folded[:_MOST]:
+            first, *rest = wrapped(one_line(placement_in_words(placement)), self.room - 6)
+            yield f"  {placement_mark(placement.first)} {first}\n"
+            yield from (f"      {part}\n" for part in rest)
+        if len(folded) > _MOST:
+            yield f"  and {len(folded) - _MOST} more\n"
         for change in radius.change.policies:
             if change.policy != radius.policy and change.before != change.after:
                 yield f"  {one_line(str(change.policy))}: {change.before} -> {change.after}\n"

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from policylint.clusters.bindings import is_replica
 from policylint.clusters.kinds import BINDING, CLUSTER, PLACES, POLICY, POLICY_SET, has_policies
 from policylint.clusters.state import Hub, PolicyPlacement
+from policylint.clusters.templates import demanded_objects
 from policylint.explain.fact import Fact
 from policylint.explain.subject import Subject
-from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.model import ResourceKey
 from policylint.model.words import leading
 
 _MOST = 12
@@ -62,21 +63,9 @@ def _of_policy(hub: Hub, key: ResourceKey) -> Iterator[Fact]:
         yield Fact("asks for", words)
     for other in hub.policies[key][0].via:
         yield Fact("by way of", str(other))
-    demanded = list(_demanded(policy.spec))
+    demanded = list(demanded_objects(policy))
     if demanded:
         yield Fact("demands", leading(demanded, _MOST))
-
-
-def _demanded(spec: object) -> Iterator[str]:
-    """Yield the objects that a Policy's ConfigurationPolicies ask for, as `musthave NetworkPolicy deny-all`."""
-    for template in map(mapping, sequence(mapping(spec).get("policy-templates"))):
-        inner = mapping(mapping(template.get("objectDefinition")).get("spec"))
-        for wanted in map(mapping, sequence(inner.get("object-templates"))):
-            body = mapping(wanted.get("objectDefinition"))
-            name = text(mapping(body.get("metadata")).get("name"))
-            namespace = text(mapping(body.get("metadata")).get("namespace"))
-            place = f"{namespace}/{name}" if namespace else name
-            yield f"{text(wanted.get('complianceType'), '?')} {text(body.get('kind'), '?')} {place}".rstrip()
 
 
 def _of_cluster(hub: Hub, number: int) -> Iterator[Fact]:

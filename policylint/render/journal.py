@@ -54,17 +54,25 @@ class Journal:
         self._failures: dict[_Place, Failure] = {}
 
     def note(
-        self, message: str, source: Provenance, *, code: str, fails: bool = False, lacking: str | None = None
+        self,
+        message: str,
+        source: Provenance,
+        *,
+        code: str,
+        fails: bool = False,
+        lacking: str | None = None,
+        rule: str = NOT_RENDERED,
     ) -> None:
         """Record a finding about the renderer's input.
 
         Args:
+            rule: the rule that reports it.
             fails: whether kustomize certainly refuses to build it.
             lacking: the path below the root that the build needs.
         """
         place = (message, source.document.file, source.pointer)
         if place not in self._notes:
-            self._notes[place] = Note(NOT_RENDERED, code, message, Location(source.document, source.pointer))
+            self._notes[place] = Note(rule, code, message, Location(source.document, source.pointer))
         if fails or lacking:
             self._failures.setdefault(place, Failure(self._notes[place], lacking or ""))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
 import yaml
 
+from policylint.clusters.templates import unbalanced
 from policylint.model import Finding
 from policylint.workspace import open_workspace
 from tests.clusters.hubs import binding, cluster, labelled, placement, policy, policy_set, set_binding
@@ -101,3 +103,203 @@ def test_what_a_policy_generator_makes_is_not_missing(tmp_path: Path) -> None:
     assert {(row[0], row[2]) for row in found(tmp_path, *own, tree=True)} == {("GWP705", "assumed")}
     (tmp_path / "generator.yaml").write_text(yaml.safe_dump({**generator, "policies": []}), encoding="utf-8")
     assert {row[2] for row in found(tmp_path, *own, tree=True)} == {"unknown"}, "the plugin refuses it"
+
+
+WAITS = [{"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "name": "base"}]
+
+
+def wrapping(
+    *objects: tuple[str, dict[str, Any]], include: Any = None, template: dict[str, Any] | None = None, **spec: Any
+) -> dict[str, Any]:
+    """The `policy-templates` of a ConfigurationPolicy with some (complianceType, object)."""
+    wrapped = [{"complianceType": compliance, "objectDefinition": body} for compliance, body in objects]
+    inner: dict[str, Any] = {"severity": "low", "object-templates": wrapped, **(template or {})}
+    if include is not None:
+        inner["namespaceSelector"] = {"include": include}
+    definition = {
+        "apiVersion": "policy.open-cluster-management.io/v1",
+        "kind": "ConfigurationPolicy",
+        "metadata": {"name": "one"},
+        "spec": inner,
+    }
+    return {"policy-templates": [{"objectDefinition": definition}], **spec}
+
+
+def quota(pods: Any = "3", *, namespace: str = "", **more: Any) -> dict[str, Any]:
+    metadata = {"name": "small", **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": {"pods": pods}, **more}}
+
+
+BARE = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}}
+ENFORCED = {"remediationAction": "enforce"}
+BOTH = binding("bind", "place", "Policy/a", "Policy/b")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "severity"),
+    [
+        (wrapping(("musthave", quota())), wrapping(("mustnothave", BARE)), "warning"),
+        (wrapping(("musthave", quota()), **ENFORCED), wrapping(("mustnothave", BARE), **ENFORCED), "error"),
+        (wrapping(("musthave", quota()), **ENFORCED), wrapping(("mustnothave", BARE)), "warning"),
+        (wrapping(("musthave", quota())), wrapping(("mustnothave", quota("4"))), ""),
+        (wrapping(("MustHave", quota())), wrapping(("mustnothave", quota())), "warning"),
+        (wrapping(("mustnothave", quota())), wrapping(("mustnothave", quota("4"))), ""),
+        (wrapping(("musthave", quota())), wrapping(("musthave", quota("4"))), "warning"),
+        (wrapping(("musthave", quota())), wrapping(("musthave", quota(3))), ""),
+        (wrapping(("musthave", quota())), wrapping(("musthave", quota("{{hub .ManagedClusterName hub}}"))), ""),
+        (wrapping(("musthave", quota(scopes=["a"]))), wrapping(("musthave", quota(scopes=["b"]))), ""),
+        (wrapping(("mustonlyhave", quota())), wrapping(("musthave", quota(scopes=["b"]))), "warning"),
+        (wrapping(("mustonlyhave", quota(scopes=["b"]))), wrapping(("musthave", quota())), ""),
+        (wrapping(("musthave", quota(namespace="a"))), wrapping(("mustnothave", quota(namespace="b"))), ""),
+        (wrapping(("musthave", quota(namespace="a"))), wrapping(("mustnothave", quota()), include=["a"]), "warning"),
+        (wrapping(("musthave", quota()), include=["a*"]), wrapping(("mustnothave", quota()), include=["ab"]), ""),
+        (
+            wrapping(("musthave", quota()), include=["a*"]),
+            wrapping(("mustnothave", quota()), include=["a*"]),
+            "warning",
+        ),
+        (wrapping(("musthave", quota())), wrapping(("mustnothave", quota()), include=["a"]), ""),
+        (
+            wrapping(("musthave", quota()), template={"remediationAction": "InformOnly"}, **ENFORCED),
+            wrapping(("mustnothave", BARE), **ENFORCED),
+            "warning",
+        ),
+    ],
+)
+def test_conflicting_demands(first: dict[str, Any], second: dict[str, Any], severity: str, tmp_path: Path) -> None:
+    rows = found(tmp_path, *HERE, policy("a", **first), policy("b", **second), BOTH, placement())
+    assert [row[1] for row in rows if row[0] == "GWP713"] == [severity] * bool(severity)
+
+
+def test_demands_conflict_only_where_both_are_placed(tmp_path: Path) -> None:
+    demands = [
+        policy("a", **wrapping(("musthave", quota()))),
+        policy("b", **wrapping(("mustnothave", BARE))),
+        *[binding("one", "place", "Policy/a"), binding("two", "dev", "Policy/b")],
+        *[placement(predicates=labelled(env="prod")), placement("dev", predicates=labelled(env="dev"))],
+    ]
+    assert found(tmp_path, *HERE, cluster("dev", env="dev"), *demands) == []
+    assert found(tmp_path, set_binding(), *demands) == []
+    shared = [*demands[:2], BOTH, placement(predicates=labelled(env="prod"))]
+    (row,) = found(tmp_path, set_binding(), *shared)
+    assert row[:3] == ("GWP713", "warning", "assumed"), "no cluster is in sight, but both are placed by one Placement"
+
+
+def test_a_library_has_no_conflicts_and_waits_for_whatever(tmp_path: Path) -> None:
+    demands = [policy("a", **wrapping(("musthave", quota()))), policy("b", **wrapping(("mustnothave", BARE)))]
+    assert found(tmp_path, *demands, policy("c", dependencies=WAITS), tree=True) == []
+    assert found(tmp_path, policy("a", **wrapping(template={"remediationAction": "enforce"})), tree=True) == []
+
+
+def test_many_demands_for_one_object_are_bounded(tmp_path: Path) -> None:
+    names = [f"p{number}" for number in range(400)]
+    demands = [policy(name, **wrapping(("musthave", quota(name)))) for name in names]
+    bound = binding("bind", "place", *(f"Policy/{name}" for name in names))
+    assert len(found(tmp_path, *HERE, *demands, bound, placement())) == 60 * 59 // 2
+
+
+@pytest.mark.parametrize(
+    ("waiting", "other", "rules"),
+    [
+        ({"dependencies": WAITS}, None, ["GWP710"]),
+        ({"policy-templates": [{"objectDefinition": {}, "extraDependencies": WAITS}]}, None, ["GWP710"]),
+        ({"dependencies": [{**WAITS[0], "name": "${NAME}"}]}, None, []),
+        ({"dependencies": [{**WAITS[0], "kind": "ConfigurationPolicy"}]}, None, []),
+        ({"dependencies": [{**WAITS[0], "kind": "PolicySet"}]}, None, ["GWP710"]),
+        ({"dependencies": WAITS}, "place", []),
+        ({"dependencies": WAITS}, "dev", ["GWP711"]),
+        ({"dependencies": WAITS}, "cel", []),
+    ],
+)
+def test_dependencies(waiting: dict[str, Any], other: str | None, rules: list[str], tmp_path: Path) -> None:
+    cel = [{"requiredClusterSelector": {"celSelector": {"celExpressions": ["true"]}}}]
+    places = [placement(predicates=labelled(env="prod")), placement("dev", predicates=labelled(env="dev"))]
+    others = [] if other is None else [policy("base"), binding("other", other, "Policy/base")]
+    rows = found(
+        tmp_path,
+        *HERE,
+        cluster("far", env="dev"),
+        *places,
+        placement("cel", predicates=cel),
+        policy(**waiting),
+        binding(),
+        *others,
+    )
+    assert [row[0] for row in rows] == rules
+
+
+def test_a_policy_that_is_placed_nowhere_is_waited_for_in_vain(tmp_path: Path) -> None:
+    disabled = policy("base", disabled=True)
+    rows = found(tmp_path, set_binding(), placement(), policy(dependencies=WAITS), disabled, binding())
+    assert [(row[0], row[3]) for row in rows if row[0] == "GWP711"] == [
+        ("GWP711", "Policy policies/pod waits for Policy policies/base, which is placed nowhere")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "template", "fields", "expected"),
+    [
+        ("inform", "enforce", {}, [("GWP712", "note")]),
+        ("inform", "Inform", {}, []),
+        ("inform", "informOnly", {}, []),
+        ("enforce", "inform", {}, [("GWP712", "note")]),
+        (None, "enforce", {}, []),
+        ("inform", "enforce", {"bindingOverrides": {"remediationAction": "enforce"}}, []),
+    ],
+)
+def test_actions_of_templates(
+    own: Any, template: str, fields: dict[str, Any], expected: list[Any], tmp_path: Path
+) -> None:
+    spec = wrapping(template={"remediationAction": template}, remediationAction=own)
+    rows = found(tmp_path, *HERE, policy(**spec), binding(**fields), placement())
+    assert [row[:2] for row in rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "rule"),
+    [
+        ("plain", ""),
+        ("{{ .Name }} and {{ .Other }}", ""),
+        ('{{ "{{" }} stands for itself', ""),
+        ("{{hub .ManagedClusterName hub}}", ""),
+        ('{{hub fromSecret "policies" "a" "b" hub}}', ""),
+        ('{{hub fromSecret "other" "a" "b" hub}}', "GWP719"),
+        ('{{hub (lookup "v1" "ConfigMap" "other" "a").data hub}}', "GWP719"),
+        ('{{ fromSecret "other" "a" "b" }}', ""),
+        ("{{hub .ManagedClusterName }}", "GWP721"),
+        ("{{ hub .ManagedClusterName hub}}", "GWP721"),
+        ("{{ .Name", "GWP721"),
+        ("}} alone", ""),
+        ('{{ index . "github}}', ""),
+    ],
+)
+def test_templates_in_policies(written: str, rule: str, tmp_path: Path) -> None:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": written}}
+    own = policy(**wrapping(("musthave", body)))
+    assert [row[0] for row in found(tmp_path, *HERE, own, binding(), placement())] == [rule] * bool(rule)
+    allowed = policy(**wrapping(("musthave", body), hubTemplateOptions={"serviceAccountName": "reader"}))
+    rows = found(tmp_path, *HERE, allowed, binding(), placement())
+    assert [row[0] for row in rows] == ["GWP721"] * (rule == "GWP721")
+
+
+def test_delimiters_by_the_thousand_cost_their_number() -> None:
+    for text in ("{{hub" * 200_000, "{{}}" * 200_000, "{{" * 200_000, "hub}}" * 200_000, "{{ hub " * 200_000):
+        start = process_time()
+        unbalanced(text)
+        assert process_time() - start < 2
+
+
+def test_a_dump_of_the_hub_holds_its_copies(tmp_path: Path) -> None:
+    copy = policy("policies.pod")
+    copy["metadata"] = {**copy["metadata"], "namespace": "eu", "labels": {}}
+    assert [row[0] for row in found(tmp_path, *HERE, copy)] == ["GWP718"]
+    copy["metadata"]["uid"] = "6b5d"
+    assert found(tmp_path, *HERE, copy) == []
+
+
+def test_a_binding_of_ten_thousand_subjects(tmp_path: Path) -> None:
+    listed = binding("bind", "place", *(f"Policy/p{number}" for number in range(10_000)))
+    start = process_time()
+    rows = found(tmp_path, *HERE, policy("p0"), listed, placement())
+    assert {row[0] for row in rows} == {"GWP702"}
+    assert process_time() - start < 60

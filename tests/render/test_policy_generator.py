@@ -248,9 +248,11 @@ def test_a_policy_in_a_set_is_placed_by_the_set(tmp_path: Path) -> None:
     assert sorted(objects(none)) == ["Policy policies/one", "PolicySet policies/base"]
 
 
-def test_a_set_alone_leaves_its_binding_without_a_name(tmp_path: Path) -> None:
+def test_a_set_alone_gets_a_binding_without_a_name_which_nobody_takes(tmp_path: Path) -> None:
     found = built(tmp_path, policy("one", policySets=["base"]))
-    assert [manifest.name for manifest in found.manifests if manifest.kind == "PlacementBinding"] == [""]
+    assert "PlacementBinding" not in {manifest.kind for manifest in found.manifests}
+    assert [(note.rule, note.code) for note in found.journal.notes] == [("GWP720", "without-name")]
+    assert found.journal.failures == []
 
 
 def test_a_placement_of_a_file_is_made_once(tmp_path: Path) -> None:

@@ -358,6 +358,9 @@ class _Generator:
             else:
                 count += 1
                 name = (f"{base}{count}" if count > 1 else text(base)) if text(base) else ""
+            if not name:
+                self._files.note_unnamed(f"the PlacementBinding of {members[-1].name} gets no name", members[-1].place)
+                continue
             yield self._binding(name, placement, members)
 
     def _binding(self, name: str, placement: str, members: list[_Member]) -> Manifest:

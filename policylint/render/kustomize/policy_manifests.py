@@ -119,6 +119,10 @@ class GeneratorFiles:
             self._journal.note(f"placement file {path!r} is not there", place, code="missing-file", lacking=file)
         return found
 
+    def note_unnamed(self, message: str, place: Provenance) -> None:
+        """Record an object without a name, which is not made."""
+        self._journal.note(message, place, code="without-name", rule="GWP720")
+
     def manifests(self, path: str, place: Provenance) -> tuple[list[Manifest], str]:
         """Return the objects of a file, of a folder without those below it, or of a kustomization, and what is unseen.
 

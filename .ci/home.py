@@ -35,7 +35,7 @@ def owner() -> str:
 
 def differing(name: str) -> list[tuple[Path, str, str]]:
     """Return the files in which another owner than `name` stands: path, text, and the text as it should be."""
-    files = sorted({file for place in PLACES for file in ROOT.glob(place)} - {ROOT / "CHANGELOG.md"})
+    files = sorted({file for place in PLACES for file in ROOT.glob(place) if file.is_file()} - {ROOT / "CHANGELOG.md"})
     texts = ((file, file.read_text(encoding="utf-8")) for file in files)
     changed = ((file, text, NAMED.sub(rf"\g<before>{name}/policylint", text)) for file, text in texts)
     return [(file, text, right) for file, text, right in changed if text != right]

@@ -33,6 +33,7 @@ COMMANDS = {
     "init": "Write a configuration that fits this repository.",
     "config": "The configuration in force, with origins.",
     "baseline": "Accept the findings of today.",
+    "lsp": "The language server, for editors.",
     "completion": "The completion script for bash, zsh or fish.",
 }
 """Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""

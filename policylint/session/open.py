@@ -30,6 +30,8 @@ def open_tree(
     *,
     source: Source | None = None,
     listing: Listing | None = None,
+    shared_facts: SharedFacts | None = None,
+    shared: Shared | None = None,
 ) -> Workspace:
     """Return the workspace of the paths of a run. Where the repository deploys nothing of them, they are read by
     themselves.
@@ -37,6 +39,8 @@ def open_tree(
     Args:
         source: the files, whatever the paths are.
         listing: makes the source of some paths if that is not the work tree.
+        shared_facts: what is known of contents from another workspace of the same paths.
+        shared: what was rendered for another one.
 
     Raises:
         UsageError: a path, the snapshot or the configuration cannot be used.
@@ -50,14 +54,20 @@ def open_tree(
     if around is not None:
         files = None if listing is None else listing(around.paths)
         workspace = open_workspace_of(
-            setup, source=files, paths=around.paths, scope=around.scope, all_environments=setup.is_whole
+            setup,
+            source=files,
+            paths=around.paths,
+            scope=around.scope,
+            shared_facts=shared_facts,
+            shared=shared,
+            all_environments=setup.is_whole,
         )
         alone = asked = [path for path, scope in around.each if not workspace.has_part(scope)]
         if not alone:
             return workspace
     if source is None and listing is not None:
         source = listing(asked)
-    apart = open_workspace_of(setup, source=source, paths=alone)
+    apart = open_workspace_of(setup, source=source, paths=alone, shared_facts=shared_facts, shared=shared)
     if around is None or workspace is None or len(alone) == len(around.each):
         return apart
     return workspace.joined(apart)

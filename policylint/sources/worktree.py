@@ -127,7 +127,7 @@ class WorkTree(ListedSource):
     def announce(self, files: Sequence[SourceFile]) -> None:
         """Do nothing: files are read one by one."""
 
-    def content_id(self, place: Any) -> None:
+    def content_id(self, place: Any) -> str | None:
         """Return None: git's own index may be from before a filter or another moment; reading and hashing is cheap."""
 
     def _find_root(self) -> None:

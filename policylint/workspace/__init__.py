@@ -90,6 +90,11 @@ class Workspace:
         of_all = (fault for simulation in self.simulations for fault in simulation.world.faults)
         return list({str(fault): fault for fault in of_all}.values())
 
+    @property
+    def files(self) -> list[str]:
+        """The files that were read, as shown."""
+        return [file.path for file in self._source.files()]
+
     def source_lines(self, file: str) -> list[str]:
         """Return the lines of a file for snippets; none when it cannot be read any more."""
         return self._source.text(file)

@@ -79,13 +79,18 @@ def filled_in(value: Any, variables: Mapping[str, str], budget: Budget) -> Any:
         ExhaustedError: as `substitute`.
     """
     if isinstance(value, str):
+        if "${" not in value:
+            return value
         text = substitute(value, variables, budget)
         if text == value:
             return value
         return text if _QUOTED.search(value) or _QUOTED.search(text) else PLAIN[text]
     if isinstance(value, dict):
         changed = {
-            substitute(name, variables, budget): filled_in(inner, variables, budget) for name, inner in value.items()
+            substitute(name, variables, budget) if "${" in name else name: inner
+            if isinstance(inner, str) and "${" not in inner
+            else filled_in(inner, variables, budget)
+            for name, inner in value.items()
         }
         is_same = len(changed) == len(value) and all(
             new_name is name and new is inner

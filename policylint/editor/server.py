@@ -1,0 +1,383 @@
+"""The language server: what it offers, and when a tree is read again. Answers come from `state`.
+
+One thread reads and answers, so that messages (a cancelled request, the next key) are taken while it works; a question
+waits for the reading of the newest text.
+"""
+
+# ruff: noqa: PTH100, PTH118 - paths are strings, as everywhere on the way to the sources
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from typing import Any, Final, TypeVar
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from policylint import __version__
+from policylint.edit.plan import edits
+from policylint.editor.positions import EditorPositions
+from policylint.editor.renaming import rename
+from policylint.editor.state import Cursor, State
+from policylint.editor.tree import EditedTree, StaleError
+from policylint.errors import UsageError
+from policylint.model import Finding, Location
+from policylint.model.home import home
+from policylint.session.settings import RunOptions
+
+_PAUSE: Final = 0.03
+"""Seconds without a change after which a tree is read: keys that follow each other sooner are one change."""
+_SEVERITIES: Final = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "note": types.DiagnosticSeverity.Information,
+}
+_WATCHED: Final = ("**/*.{yaml,yml,json}", "**/.policylint.*", "**/*.{tpl,tmpl}", "**/pyproject.toml")
+_LONGEST_HOVER: Final = 6000
+_Answer = TypeVar("_Answer")
+
+
+class EditorServer(LanguageServer):
+    """A server for one directory: the first folder that the editor names.
+
+    Args:
+        options: the options that every reading has.
+    """
+
+    def __init__(self, options: RunOptions) -> None:
+        super().__init__(
+            "policylint", f"v{__version__}", text_document_sync_kind=types.TextDocumentSyncKind.Incremental
+        )
+        self._options = options
+        self._worker = ThreadPoolExecutor(1, "policylint")
+        self._root = ""
+        self._tree = EditedTree(options)
+        self._changes = 0
+        self._read = -1
+        self._reading: asyncio.Task[None] | None = None
+        self._state: State | None = None
+        self._positions = EditorPositions("utf-16", lambda _: ())
+        self._complaint = ""
+        self._published: dict[str, list[types.Diagnostic]] = {}
+
+    # From messages to readings
+
+    def open_folder(self, parameters: types.InitializeParams) -> None:
+        """Go to the folder of the editor; paths are shown as seen from there."""
+        folders = parameters.workspace_folders or ()
+        uri = folders[0].uri if folders else parameters.root_uri
+        self._root = os.path.abspath((uri and to_fs_path(uri)) or os.curdir)
+        os.chdir(self._root)
+
+    def changed(self) -> None:
+        """Note that something changed, and read the tree soon."""
+        self._changes += 1
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.get_running_loop().create_task(self._read_until_current())
+
+    async def _read_until_current(self) -> None:
+        while self._read != self._changes:
+            wanted = self._changes
+            await asyncio.sleep(_PAUSE if self._state is not None else 0)
+            if wanted != self._changes:
+                continue
+            try:
+                state = await self.work(partial(self._read_tree, wanted))
+            except StaleError:
+                continue
+            except UsageError as error:  # of the configuration, mostly: what was known stays
+                self._read = wanted
+                self._complain(str(error))
+                continue
+            self._read, self._state, self._complaint = wanted, state, ""
+            encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
+            lines = lru_cache(maxsize=None)(state.workspace.source_lines)
+            self._positions = EditorPositions(str(getattr(encoding, "value", encoding)), lines)
+            self._publish(await self.work(self._diagnostics))
+
+    def _read_tree(self, wanted: int) -> State:
+        """Read the tree; garbage is left for later, since looking for it takes longer than to read a change."""
+        gc.disable()
+        try:
+            documents = list(self.workspace.text_documents.values())
+            texts = {os.path.realpath(document.path): document.source.encode() for document in documents}
+            return self._tree.read(texts, lambda: wanted != self._changes)
+        finally:
+            if self._state is None:
+                gc.freeze()
+            gc.enable()
+
+    async def work(self, compute: Callable[[], _Answer]) -> _Answer:
+        """Compute beside the taking of messages."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, compute)
+
+    async def ask(self, question: Callable[[State], _Answer]) -> _Answer | None:
+        """Answer from the reading of the newest text; None where there was never one."""
+        while self._reading is not None and not self._reading.done():
+            await asyncio.shield(self._reading)
+        state = self._state
+        return None if state is None else await self.work(partial(question, state))
+
+    def _complain(self, message: str) -> None:
+        if message != self._complaint:
+            self._complaint = message
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"policylint: {message}"))
+
+    # Places
+
+    def file_of(self, uri: str) -> str:
+        """Return the path, as shown, of a document."""
+        place = os.path.realpath(to_fs_path(uri) or uri)
+        return os.path.relpath(place, os.path.realpath(self._root)).replace(os.sep, "/")
+
+    def uri_of(self, file: str) -> str:
+        """Return the address of a file: as the editor calls it where it is open."""
+        place = os.path.normpath(os.path.join(self._root, file))
+        real = os.path.realpath(place)
+        documents = self.workspace.text_documents.items()
+        opened = (uri for uri, document in documents if os.path.realpath(document.path) == real)
+        return next(opened, None) or from_fs_path(place) or ""
+
+    def place(self, location: Location) -> types.Location:
+        """Return a location as the editor wants it."""
+        return types.Location(self.uri_of(location.file), self._positions.token(location))
+
+    def cursor(self, state: State, uri: str, position: types.Position) -> Cursor | None:
+        """Return what is at a position of a document."""
+        file = self.file_of(uri)
+        return state.at(file, position.line + 1, self._positions.column(file, position))
+
+    # Diagnostics and fixes
+
+    def _diagnostics(self) -> dict[str, list[types.Diagnostic]]:
+        assert self._state is not None
+        by_file: dict[str, list[types.Diagnostic]] = {}
+        for finding in self._state.lint.known:
+            by_file.setdefault(self.uri_of(finding.location.file), []).append(self._diagnostic(finding))
+        return by_file
+
+    def _diagnostic(self, finding: Finding) -> types.Diagnostic:
+        from policylint.checks import name_of
+
+        lines = [finding.message, *([finding.label] if finding.label else []), *finding.notes]
+        page = f"{home()}/blob/v{__version__}/rules/{finding.rule}-{name_of(finding.rule)}.md"
+        related = [
+            types.DiagnosticRelatedInformation(self.place(place.location), place.message or "here")
+            for place in finding.related
+        ]
+        return types.Diagnostic(
+            self._positions.token(finding.location),
+            "\n".join(lines),
+            severity=_SEVERITIES[finding.severity],
+            code=finding.rule,
+            code_description=types.CodeDescription(page) if home() else None,
+            source="policylint",
+            related_information=related or None,
+        )
+
+    def _publish(self, diagnostics: dict[str, list[types.Diagnostic]]) -> None:
+        """Send what differs from what was sent before."""
+        for uri in sorted(self._published.keys() | diagnostics.keys()):
+            own = diagnostics.get(uri, [])
+            if own != self._published.get(uri, []):
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, own))
+        self._published = diagnostics
+
+    def actions(self, state: State, uri: str, asked: types.Range) -> list[types.CodeAction]:
+        """Return the fixes of the findings in a range; what changes the cluster's doing says that it does."""
+        actions = []
+        file = self.file_of(uri)
+        for finding in state.lint.known:
+            if finding.location.file != file or not _meet(self._positions.token(finding.location), asked):
+                continue
+            for fix in finding.fixes:
+                made = edits(fix, partial(_text, state))
+                if made:
+                    actions.append(
+                        types.CodeAction(
+                            fix.title[:1].upper() + fix.title[1:] + ("" if fix.safe else " (unsafe)"),
+                            kind=types.CodeActionKind.QuickFix,
+                            diagnostics=[self._diagnostic(finding)],
+                            is_preferred=fix.safe,
+                            edit=self.edit(made),
+                        )
+                    )
+        return actions
+
+    def edit(self, made: Iterable[Any]) -> types.WorkspaceEdit:
+        """Return edits as the editor wants them."""
+        changes: dict[str, list[types.TextEdit]] = {}
+        for change in made:
+            changes.setdefault(self.uri_of(change.file), []).append(
+                types.TextEdit(self._positions.edited(change), change.text)
+            )
+        return types.WorkspaceEdit(changes)
+
+    def name_at(self, state: State, uri: str, position: types.Position) -> types.PrepareRenamePlaceholder | None:
+        """Return the name at a position that a rename would change: an object's own, or where it is named."""
+        cursor = self.cursor(state, uri, position)
+        if cursor is None or cursor.pointer[-1:] != ("name",):
+            return None
+        key = state.meant(cursor)
+        own = cursor.held[0].resource
+        if cursor.pointer != ("metadata", "name") and key == own.key:
+            return None
+        return types.PrepareRenamePlaceholder(self._positions.token(own.location(*cursor.pointer)), key.name)
+
+    def renamed(self, state: State, uri: str, position: types.Position, name: str) -> types.WorkspaceEdit:
+        """Return the edits that rename the object at a position.
+
+        Raises:
+            JsonRpcException: nothing there can be renamed, or not to that.
+        """
+        cursor = self.cursor(state, uri, position)
+        if cursor is None or self.name_at(state, uri, position) is None:
+            raise _refusal("there is no name of an object here")
+        try:
+            made = rename(state, state.meant(cursor), name, state.workspace.files, partial(_text, state))
+            return self.edit(made)
+        except UsageError as error:
+            raise _refusal(str(error)) from None
+
+
+def _text(state: State, file: str) -> str:
+    return "\n".join(state.workspace.source_lines(file))
+
+
+def _refusal(message: str) -> JsonRpcException:
+    return JsonRpcException(message, int(types.LSPErrorCodes.RequestFailed))
+
+
+def _meet(one: types.Range, other: types.Range) -> bool:
+    return (one.start.line, one.start.character) <= (other.end.line, other.end.character) and (
+        other.start.line,
+        other.start.character,
+    ) <= (one.end.line, one.end.character)
+
+
+def server(options: RunOptions) -> EditorServer:
+    """Return a server that is ready to be started."""
+    editor = EditorServer(options)
+
+    @editor.feature(types.INITIALIZE)
+    def initialize(parameters: types.InitializeParams) -> None:
+        editor.open_folder(parameters)
+
+    @editor.feature(types.INITIALIZED)
+    async def initialized(_: types.InitializedParams) -> None:
+        editor.changed()
+        capabilities = editor.client_capabilities.workspace
+        watching = capabilities.did_change_watched_files if capabilities else None
+        if watching is not None and watching.dynamic_registration:
+            watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
+            registration = types.Registration(
+                "watch",
+                types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                types.DidChangeWatchedFilesRegistrationOptions(watchers),
+            )
+            await editor.client_register_capability_async(types.RegistrationParams([registration]))
+
+    def note_a_change(_: object) -> None:
+        editor.changed()
+
+    for event in (
+        types.TEXT_DOCUMENT_DID_OPEN,
+        types.TEXT_DOCUMENT_DID_CHANGE,
+        types.TEXT_DOCUMENT_DID_SAVE,
+        types.TEXT_DOCUMENT_DID_CLOSE,
+        types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+    ):
+        editor.feature(event)(_in_loop(note_a_change))
+
+    @editor.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(parameters: types.HoverParams) -> types.Hover | None:
+        def answer(state: State) -> types.Hover | None:
+            cursor = editor.cursor(state, parameters.text_document.uri, parameters.position)
+            if cursor is None:
+                return None
+            words = state.hover(cursor)
+            if len(words) > _LONGEST_HOVER:
+                words = words[:_LONGEST_HOVER].rpartition("\n")[0] + "\n\n…"
+            return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, words))
+
+        return await editor.ask(answer)
+
+    @editor.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def definition(parameters: types.DefinitionParams) -> list[types.Location] | None:
+        def answer(state: State) -> list[types.Location]:
+            cursor = editor.cursor(state, parameters.text_document.uri, parameters.position)
+            return [] if cursor is None else [editor.place(place) for place in state.definitions(cursor)]
+
+        return await editor.ask(answer)
+
+    @editor.feature(types.TEXT_DOCUMENT_REFERENCES)
+    async def all_references(parameters: types.ReferenceParams) -> list[types.Location] | None:
+        def answer(state: State) -> list[types.Location]:
+            cursor = editor.cursor(state, parameters.text_document.uri, parameters.position)
+            if cursor is None:
+                return []
+            declaration = parameters.context.include_declaration
+            return [editor.place(place) for place in state.references(state.meant(cursor), declaration=declaration)]
+
+        return await editor.ask(answer)
+
+    @editor.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
+    async def lenses(parameters: types.CodeLensParams) -> list[types.CodeLens] | None:
+        def answer(state: State) -> list[types.CodeLens]:
+            uri = parameters.text_document.uri
+            file = editor.file_of(uri)
+            return [
+                types.CodeLens(editor.place(place).range, data={"uri": uri, "number": number})
+                for number, cursor in enumerate(state.objects_in(file))
+                if state.has_lens(cursor.key) and (place := cursor.held[0].resource.name_location).file == file
+            ]
+
+        return await editor.ask(answer)
+
+    @editor.feature(types.CODE_LENS_RESOLVE)
+    async def lens(unresolved: types.CodeLens) -> types.CodeLens:
+        about: Any = unresolved.data
+
+        def answer(state: State) -> str:
+            objects = state.objects_in(editor.file_of(about["uri"]))
+            number = about["number"]
+            return state.lens(objects[number].key) if number < len(objects) else ""
+
+        unresolved.command = types.Command(await editor.ask(answer) or "", "")
+        return unresolved
+
+    @editor.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))
+    async def actions(parameters: types.CodeActionParams) -> Sequence[types.CodeAction] | None:
+        return await editor.ask(lambda state: editor.actions(state, parameters.text_document.uri, parameters.range))
+
+    @editor.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    async def prepare(parameters: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        return await editor.ask(lambda state: editor.name_at(state, parameters.text_document.uri, parameters.position))
+
+    @editor.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    async def renamed(parameters: types.RenameParams) -> types.WorkspaceEdit | None:
+        uri, name = parameters.text_document.uri, parameters.new_name
+        return await editor.ask(lambda state: editor.renamed(state, uri, parameters.position, name))
+
+    return editor
+
+
+def _in_loop(handler: Callable[[Any], None]) -> Callable[[Any], Any]:
+    """Return a handler of its own for each event: pygls marks the function that it is given."""
+
+    async def handle(parameters: Any) -> None:
+        handler(parameters)
+
+    return handle
+
+
+def serve(options: RunOptions) -> None:
+    """Serve an editor over standard input and output until it says that it is done."""
+    server(options).start_io()

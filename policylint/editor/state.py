@@ -1,0 +1,268 @@
+"""What an editor asks of a tree, answered from one reading of it: places in, places and values out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from policylint.documents import Document, Pointer
+from policylint.editor.references import NamedPlace, reference_at, references, section_of
+from policylint.model import Location, Resource, ResourceKey
+from policylint.model.words import count
+from policylint.namedtuple import NamedTuple
+from policylint.reach import WayIn, all_ways, asked
+from policylint.session.lint import LintResult
+from policylint.simulation import Simulation
+from policylint.workspace import Workspace
+
+_WITH_WAYS = ("Gateway", "HTTPRoute", "GRPCRoute", "Service")
+"""Kinds whose lens counts requests."""
+
+
+class Held(NamedTuple):
+    """An object in one environment."""
+
+    simulation: Simulation
+    resource: Resource
+
+
+class Cursor(NamedTuple):
+    """A place of a file in terms of objects.
+
+    Args:
+        held: the object that is written there, in each environment that has it.
+        pointer: the value at the place, below the object.
+    """
+
+    held: tuple[Held, ...]
+    pointer: Pointer
+
+    @property
+    def key(self) -> ResourceKey:
+        """The object's identity."""
+        return self.held[0].resource.key
+
+
+class State:
+    """One reading of a tree.
+
+    Attributes:
+        workspace: its environments.
+        lint: its findings.
+    """
+
+    def __init__(self, workspace: Workspace, lint: LintResult) -> None:
+        self.workspace = workspace
+        self.lint = lint
+
+    @cached_property
+    def _by_file(self) -> dict[str, list[Held]]:
+        """The objects that are written in each file, in the order of its lines."""
+        by_file: dict[str, list[Held]] = {}
+        for simulation in self.workspace.simulations:
+            for resource in simulation.world.resources.values():
+                if isinstance(resource.document, Document):
+                    by_file.setdefault(resource.document.file, []).append(Held(simulation, resource))
+        for written in by_file.values():
+            written.sort(key=lambda held: (_document(held).line, held.resource.root, held.resource.key))
+        return by_file
+
+    @cached_property
+    def _references(self) -> dict[ResourceKey, list[tuple[Held, NamedPlace]]]:
+        """The places that name each object."""
+        naming: dict[ResourceKey, list[tuple[Held, NamedPlace]]] = {}
+        for simulation in self.workspace.simulations:
+            for resource in simulation.world.resources.values():
+                for reference in references(resource, simulation.world):
+                    naming.setdefault(reference.key, []).append((Held(simulation, resource), reference))
+        return naming
+
+    @cached_property
+    def _acting(self) -> dict[ResourceKey, list[ResourceKey]]:
+        """The policies that own a setting in force at each object or a section of it."""
+        acting: dict[ResourceKey, set[ResourceKey]] = {}
+        for simulation in self.workspace.simulations:
+            for node, policies in simulation.affected().items():
+                acting.setdefault(node.key, set()).update(policies)
+        return {key: sorted(policies) for key, policies in acting.items()}
+
+    @cached_property
+    def _ways(self) -> list[tuple[Simulation, WayIn]]:
+        """The ways into all environments."""
+        return [
+            (simulation, way)
+            for simulation in self.workspace.simulations
+            for way in all_ways(simulation)
+            if way.trace.rule is not None
+        ]
+
+    def objects_in(self, file: str) -> list[Cursor]:
+        """Return the objects of a file, in the order of its lines, each once for all environments."""
+        places: dict[tuple[int, Pointer, ResourceKey], list[Held]] = {}
+        for held in self._by_file.get(file, ()):
+            places.setdefault((_document(held).line, held.resource.root, held.resource.key), []).append(held)
+        return [Cursor(tuple(several), ()) for several in places.values()]
+
+    def at(self, file: str, line: int, column: int) -> Cursor | None:
+        """Return what is written at a place, None where no object is.
+
+        Args:
+            line, column: 1-based, columns in code points.
+        """
+        above = [held for held in self._by_file.get(file, ()) if _document(held).line <= line]
+        if not above:
+            return None
+        document = _document(above[-1])
+        pointer = _pointer_at(document, line, column)
+        own = [
+            held
+            for held in above
+            if _document(held).line == document.line and pointer[: len(held.resource.root)] == held.resource.root
+        ]
+        if not own:
+            return None
+        first = own[0].resource
+        return Cursor(tuple(held for held in own if held.resource.key == first.key), pointer[len(first.root) :])
+
+    def meant(self, cursor: Cursor) -> ResourceKey:
+        """Return the object that a place is about: the one that it names, else the one that is written there."""
+        named = next(self._named(cursor), None)
+        return cursor.key if named is None else named[1].key
+
+    def definitions(self, cursor: Cursor) -> list[Location]:
+        """Return where the objects are written that a place names: by reference, or by a selector of a policy."""
+        found: dict[tuple[str, int, int], Location] = {}
+        for held, reference in self._named(cursor):
+            resource = held.simulation.world.get(reference.key)
+            if resource is not None:
+                on_section = reference.section and cursor.pointer[-1:] == ("sectionName",)
+                where = resource.location(*section_of(resource, reference.section)) if on_section else None
+                where = where or resource.name_location
+                found[where.sort_key()] = where
+        for held in () if found else cursor.held:
+            policy = held.simulation.policies.get(cursor.key)
+            for target in () if policy is None else policy.targets:
+                if cursor.pointer[: len(target.pointer)] == target.pointer:
+                    for node in target.nodes:
+                        if (resource := held.simulation.world.get(node.key)) is not None:
+                            found[resource.name_location.sort_key()] = resource.name_location
+        return [found[place] for place in sorted(found)]
+
+    def references(self, key: ResourceKey, *, declaration: bool = False) -> list[Location]:
+        """Return the places that name an object, and the names of the policies that act on it.
+
+        Args:
+            declaration: whether the object's own name is one of them.
+        """
+        places = [held.resource.location(*reference.name) for held, reference in self._references.get(key, ())]
+        keys = [*self._acting.get(key, ()), *([key] if declaration else [])]
+        for simulation in self.workspace.simulations:
+            known = (simulation.world.get(policy) for policy in keys)
+            places += [resource.name_location for resource in known if resource is not None]
+        unique = {place.sort_key(): place for place in places}
+        return [unique[place] for place in sorted(unique)]
+
+    def naming(self, key: ResourceKey) -> list[tuple[Held, NamedPlace]]:
+        """Return the references to an object, each with the object that holds it."""
+        return self._references.get(key, [])
+
+    def has_lens(self, key: ResourceKey) -> bool:
+        """Tell, without following any request, whether there is something to say above an object."""
+        if key.kind in _WITH_WAYS or key in self._acting:
+            return True
+        return any(key in simulation.policies for simulation in self.workspace.simulations)
+
+    def lens(self, key: ResourceKey) -> str:
+        """Return `4 policies · 12 requests · authentication: jwt`, for a policy its verdict; "" where there is nothing.
+
+        Requests are kinds of requests: the regions that `reach` lists.
+        """
+        states = [simulation.policies[key] for simulation in self.workspace.simulations if key in simulation.policies]
+        if states:
+            targets = len({node for state in states for target in state.targets for node in target.nodes})
+            return f"{' / '.join(sorted({state.verdict for state in states}))} · {count(targets, 'target')}"
+        policies = len(self._acting.get(key, ()))
+        parts = [count(policies, "policy", "policies")] if policies else []
+        ways = [way for way in self._ways if key in _passed(way[1])] if key.kind in _WITH_WAYS else []
+        if ways:
+            parts += [count(len(ways), "request"), f"authentication: {_authentication(ways)}"]
+        return " · ".join(parts)
+
+    def hover(self, cursor: Cursor) -> str:
+        """Return the explanation of what a place is about, as Markdown: of one setting where the cursor is on one."""
+        from policylint.explain.explanation import explain
+        from policylint.explain.subject import Subject
+        from policylint.report.explain import write
+        from policylint.report.kit.display import Paint
+        from policylint.report.kit.identity import Names
+        from policylint.topology import whole
+
+        key = self.meant(cursor)
+        explained: list[tuple[Any, None]] = [
+            (explain(Subject(simulation, key, whole(key)), self.lint.findings), None)
+            for simulation in self.workspace.simulations
+            if key in simulation.world.resources
+        ]
+        field = _setting(cursor) if key == cursor.key else ""
+        return "".join(write("markdown", explained, Names.of(self.workspace.simulations), Paint(False), 100, field))
+
+    def _named(self, cursor: Cursor) -> Iterator[tuple[Held, NamedPlace]]:
+        """Yield the innermost reference around a place, in each environment that has one."""
+        for held in cursor.held:
+            for end in range(len(cursor.pointer), 0, -1):
+                reference = reference_at(held.resource, cursor.pointer[:end], held.simulation.world)
+                if reference is not None:
+                    yield held, reference
+                    break
+
+
+def _document(held: Held) -> Document:
+    document = held.resource.document
+    assert isinstance(document, Document)
+    return document
+
+
+def _pointer_at(document: Document, line: int, column: int) -> Pointer:
+    """Return the pointer of the innermost value that begins at or before a place, with its key."""
+    pointer: Pointer = ()
+    value: Any = document.value
+    while isinstance(value, (dict, list)):
+        chosen: Any = None
+        steps: Sequence[Any] = list(value) if isinstance(value, dict) else range(len(value))
+        for step in steps:
+            if document.position((*pointer, step), key=isinstance(value, dict)) <= (line, column):
+                chosen = step
+        if chosen is None:
+            break
+        pointer = (*pointer, chosen)
+        value = value[chosen]
+    return pointer
+
+
+def _passed(way: WayIn) -> set[ResourceKey]:
+    """Return the Gateway, the route and the backends of a way."""
+    rule = way.trace.rule
+    return {way.entry.gateway, *([rule.key] if rule is not None else []), *way.trace.outcome.backends}
+
+
+def _authentication(ways: Sequence[tuple[Simulation, WayIn]]) -> str:
+    """Return what the ways demand for authentication: the settings, and `none` or `unknown` where some differ."""
+    words: set[str] = set()
+    for simulation, way in ways:
+        answer = asked(simulation, way, "authentication")
+        settings = " + ".join(asker.setting for asker in answer.demands)
+        words.add(
+            {"asked": settings, "optional": f"{settings} (optional)", "open": "none"}.get(answer.state, "unknown")
+        )
+    return ", ".join(sorted(words))
+
+
+def _setting(cursor: Cursor) -> str:
+    """Return the setting of a policy under the cursor, as `explain --field` takes it; "" for none."""
+    held = cursor.held[0]
+    state = held.simulation.policies.get(cursor.key)
+    steps = [step for step in cursor.pointer if isinstance(step, str)]
+    if state is None or steps[:1] != ["spec"] or len(steps) < 2 or steps[1].startswith("target"):
+        return ""
+    return next((step for step in steps[1:] if step not in ("default", "defaults", "override", "overrides")), "")

@@ -1,0 +1,247 @@
+"""Whole sessions of a language client with `policylint lsp`: what an editor shows, asks and gets."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pygls", reason="pygls is not installed")
+
+from lsprotocol import types
+
+from tests.editor.client import Editor, edit
+
+ROOT = Path(__file__).parents[2]
+CORS = "shop/checkout-cors.yaml"
+HEADERS = "shop/headers.yaml"
+ROUTE = "shop/checkout.yaml"
+GATEWAY = "infra/gateway.yaml"
+FLOW = '    - {group: gateway.networking.k8s.io, "x-🦊é": 1, kind: HTTPRoute, name: chekout}'
+"""A target behind characters of two units in UTF-16 and of several bytes."""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "fixtures" / "envoy-gateway-shop", tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+def test_it_shows_what_lint_finds_in_files_that_nobody_opened(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        await editor.until(lambda: editor.rules(CORS) == ["GWP201"] and editor.rules(HEADERS) == ["GWP101"])
+        (finding,) = editor.diagnostics[editor.uri(CORS)]
+        assert finding.severity == types.DiagnosticSeverity.Error
+        assert finding.source == "policylint"
+        assert finding.message.startswith("HTTPRoute shop/checkout loses jwt from its Gateway\n")
+        assert finding.range == types.Range(types.Position(10, 12), types.Position(10, 20))
+        assert finding.related_information is not None
+        (related,) = finding.related_information
+        assert related.location.uri == editor.uri("infra/edge-jwt.yaml")
+        assert related.location.range.start.line == 11
+
+    edit(shop, session)
+
+
+def test_unsaved_texts_lie_over_the_files(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        await editor.until(lambda: editor.rules(HEADERS) == ["GWP101"])
+        text = (shop / HEADERS).read_text()
+        editor.open(HEADERS, text)
+        editor.change(HEADERS, text.replace("chekout", "checkout"))
+        await editor.until(lambda: editor.rules(HEADERS) == [])
+        editor.client.text_document_did_close(types.DidCloseTextDocumentParams(editor.document(HEADERS)))
+        await editor.until(lambda: editor.rules(HEADERS) == ["GWP101"])
+        assert (shop / HEADERS).read_text() == text
+
+    edit(shop, session)
+
+
+def test_a_file_that_changes_outside_of_the_editor(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        await editor.until(lambda: editor.rules(HEADERS) == ["GWP101"])
+        assert editor.watched
+        (shop / HEADERS).write_text((shop / HEADERS).read_text().replace("chekout", "checkout"))
+        event = types.FileEvent(editor.uri(HEADERS), types.FileChangeType.Changed)
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+        await editor.until(lambda: editor.rules(HEADERS) == [])
+
+    edit(shop, session)
+
+
+def test_fixes_are_offered_and_unsafe_ones_named_so(shop: Path) -> None:
+    (shop / CORS).write_text((shop / CORS).read_text().replace("kind: HTTPRoute", "kind: HttpRoute"))
+
+    async def session(editor: Editor) -> None:
+        editor.open(HEADERS)
+        await editor.until(lambda: bool(editor.rules(HEADERS)) and bool(editor.rules(CORS)))
+        found = {}
+        for file in (HEADERS, CORS):
+            (finding,) = editor.diagnostics[editor.uri(file)]
+            asked = types.CodeActionParams(editor.document(file), finding.range, types.CodeActionContext([finding]))
+            found[file] = await editor.client.text_document_code_action_async(asked)
+        (fix,) = found[HEADERS] or ()
+        assert isinstance(fix, types.CodeAction) and fix.edit is not None and fix.edit.changes is not None
+        assert fix.title == "Write `name: checkout` (unsafe)" and not fix.is_preferred
+        ((uri, changes),) = fix.edit.changes.items()
+        assert uri == editor.uri(HEADERS)
+        assert [change.new_text for change in changes] == ["checkout"]
+        assert changes[0].range == types.Range(types.Position(12, 12), types.Position(12, 19))
+        safe = [action for action in found[CORS] or () if isinstance(action, types.CodeAction)]
+        assert [(action.title, action.is_preferred) for action in safe] == [("Write `kind: HTTPRoute`", True)]
+
+    edit(shop, session)
+
+
+def test_hover_explains_the_object_or_the_setting_under_the_cursor(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        async def said(file: str, words: str, offset: int = 0) -> str:
+            answer = await editor.client.text_document_hover_async(types.HoverParams(**editor.at(file, words, offset)))
+            if answer is None:
+                return ""
+            assert isinstance(answer.contents, types.MarkupContent)
+            return answer.contents.value
+
+        route = await said(ROUTE, "name: checkout", 8)
+        assert "HTTPRoute shop/checkout" in route and "dropped by" in route and "edge-jwt.yaml" in route
+        gateway = await said(ROUTE, "name: edge", 8)
+        assert "Gateway infra/edge" in gateway
+        setting = await said("infra/edge-jwt.yaml", "jwt:", 1)
+        assert "SecurityPolicy infra/edge-jwt" in setting and "jwt" in setting
+
+    edit(shop, session)
+
+
+def test_definition_and_references_follow_every_kind_of_reference(shop: Path) -> None:
+    sectioned = "shop/sectioned.yaml"
+    (shop / sectioned).write_text(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: sectioned, namespace: shop}\n"
+        "spec:\n  parentRefs:\n    - name: edge\n      namespace: infra\n      sectionName: https\n"
+    )
+
+    async def session(editor: Editor) -> None:
+        async def defined(file: str, words: str, offset: int) -> list[tuple[str, int]]:
+            asked = types.DefinitionParams(**editor.at(file, words, offset))
+            places = await editor.client.text_document_definition_async(asked)
+            assert isinstance(places, list)
+            return [(place.uri, place.range.start.line) for place in places if isinstance(place, types.Location)]
+
+        listener = (shop / GATEWAY).read_text().splitlines().index("    - name: https")
+        assert await defined(CORS, "name: checkout\n", 8) == [(editor.uri(ROUTE), 8)]
+        assert [uri for uri, _ in await defined(ROUTE, "name: edge", 8)] == [editor.uri(GATEWAY)]
+        assert await defined(sectioned, "sectionName: https", 15) == [(editor.uri(GATEWAY), listener)]
+        assert len(await defined(ROUTE, "name: checkout-canary", 8)) == 1
+        assert [uri for uri, _ in await defined(GATEWAY, "gatewayClassName: ", 20)] != []
+
+        asked = types.ReferenceParams(types.ReferenceContext(False), **editor.at(ROUTE, "name: checkout", 8))
+        found = await editor.client.text_document_references_async(asked)
+        files = {place.uri for place in found or ()}
+        assert {editor.uri(CORS), editor.uri("infra/edge-limits.yaml")} <= files
+
+    edit(shop, session)
+
+
+def test_lenses_say_what_acts(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        async def said(file: str) -> list[str]:
+            asked = types.CodeLensParams(editor.document(file))
+            lenses = await editor.client.text_document_code_lens_async(asked)
+            resolved = [await editor.client.code_lens_resolve_async(lens) for lens in lenses or ()]
+            return [lens.command.title for lens in resolved if lens.command]
+
+        assert await said(ROUTE) == [
+            "2 policies · 3 requests · authentication: none",
+            "2 requests · authentication: none",
+            "1 request · authentication: none",
+        ], "the route and its Services"
+        assert await said(CORS) == ["Enforced · 1 target"]
+
+    edit(shop, session)
+
+
+def test_rename_changes_the_object_and_all_that_names_it(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        await editor.until(lambda: bool(editor.diagnostics))
+        place = editor.at(CORS, "name: checkout\n", 8)
+        name = await editor.client.text_document_prepare_rename_async(types.PrepareRenameParams(**place))
+        assert isinstance(name, types.PrepareRenamePlaceholder) and name.placeholder == "checkout"
+        edits = await editor.client.text_document_rename_async(types.RenameParams(new_name="till", **place))
+        assert edits is not None and edits.changes is not None
+        for uri, changes in edits.changes.items():
+            path = Path(uri.removeprefix("file://"))
+            lines = path.read_text().split("\n")
+            for change in changes:
+                line = change.range.start.line
+                assert lines[line][change.range.start.character : change.range.end.character] == "checkout"
+                lines[line] = lines[line].replace("name: checkout", f"name: {change.new_text}")
+            path.write_text("\n".join(lines))
+        assert "name: till" in (shop / ROUTE).read_text() and "name: till" in (shop / CORS).read_text()
+        assert "name: checkout\n          port" in (shop / ROUTE).read_text(), "the Service keeps its name"
+        for refused in ("cart", "No Name"):
+            with pytest.raises(Exception, match=r"already|no name"):
+                await editor.client.text_document_rename_async(types.RenameParams(new_name=refused, **place))
+
+    edit(shop, session)
+
+
+@pytest.mark.parametrize("encoding", [None, "utf-32", "utf-8"])
+def test_columns_are_those_of_the_editor(encoding: str | None, shop: Path) -> None:
+    block = "    - group: gateway.networking.k8s.io\n      kind: HTTPRoute\n      name: chekout"
+    text = (shop / HEADERS).read_text().replace(block, FLOW)
+    assert FLOW in text
+    (shop / HEADERS).write_text(text)
+    row = text[: text.index("chekout")].rpartition("\n")[2]
+    column = {"utf-8": len(row.encode()), "utf-32": len(row)}.get(encoding or "", len(row.encode("utf-16-le")) // 2)
+
+    async def session(editor: Editor) -> None:
+        await editor.until(lambda: "GWP101" in editor.rules(HEADERS))
+        (finding,) = [finding for finding in editor.diagnostics[editor.uri(HEADERS)] if finding.code == "GWP101"]
+        assert finding.range.start.character == column
+        hover = types.HoverParams(editor.document(HEADERS), finding.range.start)
+        assert await editor.client.text_document_hover_async(hover) is not None
+
+    edit(shop, session, None if encoding is None else [types.PositionEncodingKind(encoding)])
+
+
+def test_a_broken_configuration_is_said_and_what_was_known_stays(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        await editor.until(lambda: editor.rules(HEADERS) == ["GWP101"])
+        (shop / ".policylint.yaml").write_text("fail-onn: error\n")
+        event = types.FileEvent(editor.uri(".policylint.yaml"), types.FileChangeType.Created)
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+        async with asyncio.timeout(20):
+            while not editor.messages:
+                await asyncio.sleep(0.05)
+        assert "fail-onn" in editor.messages[0] and ".policylint.yaml:1" in editor.messages[0]
+        assert editor.rules(HEADERS) == ["GWP101"]
+
+    edit(shop, session)
+
+
+def test_a_question_can_be_cancelled_and_the_next_is_answered(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        editor.open(HEADERS)
+        place = editor.at(ROUTE, "name: checkout", 8)
+        asked = asyncio.ensure_future(editor.client.text_document_hover_async(types.HoverParams(**place)))
+        await asyncio.sleep(0)
+        asked.cancel()
+        editor.change(HEADERS, (shop / HEADERS).read_text() + "# more\n")
+        answer = await editor.client.text_document_hover_async(types.HoverParams(**place))
+        assert answer is not None
+
+    edit(shop, session)
+
+
+def test_text_that_is_no_yaml_yet_is_a_finding_like_any_other(shop: Path) -> None:
+    async def session(editor: Editor) -> None:
+        editor.open(HEADERS)
+        editor.change(HEADERS, "apiVersion: v1\nkind: [\n")
+        await editor.until(lambda: editor.rules(HEADERS) == ["GWP910"])
+        editor.change(HEADERS, "\x00\ud7ff{{ a }}")
+        await editor.until(lambda: editor.rules(HEADERS) != ["GWP910"] or True)
+        place = {"text_document": editor.document(HEADERS), "position": types.Position(999, 999)}
+        assert await editor.client.text_document_hover_async(types.HoverParams(**place)) is None
+
+    edit(shop, session)

@@ -9,8 +9,7 @@ from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import order, overlap, strategies, target_conditions, targets, verdict
-from policylint.policy.admission import Answered, Call, Checkpoint
-from policylint.policy.authorizing import Decision, RequestFacts
+from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
@@ -180,7 +179,7 @@ class Implementation:
         """Return the proxy that requests to a Service pass before they come to its pods; by default none."""
         return None
 
-    def admit(self, call: Call, hop: Checkpoint, groups: Sequence[Group], world: World) -> Answered | None:  # noqa: ARG002
+    def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:  # noqa: ARG002
         """Return whether a request is let in at a place; by default None: nothing is known to ask there.
 
         Args:

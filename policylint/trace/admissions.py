@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
-from policylint.policy.admission import Answered, Call, Checkpoint
+from policylint.policy.authorizing import Checkpoint, PlacedDecision, RequestFacts
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -59,7 +59,7 @@ class Admissions:
         """Return a trace with what the proxies on its way answer, and with the end that this means.
 
         Args:
-            client, namespace: who sends the request, as in `Call`.
+            client, namespace: who sends the request, as in `RequestFacts`.
             stream: whether the proxies see no HTTP request in it.
         """
         if not self._asked:
@@ -68,11 +68,11 @@ class Admissions:
         port = request.port or (trace.listener.port if trace.listener is not None else None)
         stream = stream or request.scheme in _STREAMS
         call = _call(request, request.host, request.path, port, client, namespace, stream=stream)
-        found: list[Answered] = []
+        found: list[PlacedDecision] = []
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
-            denied = next((admission for admission in found if admission.answer == "denied"), None)
+            denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
             if denied is not None:
                 return trace._replace(admissions=tuple(found), outcome=_end(denied), forwarded=None, per_backend={})
             catalog, controller = self._simulation.catalog, gateway.controller
@@ -80,7 +80,7 @@ class Admissions:
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
             client, namespace = (gateway.gateway, gateway.gateway.key.namespace) if meshed else (None, None)
         shares = list(trace.outcome.shares)
-        ends: list[Answered] = []
+        ends: list[PlacedDecision] = []
         for number, share in enumerate(shares):
             if share.problem or not share.share:
                 continue
@@ -99,16 +99,16 @@ class Admissions:
 
     def _behind(
         self, trace: Trace, share: Share, client: Resource | None, namespace: str | None, *, stream: bool
-    ) -> tuple[list[Answered], Answered | None]:
+    ) -> tuple[list[PlacedDecision], PlacedDecision | None]:
         """Return what is answered before a backend and at its pods, and the answer that turns the request away."""
         request = trace.request
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
-        found: list[Answered] = []
+        found: list[PlacedDecision] = []
         for front in self._fronts(share.key):
             found += self._ask(_call(request, host, path, share.port, client, namespace, stream=stream), front)
             client, namespace = front.resource, front.resource.key.namespace
-        denied = next((admission for admission in found if admission.answer == "denied"), None)
+        denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
         if denied is not None:
             return found, denied
         workloads = self._workloads(share.key)
@@ -118,17 +118,18 @@ class Admissions:
             call = _call(request, host, path, port, client, namespace, stream=stream)
             answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
             found += answers
-            turned_away += [answer for answer in answers if answer.answer == "denied"][:1]
+            turned_away += [answer for answer in answers if answer.decision.answer == "denied"][:1]
         if turned_away and len(turned_away) < len(workloads):
-            others = turned_away[0]._replace(answer="depends", why="which of the pods behind the Service gets it")
-            return [*found, others], None
+            decision = turned_away[0].decision
+            decision = decision._replace(answer="depends", why="which of the pods behind the Service gets it")
+            return [*found, turned_away[0]._replace(decision=decision)], None
         return found, turned_away[0] if turned_away else None
 
-    def _ask(self, call: Call, hop: Checkpoint) -> Iterator[Answered]:
+    def _ask(self, call: RequestFacts, hop: Checkpoint) -> Iterator[PlacedDecision]:
         for behaviour, groups in self._asked:
-            answer = behaviour.admit(call, hop, groups, self._simulation.world)
-            if answer is not None:
-                yield answer
+            decision = behaviour.admit(call, hop, groups, self._simulation.world)
+            if decision is not None:
+                yield PlacedDecision(hop, decision)
 
     def _fronts(self, key: ResourceKey) -> list[Checkpoint]:
         """Return the waypoints that requests to a Service pass."""
@@ -172,7 +173,7 @@ def _call(
     namespace: str | None,
     *,
     stream: bool,
-) -> Call:
+) -> RequestFacts:
     def taker(routes: Sequence[Resource]) -> tuple[Resource | None, bool]:
         candidates = list(rule_candidates([(route, ("",)) for route in routes], request, grpc=False))
         fitting = ordered(candidates)
@@ -181,15 +182,18 @@ def _call(
         return fitting[0].route if fitting else None, True
 
     headers = {name.lower(): value for name, value in request.headers}
-    return Call(text(request.method), host, path, port, headers, stream, client, namespace, taker)
+    return RequestFacts(text(request.method), host, path, headers, port, stream, client, namespace, taker)
 
 
-def _words(admission: Answered) -> str:
+def _words(admission: PlacedDecision) -> str:
     """Return `AuthorizationPolicy shop/a turns it away at Deployment shop/web: it denies such requests`."""
-    by = "its default" if admission.by is None else str(admission.by.key)
-    return f"{by} turns it away at {admission.hop.path[0].key}: {admission.why}"
+    decision = admission.decision
+    by = "its default" if decision.by is None else str(decision.by.key)
+    return f"{by} turns it away at {admission.at.path[0].key}: {decision.why}"
 
 
-def _end(admission: Answered) -> Outcome:
+def _end(admission: PlacedDecision) -> Outcome:
     reason = _words(admission)
-    return Outcome(refused=True, reason=reason) if admission.resets else Outcome(status=admission.status, reason=reason)
+    if admission.decision.resets:
+        return Outcome(refused=True, reason=reason)
+    return Outcome(status=admission.decision.status, reason=reason)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.admission import Answered
 from policylint.policy.asking import Ask
-from policylint.policy.authorizing import Decision
+from policylint.policy.authorizing import Decision, PlacedDecision
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
@@ -167,7 +166,7 @@ class Trace(NamedTuple):
     extensions: tuple[ObjectBinding, ...] = ()
     judged: tuple[Judged, ...] = ()
     beyond: tuple[Node, ...] = ()
-    admissions: tuple[Answered, ...] = ()
+    admissions: tuple[PlacedDecision, ...] = ()
     considered: tuple[Considered, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     notes: tuple[str, ...] = ()
@@ -176,7 +175,7 @@ class Trace(NamedTuple):
     @property
     def authorization(self) -> str:
         """The answer of the proxies on its way together: `denied`, `depends`, `allowed`, "" where none is asked."""
-        answers = {admission.answer for admission in self.admissions}
+        answers = {admission.decision.answer for admission in self.admissions}
         if self.outcome.refused or (self.outcome.status is not None and "denied" in answers):
             return "denied" if "denied" in answers else ""
         return "depends" if answers & {"depends", "denied"} else "allowed" if answers else ""

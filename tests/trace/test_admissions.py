@@ -54,7 +54,7 @@ def end(trace: Trace) -> str:
         return "reset"
     if trace.outcome.status is not None:
         return str(trace.outcome.status)
-    return "depends" if any(each.answer == "depends" for each in trace.admissions) else "allowed"
+    return "depends" if any(each.decision.answer == "depends" for each in trace.admissions) else "allowed"
 
 
 INJECTED = "{istio-injection: enabled}"
@@ -315,7 +315,8 @@ def test_explain_and_trace_agree(simulation: Simulation) -> None:
         for key in group.effective.sources
     }
     met = {key for each in trace.policies for key in each.group.effective.sources}
-    deciding = {each.by.key for each in trace.admissions if each.by is not None and each.by.key in simulation.policies}
+    owners = [admission.decision.by for admission in trace.admissions]
+    deciding = {owner.key for owner in owners if owner is not None and owner.key in simulation.policies}
     assert met <= told
     assert deciding <= told
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.model import mapping, sequence
-from policylint.model.ternary import every, some
-from policylint.policy.authorizing import Decision, RequestFacts, holds
+from policylint.model.ternary import every, negated, some
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, otherwise
 
 _PLACE = ("traffic", "authorization")
 
@@ -22,17 +22,19 @@ def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
     rules = [mapping(rule) for rule in (value if isinstance(value, list) else [value] if value else [])]
     if not rules:
         return None
-    matches: dict[str, list[bool | None]] = {"Allow": [], "Deny": [], "Require": []}
+    allowing: list[AuthorizationRule] = []
+    denying: list[AuthorizationRule] = []
     for rule in rules:
-        expressions = sequence(mapping(rule.get("policy")).get("matchExpressions"))
-        action = str(rule.get("action", "Allow"))
-        combine = every if action == "Require" else some
-        matches.setdefault(action, []).append(combine(holds(expression, message) for expression in expressions))
-    denied = some(matches["Deny"])
-    lets_in = [None if denied is None else not denied, every(matches["Require"])]
-    if matches["Allow"]:
-        lets_in.append(some(matches["Allow"]))
-    answer = every(lets_in)
-    if answer is None:
-        return Decision("depends", _PLACE, "expressions")
-    return Decision("allowed" if answer else "denied", _PLACE)
+        answers = [holds(each, message) for each in sequence(mapping(rule.get("policy")).get("matchExpressions"))]
+        match rule.get("action", "Allow"):
+            case "Allow":
+                allowing.append(_rule(some(answers), allows=True))
+            case "Deny":
+                denying.append(_rule(some(answers), allows=False))
+            case "Require":
+                denying.append(_rule(negated(every(answers)), allows=False))
+    return first_match([*denying, *allowing], otherwise(_PLACE, allows=not allowing))
+
+
+def _rule(matches: bool | None, *, allows: bool) -> AuthorizationRule:
+    return AuthorizationRule(matches, allows, _PLACE, "expressions" if matches is None else "")

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.model import mapping, sequence, text
+from policylint.model import mapping, sequence, text, texts
 from policylint.model.ternary import every
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, has_header
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 
 
 def decide(authorization: Mapping[str, Any], message: RequestFacts) -> Decision:
     """Return what the rules answer a request."""
     rules = enumerate(map(mapping, sequence(authorization.get("rules"))))
-    default = ("authorization", "defaultAction") if "defaultAction" in authorization else ("authorization",)
-    allows = authorization.get("defaultAction") == "Allow"
-    return first_match((_rule(rule, number, message) for number, rule in rules), allows, default)
+    place = ("authorization", "defaultAction") if "defaultAction" in authorization else ("authorization",)
+    default = otherwise(place, allows=authorization.get("defaultAction") == "Allow")
+    return first_match((_rule(rule, number, message) for number, rule in rules), default)
 
 
 def _rule(rule: Mapping[str, Any], number: int, message: RequestFacts) -> AuthorizationRule:
@@ -36,7 +36,9 @@ def _conditions(rule: Mapping[str, Any], message: RequestFacts) -> Iterator[tupl
     for name, value in mapping(rule.get("principal")).items():
         if name == "headers":
             headers = map(mapping, sequence(value))
-            yield name, all(has_header(message, header.get("name"), header.get("values")) for header in headers)
+            yield name, all(message.has_header(header.get("name"), header.get("values")) for header in headers)
+        elif name == "clientCIDRs" and value:
+            yield name, message.is_from(texts(value))
         elif value:
             yield name, None
     if text(rule.get("cel")) or isinstance(rule.get("cel"), dict):

@@ -27,7 +27,7 @@ from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
 from policylint.model import Node, PolicyKind, Resource, World, mapping, text
-from policylint.policy.admission import Answered, Call, Checkpoint
+from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
@@ -143,7 +143,7 @@ class Istio(Implementation):
         proxy = admission.fronts(service, self._mesh(world))
         return None if proxy is None else proxy.node
 
-    def admit(self, call: Call, hop: Checkpoint, groups: Sequence[Group], world: World) -> Answered | None:
+    def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
         """Ask the AuthorizationPolicies of a Gateway, a waypoint or a workload."""
         here = {group.kind.kind: group for group in groups if any(path == hop.path for path in group.contexts())}
         asked = here.get(labels.AUTHORIZATION)

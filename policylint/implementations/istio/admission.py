@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.documents import Pointer
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS
 from policylint.model import Resource, mapping, sequence, text, texts
 from policylint.model.ternary import every, negated, some
-from policylint.policy.admission import Answered, Call, Checkpoint
+from policylint.policy.authorizing import AuthorizationRule, Checkpoint, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.results import Group
-
-_EVERYWHERE = ("0.0.0.0/0", "::/0")
 
 
 class Sender:
@@ -31,7 +28,7 @@ class Sender:
 
     __slots__ = ("account", "namespace", "token")
 
-    def __init__(self, call: Call, mesh: Mesh, *, checked: bool) -> None:
+    def __init__(self, call: RequestFacts, mesh: Mesh, *, checked: bool) -> None:
         self.namespace: str | None = call.namespace
         self.account: str | None = None
         self.token: bool | None = None if checked and "authorization" in call.headers else False
@@ -57,7 +54,7 @@ class Sender:
         return f"cluster.local/ns/{self.namespace}/sa/{self.account}"
 
 
-def admit(call: Call, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: bool) -> Answered:
+def admit(call: RequestFacts, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: bool) -> Decision:
     """Return what the AuthorizationPolicies of a context make of a request.
 
     Args:
@@ -69,35 +66,25 @@ def admit(call: Call, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: boo
     by_action: dict[str, list[Resource]] = {}
     for attachment in group.effective.stack:
         by_action.setdefault(text(attachment.policy.spec.get("action")) or "ALLOW", []).append(attachment.policy)
-    resets = ambient or call.stream
-    doubt: Answered | None = None
-    for policy in by_action.get("DENY", ()):
-        for pointer, matches in judge.rules(policy, deny=True):
-            if matches:
-                return Answered(hop, "denied", policy, pointer, "it denies such requests", resets)
-            if matches is None and doubt is None:
-                doubt = Answered(hop, "depends", policy, pointer, judge.unknown)
+    denying = [rule for policy in by_action.get("DENY", ()) for rule in judge.rules(policy, deny=True)]
+    asking = [rule for policy in by_action.get("CUSTOM", ()) for rule in judge.rules(policy, deny=False)]
     allowing = by_action.get("ALLOW", [])
-    answers = [
-        (policy, pointer, matches) for policy in allowing for pointer, matches in judge.rules(policy, deny=False)
-    ]
-    if allowing and not any(matches or matches is None for _, _, matches in answers):
+    allowed = [rule for policy in allowing for rule in judge.rules(policy, deny=False)]
+    default = otherwise((), allows=True)
+    if allowing:
         words = "no ALLOW policy lets it in" if len(allowing) > 1 else "it lets in other requests only"
         words = words if any(sequence(policy.spec.get("rules")) for policy in allowing) else "it lets nothing in"
-        return Answered(hop, "denied", allowing[-1], ("spec",), words, resets)
-    if doubt is not None:
-        return doubt
-    for policy in by_action.get("CUSTOM", ()):
-        provider = text(mapping(policy.spec.get("provider")).get("name"))
-        for pointer, matches in judge.rules(policy, deny=False):
-            if matches is not False:
-                return Answered(hop, "depends", policy, pointer, f"the answer of {provider or 'its provider'}")
-    certain = next(((policy, pointer) for policy, pointer, matches in answers if matches), None)
-    if certain is None and answers:
-        policy, pointer, _ = next(answer for answer in answers if answer[2] is None)
-        return Answered(hop, "depends", policy, pointer, judge.unknown)
-    by, place = certain if certain is not None else (None, ())
-    return Answered(hop, "allowed", by, place)
+        default = otherwise(("spec",), words, allowing[-1], allows=False)
+    decision = first_match([*denying, *map(_of_provider, asking), *allowed], default)
+    return decision._replace(resets=ambient or call.stream)
+
+
+def _of_provider(rule: AuthorizationRule) -> AuthorizationRule:
+    """Return a rule of CUSTOM, whose provider decides on what it matches."""
+    if rule.matches is False or rule.by is None:
+        return rule
+    provider = text(mapping(rule.by.spec.get("provider")).get("name"))
+    return rule._replace(matches=None, allows=False, on=f"the answer of {provider or 'its provider'}")
 
 
 class _Judge:
@@ -105,16 +92,18 @@ class _Judge:
 
     __slots__ = ("_ambient", "_call", "_home", "_source", "unknown")
 
-    def __init__(self, call: Call, source: Sender, *, ambient: bool) -> None:
+    def __init__(self, call: RequestFacts, source: Sender, *, ambient: bool) -> None:
         self._call, self._source, self._ambient = call, source, ambient
         self.unknown = ""
         self._home = ""
 
-    def rules(self, policy: Resource, *, deny: bool) -> Iterator[tuple[Pointer, bool | None]]:
-        """Yield each rule of a policy, and whether it matches."""
+    def rules(self, policy: Resource, *, deny: bool) -> Iterator[AuthorizationRule]:
+        """Yield each rule of a policy, judged."""
         self._home = policy.key.namespace
         for index, rule in enumerate(sequence(policy.spec.get("rules"))):
-            yield ("spec", "rules", index), every(self._clauses(mapping(rule), deny=deny))
+            matches = every(self._clauses(mapping(rule), deny=deny))
+            on = self.unknown if matches is None else "it denies such requests" if deny else ""
+            yield AuthorizationRule(matches, not deny, ("spec", "rules", index), on, policy)
 
     def _clauses(self, rule: Mapping[str, Any], *, deny: bool) -> Iterator[bool | None]:
         """Yield whether each of `from`, `to` and the conditions holds; a rule without any matches everything."""
@@ -171,12 +160,11 @@ class _Judge:
             case "methods":
                 return not call.stream and any(_matches(each, call.method) for each in wanted)
             case "paths":
-                path = call.path.partition("?")[0]
-                return not call.stream and any(_path_matches(each, path) for each in wanted)
+                return not call.stream and any(_path_matches(each, call.bare_path) for each in wanted)
             case "ports" | "destination.port":
                 return self._known(None if call.port is None else str(call.port), wanted, "the port")
             case "ipBlocks" | "remoteIpBlocks" | "source.ip" | "remote.ip":
-                return True if any(each in _EVERYWHERE for each in wanted) else self._unknown("the client's address")
+                return call.is_from(wanted) or self._unknown("the client's address")
         if name.startswith("request.headers["):
             value = call.headers.get(name[len("request.headers[") :].rstrip("]").lower())
             return value is not None and any(_matches(each, value) for each in wanted)

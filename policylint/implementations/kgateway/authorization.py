@@ -11,7 +11,7 @@ from typing import Any
 
 from policylint.model import mapping, sequence
 from policylint.model.ternary import some
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, otherwise
 
 
 def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
@@ -21,8 +21,9 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
     if expressions:
         matches = some(holds(expression, message) for expression in expressions)
         denies = rbac.get("action") == "Deny"
-        rule = AuthorizationRule(matches, not denies, ("rbac", "policy", "matchExpressions"), "rbac")
-        yield first_match([rule], denies, ("rbac",))
+        on = "rbac" if matches is None else ""
+        rule = AuthorizationRule(matches, not denies, ("rbac", "policy", "matchExpressions"), on)
+        yield first_match([rule], otherwise(("rbac",), allows=denies))
     acl = mapping(spec.get("acl"))
     if acl:
         rules = (
@@ -31,4 +32,4 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
             )
             for number, rule in enumerate(sequence(acl.get("rules")))
         )
-        yield first_match(rules, acl.get("defaultAction") != "deny", ("acl", "defaultAction"))
+        yield first_match(rules, otherwise(("acl", "defaultAction"), allows=acl.get("defaultAction") != "deny"))

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.model import mapping, sequence, text
-from policylint.model.ternary import every, some
-from policylint.policy.authorizing import Decision, RequestFacts, holds
+from policylint.model.ternary import every, negated, some
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, otherwise
 from policylint.regex import expression
 
 _CONSTANT = re.compile(r"(?:default\s+)?allow\s*:?=\s*(true|false)")
@@ -34,11 +34,13 @@ def decide(rules: Mapping[str, Any], message: RequestFacts) -> Decision | None:
     status = mapping(mapping(rules.get("response")).get("unauthorized")).get("code")
     answers = {name: _answer(mapping(rule), message) for name, rule in authorization.items()}
     place = ("rules", "authorization")
-    for name, answer in answers.items():
-        if answer is False:
-            return Decision("denied", (*place, name), status=status if isinstance(status, int) else 403)
-    unknown = [name for name, answer in answers.items() if answer is None]
-    return Decision("depends", (*place, unknown[0]), ", ".join(unknown)) if unknown else Decision("allowed", place)
+    unknown = ", ".join(name for name, answer in answers.items() if answer is None)
+    refusing = (
+        AuthorizationRule(negated(answer), False, (*place, name), unknown if answer is None else "")
+        for name, answer in answers.items()
+    )
+    decision = first_match(refusing, otherwise(place, allows=True))
+    return decision._replace(status=status) if decision.answer == "denied" and isinstance(status, int) else decision
 
 
 def _answer(rule: Mapping[str, Any], message: RequestFacts) -> bool | None:

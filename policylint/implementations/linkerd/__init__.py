@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation, resolved_to
 from policylint.model import PolicyKind, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
-from policylint.policy.admission import Answered, Call, Checkpoint
+from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.results import Declared, Effective, Group, Losses, PolicyState, Target
@@ -68,7 +68,7 @@ class Linkerd(Implementation):
         }
         return Effective({_REFERENCES: alternatives}, owners, Losses(), stack.attachments)
 
-    def admit(self, call: Call, hop: Checkpoint, groups: Sequence[Group], world: World) -> Answered | None:
+    def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
         """Ask the Server of a port of a workload's pods, or the default policy where there is none."""
         from policylint.implementations.linkerd.admission import admit
 

@@ -13,18 +13,17 @@ from typing import Any
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.selectors import matches
 from policylint.model.ternary import every, some
-from policylint.policy.admission import Answered, Call, Checkpoint
+from policylint.policy.authorizing import AuthorizationRule, Checkpoint, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.results import Attachment
 from policylint.topology.workloads import pod_spec, pod_template, server_routes, servers_selecting
 
 _DEFAULT = "config.linkerd.io/default-inbound-policy"
 _INJECT = "linkerd.io/inject"
-_EVERYWHERE = ("0.0.0.0/0", "::/0")
 _POLICY = "policy.linkerd.io"
 _CLIENT = "who the client is"
 
 
-def admit(call: Call, hop: Checkpoint, policies: Sequence[Attachment], world: World) -> Answered | None:
+def admit(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], world: World) -> Decision | None:
     """Return the answer of the proxy beside a workload; None where it has none, or no policy is stated.
 
     Args:
@@ -39,34 +38,32 @@ def admit(call: Call, hop: Checkpoint, policies: Sequence[Attachment], world: Wo
     if not servers:
         return _default(call, hop, world)
     if call.port is None:
-        return Answered(hop, "depends", servers[0], ("spec", "port"), "the port")
+        return Decision("depends", ("spec", "port"), "the port", by=servers[0])
     server = servers[0]
     targets = {server.key, ResourceKey("", "Namespace", "", server.key.namespace)}
     routes = server_routes(world, server)
     if routes and not call.stream:
         route, certain = call.taker(routes)
         if not certain:
-            return Answered(hop, "depends", server, ("spec",), f"which HTTPRoute of {server.key} takes it")
+            return Decision("depends", ("spec",), f"which HTTPRoute of {server.key} takes it", by=server)
         if route is None:
-            return Answered(hop, "denied", server, ("spec",), "no HTTPRoute of it takes the request", status=404)
+            return Decision("denied", ("spec",), "no HTTPRoute of it takes the request", 404, server)
         targets.add(route.key)
     opaque = call.stream or text(server.spec.get("proxyProtocol")) in ("opaque", "TLS")
     asked = {policy.key: policy.policy for policy in policies if policy.node.key in targets}
     answers = [(policy, _lets_in(policy, call, world)) for policy in asked.values()]
     answers += [(policy, _lets_in_old(policy, call, world)) for policy in _server_authorizations(server, world)]
-    for policy, answer in answers:
-        if answer:
-            return Answered(hop, "allowed", policy, ("spec",))
-    doubtful = next((policy for policy, answer in answers if answer is None), None)
-    if doubtful is not None:
-        return Answered(hop, "depends", doubtful, ("spec",), "who the client is, or its address")
-    access = text(server.spec.get("accessPolicy")) or "deny"
+    doubt = "who the client is, or its address"
+    allowing = [AuthorizationRule(answer, True, ("spec",), doubt, policy) for policy, answer in answers]
     others = f"none of its {len(answers)} authorizations lets it in" if len(answers) > 1 else ""
     why = others or ("its authorization does not let it in" if answers else "no authorization is for it")
-    return _by_default(access, call, Answered(hop, "denied", server, ("spec",), why, opaque), world)
+    decision = first_match(allowing, otherwise(("spec",), why, server, allows=False))
+    if decision.answer != "denied":
+        return decision
+    return _by_default(text(server.spec.get("accessPolicy")) or "deny", call, decision._replace(resets=opaque), world)
 
 
-def _default(call: Call, hop: Checkpoint, world: World) -> Answered | None:
+def _default(call: RequestFacts, hop: Checkpoint, world: World) -> Decision | None:
     """Return the answer without a Server: that of the default policy, where an annotation states one."""
     annotations = mapping(mapping(pod_template(hop.resource).get("metadata")).get("annotations"))
     namespace = world.get(ResourceKey("", "Namespace", "", hop.resource.key.namespace))
@@ -74,11 +71,11 @@ def _default(call: Call, hop: Checkpoint, world: World) -> Answered | None:
         policy = text(found.get(_DEFAULT))
         if policy:
             why = f"the default policy of {owner.key if owner else 'it'} is {policy}"
-            return _by_default(policy, call, Answered(hop, "denied", owner, ("metadata", "annotations"), why), world)
+            return _by_default(policy, call, Decision("denied", ("metadata", "annotations"), why, by=owner), world)
     return None
 
 
-def _by_default(policy: str, call: Call, denied: Answered, world: World) -> Answered:
+def _by_default(policy: str, call: RequestFacts, denied: Decision, world: World) -> Decision:
     """Return what a default policy, or `accessPolicy`, makes of a request that nothing else decides."""
     if policy == "deny":
         return denied
@@ -91,13 +88,13 @@ def _by_default(policy: str, call: Call, denied: Answered, world: World) -> Answ
     return denied._replace(answer="depends", why=_CLIENT)
 
 
-def _lets_in(policy: Resource, call: Call, world: World) -> bool | None:
+def _lets_in(policy: Resource, call: RequestFacts, world: World) -> bool | None:
     """Return whether a request meets all authentications of an AuthorizationPolicy; without any everybody does."""
     references = map(mapping, sequence(policy.spec.get("requiredAuthenticationRefs")))
     return every(_authenticates(reference, policy.key.namespace, call, world) for reference in references)
 
 
-def _authenticates(reference: Mapping[str, Any], home: str, call: Call, world: World) -> bool | None:
+def _authenticates(reference: Mapping[str, Any], home: str, call: RequestFacts, world: World) -> bool | None:
     kind, name = text(reference.get("kind")), text(reference.get("name"))
     namespace = text(reference.get("namespace")) or home
     if kind == "ServiceAccount":
@@ -107,11 +104,11 @@ def _authenticates(reference: Mapping[str, Any], home: str, call: Call, world: W
         return None if resolution.unknown else False
     spec = resolution.resource.spec
     if kind == "NetworkAuthentication":
-        return some(_from_network(mapping(network)) for network in sequence(spec.get("networks")))
+        return some(_from_network(mapping(network), call) for network in sequence(spec.get("networks")))
     return some(_identified(spec, namespace, call, world))
 
 
-def _identified(spec: Mapping[str, Any], home: str, call: Call, world: World) -> Iterator[bool | None]:
+def _identified(spec: Mapping[str, Any], home: str, call: RequestFacts, world: World) -> Iterator[bool | None]:
     """Yield whether the client has each of the identities of a MeshTLSAuthentication."""
     for identity in texts(spec.get("identities")):
         yield _is_client(identity, call, world)
@@ -122,10 +119,10 @@ def _identified(spec: Mapping[str, Any], home: str, call: Call, world: World) ->
         yield _is_client(f"{name}.{namespace}.serviceaccount.identity.*", call, world)
 
 
-def _lets_in_old(policy: Resource, call: Call, world: World) -> bool | None:
+def _lets_in_old(policy: Resource, call: RequestFacts, world: World) -> bool | None:
     """Return whether a ServerAuthorization lets a client in."""
     client = mapping(policy.spec.get("client"))
-    network = some(_from_network(mapping(each)) for each in sequence(client.get("networks")))
+    network = some(_from_network(mapping(each), call) for each in sequence(client.get("networks")))
     tls = mapping(client.get("meshTLS"))
     if client.get("unauthenticated") is True:
         identified: bool | None = True
@@ -150,12 +147,12 @@ def _server_authorizations(server: Resource, world: World) -> Iterator[Resource]
             yield policy
 
 
-def _from_network(network: Mapping[str, Any]) -> bool | None:
-    """Return whether a client is of a network: certain only where that is everywhere."""
-    return True if text(network.get("cidr")) in _EVERYWHERE and not network.get("except") else None
+def _from_network(network: Mapping[str, Any], call: RequestFacts) -> bool | None:
+    """Return whether a client is of a network, and not of what is excepted from it."""
+    return None if network.get("except") else call.is_from([text(network.get("cidr"))])
 
 
-def _is_client(identity: str, call: Call, world: World) -> bool | None:
+def _is_client(identity: str, call: RequestFacts, world: World) -> bool | None:
     """Return whether the client has an identity: `*` is every meshed one, `*.suffix` those of a domain."""
     meshed = _meshed(call, world)
     if identity == "*" or meshed is False:
@@ -173,7 +170,7 @@ def _is_client(identity: str, call: Call, world: World) -> bool | None:
     return meshed if fits else False
 
 
-def _meshed(call: Call, world: World) -> bool | None:
+def _meshed(call: RequestFacts, world: World) -> bool | None:
     """Return whether the client is in the mesh; None where it is not in the tree."""
     if call.client is None or call.client.key.kind == "Gateway":
         return False if call.namespace == "" else None
@@ -188,7 +185,7 @@ def _injected(workload: Resource, world: World) -> bool | None:
     return stated != "disabled" if stated else None
 
 
-def _has_port(server: Resource, workload: Resource, call: Call) -> bool | None:
+def _has_port(server: Resource, workload: Resource, call: RequestFacts) -> bool | None:
     """Return whether a Server is for the port of a request; None where that is not known."""
     if call.port is None:
         return None

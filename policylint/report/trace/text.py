@@ -9,7 +9,7 @@ from policylint.explain.settings import settings, summary
 from policylint.model import Node
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.policy.admission import Answered
+from policylint.policy.authorizing import PlacedDecision
 from policylint.report.kit import extensions
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
 from policylint.report.kit.identity import Names
@@ -264,13 +264,14 @@ def _lines(rows: Sequence[tuple[str, str, str, str]], room: int) -> list[str]:
     return lines
 
 
-def _admission(admission: Answered, names: Names) -> tuple[str, str]:
+def _admission(admission: PlacedDecision, names: Names) -> tuple[str, str]:
     """Return `allowed at Deployment shop/web by AuthorizationPolicy shop/a`, and where that is written."""
-    by = "" if admission.by is None else f" by {names.key(admission.by.key)}"
-    why = f": {admission.why}" if admission.why else ""
-    verb = "depends" if admission.answer == "depends" else admission.answer
-    where = "" if admission.by is None else short_place(admission.by.location(*admission.pointer))
-    return f"{verb} at {names.key(admission.hop.path[0].key)}{by}{why}", where
+    decision = admission.decision
+    by = "" if decision.by is None else f" by {names.key(decision.by.key)}"
+    why = f": {decision.why}" if decision.why else ""
+    verb = "depends" if decision.answer == "depends" else decision.answer
+    where = "" if decision.by is None else short_place(decision.by.location(*decision.pointer))
+    return f"{verb} at {names.key(admission.at.path[0].key)}{by}{why}", where
 
 
 def _protection(trace: Trace) -> str:
@@ -291,9 +292,9 @@ def _protection(trace: Trace) -> str:
 def _condition(trace: Trace) -> str:
     """Return `, if SecurityPolicy shop/own allows it (jwt)` where that depends on what no manifest says."""
     words = [f"{judged.policy} allows it ({judged.decision.why})" for judged in trace.depends]
-    doubts = [admission for admission in trace.admissions if admission.answer == "depends"]
+    doubts = [admission.decision for admission in trace.admissions if admission.decision.answer == "depends"]
     named = dict.fromkeys(
-        f"{admission.why} ({'its default' if admission.by is None else admission.by.key.path})" for admission in doubts
+        f"{doubt.why} ({'its default' if doubt.by is None else doubt.by.key.path})" for doubt in doubts
     )
     words += [f"let in: that depends on {listing(list(named))}"] if named else []
     listed = " and ".join(dict.fromkeys(words))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from policylint.policy.admission import Answered
+from policylint.policy.authorizing import PlacedDecision
 from policylint.report.kit import extensions
 from policylint.report.kit.identity import Names, json_losses, json_place
 from policylint.trace import Forwarded, Met, Outcome, Trace
@@ -135,13 +135,14 @@ def forwarded(value: Forwarded) -> Entry:
     return {**filled, "sni": value.sni} if value.sni else filled
 
 
-def _admission(admission: Answered, names: Names) -> Entry:
+def _admission(admission: PlacedDecision, names: Names) -> Entry:
     """Return what one proxy answers, and by which policy."""
-    content: Entry = {"at": names.path(list(admission.hop.path)), "answer": admission.answer}
-    if admission.by is not None:
-        content["by"] = names.key(admission.by.key)
-        content["location"] = json_place(admission.by.location(*admission.pointer))
-    return content | ({"why": admission.why} if admission.why else {})
+    decision = admission.decision
+    content: Entry = {"at": names.path(list(admission.at.path)), "answer": decision.answer}
+    if decision.by is not None:
+        content["by"] = names.key(decision.by.key)
+        content["location"] = json_place(decision.by.location(*decision.pointer))
+    return content | ({"why": decision.why} if decision.why else {})
 
 
 def _met(met: Met, names: Names) -> Entry:

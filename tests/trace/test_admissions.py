@@ -276,10 +276,12 @@ LINKERD = {
 }  # fmt: skip
 
 
-def linkerd_world(*policies: str) -> Simulation:
-    return worlds.simulated(
-        service(), deployment("web", "shop", port="http"), deployment("client", "infra", "caller"), *policies
-    )
+def linkerd_world(*policies: str, shop: str = "linkerd.io/inject: enabled") -> Simulation:
+    """A client and a server in the mesh; `shop` are the annotations of the server's Namespace."""
+    injected = worlds.manifest("v1", "Namespace", "infra", more="annotations: {linkerd.io/inject: enabled}")
+    stated = worlds.manifest("v1", "Namespace", "shop", more=f"annotations: {{{shop}}}")
+    server, client = deployment("web", "shop", port="http"), deployment("client", "infra", "caller")
+    return worlds.simulated(service(), injected, stated, server, client, *policies)
 
 
 @pytest.mark.parametrize("name", LINKERD)
@@ -289,10 +291,48 @@ def test_linkerd(name: str) -> None:
 
 
 def test_the_default_policy_of_a_namespace() -> None:
-    annotation = "annotations: {config.linkerd.io/default-inbound-policy: deny}"
-    stated = worlds.manifest("v1", "Namespace", "shop", more=annotation)
+    annotations = "linkerd.io/inject: enabled, config.linkerd.io/default-inbound-policy: deny"
     other = linkerd("Server", "other", "podSelector: {matchLabels: {app: other}}, port: 1", "v1beta3")
-    assert end(asked(linkerd_world(stated, other))) == "403"
+    assert end(asked(linkerd_world(other, shop=annotations))) == "403"
+
+
+@pytest.mark.parametrize(
+    ("shop", "expected"),
+    [("linkerd.io/inject: disabled", "allowed"), ("", "depends"), ("linkerd.io/inject: ingress", "403")],
+)
+def test_a_server_that_nothing_says_is_in_linkerds_mesh(shop: str, expected: str) -> None:
+    assert end(asked(linkerd_world(server(), shop=shop))) == expected
+
+
+PLANE = worlds.manifest(
+    "apps/v1", "Deployment", "istiod-canary", "istio-system", more="labels: {app: istiod, istio.io/rev: canary}"
+)
+ENROLMENT = {
+    "nothing says so": ("{}", "", "depends"),
+    "switched off": ("{istio-injection: disabled}", "", "allowed"),
+    "a revision nobody has seen": ("{istio.io/rev: canary}", "", "depends"),
+    "a revision that is there": ("{istio.io/rev: canary}", PLANE, "403"),
+    "the default revision": ("{istio.io/rev: default}", "", "403"),
+}
+
+
+@pytest.mark.parametrize("name", ENROLMENT)
+def test_a_server_that_nothing_says_is_in_istios_mesh(name: str) -> None:
+    """istio.io/docs/setup/additional-setup/sidecar-injection: namespaces are labelled, often by hand."""
+    labels, plane, expected = ENROLMENT[name]
+    simulation = worlds.simulated(
+        worlds.labelled("shop", labels), worlds.labelled("infra", INJECTED), service(), deployment("web", "shop"),
+        deployment("client", "infra", "caller"), rule("none", ""), *([plane] if plane else []),
+    )  # fmt: skip
+    assert end(asked(simulation)) == expected
+
+
+def test_without_a_namespace_in_the_tree_the_client_is_not_known() -> None:
+    simulation = worlds.simulated(
+        worlds.labelled("shop", INJECTED), service(), deployment("web", "shop"),
+        deployment("client", "infra", "caller"), source("principals: [cluster.local/ns/infra/sa/caller]"),
+    )  # fmt: skip
+    assert end(asked(simulation)) == "depends"
 
 
 EVERY = [

@@ -39,10 +39,13 @@ class Sender:
             return
         elif client.key.kind == "Gateway":
             self.account = _gateway_account(client)
-        elif any(proxy.node.key == client.key for proxy in mesh.by_namespace.get(client.key.namespace, ())):
-            self.account = _account(client)
         else:
-            self.namespace = self.account = ""
+            proxies = mesh.by_namespace.get(client.key.namespace, ())
+            proxy = next((proxy for proxy in proxies if proxy.node.key == client.key), None)
+            if proxy is None:
+                self.namespace = self.account = ""
+            elif proxy.sure:
+                self.account = _account(client)
 
     @property
     def principal(self) -> str | None:
@@ -76,6 +79,8 @@ def admit(call: RequestFacts, hop: Checkpoint, group: Group, mesh: Mesh, *, chec
         words = words if any(sequence(policy.spec.get("rules")) for policy in allowing) else "it lets nothing in"
         default = otherwise(("spec",), words, allowing[-1], allows=False)
     decision = first_match([*denying, *map(_of_provider, asking), *allowed], default)
+    if proxy is not None and not proxy.sure and decision.answer == "denied":
+        return decision._replace(answer="depends", why="whether its pods are in the mesh")
     return decision._replace(resets=ambient or call.stream)
 
 
@@ -149,7 +154,7 @@ class _Judge:
             case "namespaces" | "source.namespace":
                 identity = source.namespace if source.account != "" else ""
                 answer = self._known(identity, wanted, "the namespace of the client")
-                if answer and source.account is None and call.client is None:
+                if answer and source.account is None:
                     return self._unknown("whether the client is in the mesh")
                 return answer
             case "requestPrincipals" | "request.auth.principal" | "request.auth.audiences" | "request.auth.presenter":

@@ -47,6 +47,7 @@ class Proxy(NamedTuple):
         gateway: name of the Gateway it is deployed for, "" for sidecars.
         waypoint: whether it is one.
         ambient: the workload has no sidecar, its node's ztunnel enforces what can be enforced there.
+        sure: whether manifests say that it is there; otherwise nothing says whether the workload is in the mesh.
         assumed: the class of the Gateway is not in the tree: only policies that name it count.
         services: the Services and ServiceEntries bound to a waypoint.
         own: the workload's own settings, None without any.
@@ -57,6 +58,7 @@ class Proxy(NamedTuple):
     gateway: str = ""
     waypoint: bool = False
     ambient: bool = False
+    sure: bool = True
     assumed: bool = False
     services: tuple[Resource, ...] = ()
     own: Attachment | None = None
@@ -190,7 +192,8 @@ def _pod(workload: Resource) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
     """Yield the sidecar, the gateway or the ztunnel of a workload; nothing where labels keep it out of the mesh.
 
-    Without any such label it is taken to be in the mesh: revisions and webhooks may put it there.
+    Without any such label it may be in the mesh: labels of namespaces are often set by hand, as Istio's documentation
+    does it («Installing the Sidecar»), and of revisions and their tags only those count whose control plane is seen.
     """
     metadata, spec = _pod(workload)
     pod_labels = mapping(metadata.get("labels"))
@@ -208,7 +211,20 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
     if mode == "ambient" and (refused or not enrolled):
         yield Proxy(node, pod_labels, ambient=True)
     elif not refused and (enrolled or around.get(labels.INJECTION) != "disabled"):
-        yield Proxy(node, pod_labels, own=_own_settings(workload, metadata, (*pod_place(workload), "metadata")))
+        revision = text(pod_labels.get(labels.REVISION)) or text(around.get(labels.REVISION))
+        by_revision = bool(revision) and inject != "true" and around.get(labels.INJECTION) != "enabled"
+        sure = enrolled and (not by_revision or _is_installed(revision, world))
+        sure = sure or workload.key.kind in ("WorkloadEntry", "WorkloadGroup")
+        own = _own_settings(workload, metadata, (*pod_place(workload), "metadata"))
+        yield Proxy(node, pod_labels, sure=sure, own=own)
+
+
+def _is_installed(revision: str, world: World) -> bool:
+    """Tell whether the control plane of a revision is in the tree; every installation has the tag `default`."""
+    if revision == "default":
+        return True
+    planes = (plane.labels for plane in world.of_kind("apps", "Deployment") if plane.labels.get("app") == "istiod")
+    return any(text(own.get(labels.REVISION)) == revision for own in planes)
 
 
 def _own_settings(workload: Resource, metadata: Mapping[str, Any], place: Pointer) -> Attachment | None:

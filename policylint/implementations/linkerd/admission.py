@@ -29,9 +29,16 @@ def admit(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], w
     Args:
         policies: all AuthorizationPolicies, by what they target.
     """
+    injected = _injected(hop.resource, world)
+    decision = None if injected is False else _answer(call, hop, policies, world)
+    if injected is None and decision is not None and decision.answer == "denied":
+        return decision._replace(answer="depends", why="whether its pods are in the mesh")
+    return decision
+
+
+def _answer(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], world: World) -> Decision | None:
+    """Return the answer of a proxy beside a workload, None where no policy is stated."""
     workload = hop.resource
-    if _injected(workload, world) is False:
-        return None
     servers = [
         server for server in servers_selecting(world, workload) if _has_port(server, workload, call) is not False
     ]
@@ -174,11 +181,11 @@ def _meshed(call: RequestFacts, world: World) -> bool | None:
     """Return whether the client is in the mesh; None where it is not in the tree."""
     if call.client is None or call.client.key.kind == "Gateway":
         return False if call.namespace == "" else None
-    return _injected(call.client, world) is not False
+    return _injected(call.client, world)
 
 
 def _injected(workload: Resource, world: World) -> bool | None:
-    """Return whether the pods of a workload get a proxy; None without an annotation, which counts as one."""
+    """Return whether the pods of a workload get a proxy; None without an annotation, which may be set by hand."""
     annotations = mapping(mapping(pod_template(workload).get("metadata")).get("annotations"))
     namespace = world.get(ResourceKey("", "Namespace", "", workload.key.namespace))
     stated = text(annotations.get(_INJECT)) or (text(namespace.annotations.get(_INJECT)) if namespace else "")

@@ -23,6 +23,10 @@ _GRANULARITIES = {
     "Merge": "patch",
     "JSONMerge": "patch",
     "StrategicMerge": "strategic",
+    "AtomicDefaults": "atomic-defaults",
+    "AtomicOverrides": "atomic-overrides",
+    "PatchDefaults": "patch-defaults",
+    "PatchOverrides": "patch-overrides",
 }
 _AUTHENTICATION = frozenset(
     {"jwt", "jwtAuth", "oidc", "oauth2", "basicAuth", "apiKeyAuth", "extAuth", "auth", "authentication"}
@@ -118,10 +122,12 @@ class SpecShape:
         """Return the conventional field that chooses a strategy.
 
         Beside the settings, a field of that name with other values is a setting (`strategy: RoundRobin`); inside a
-        wrapper it chooses the strategy whatever it says, so that a misspelt value is noticed (22).
+        wrapper, or where its name can mean nothing else, it chooses the strategy whatever it says, so that a misspelt
+        value is noticed (22).
         """
         for field in _DIRECTIVE_FIELDS:
-            if self._values(field) & _GRANULARITIES.keys() or self._wrapped(field):
+            named = self.open and field != "strategy" and self._values(field)
+            if named or self._values(field) & _GRANULARITIES.keys() or self._wrapped(field):
                 return Directive(field, _GRANULARITIES)
         if self.open and not self._values("strategy"):
             return Directive("strategy", _GRANULARITIES)

@@ -1,10 +1,10 @@
-"""GWP205: a policy that sets nothing switches the inherited one off."""
+"""GWP205: a policy that sets nothing switches the inherited one off, or does nothing at all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.locations import target_at
+from policylint.checks.kit.locations import target_at, target_of
 from policylint.checks.kit.losses import drops
 from policylint.model import Finding, Related
 from policylint.model.words import listing
@@ -14,10 +14,12 @@ RULE = "GWP205"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    winners = set()
     for drop in drops(simulation).values():
         if not drop.empty:
             continue
         winner, loser, fields = drop.winner, drop.loser, list(drop.fields.values())
+        winners.add(winner.key)
         yield Finding(
             RULE,
             "warning",
@@ -28,3 +30,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             related=tuple(Related(f"this no longer applies to {winner.node}", field) for field in fields[:4]),
             help=("fix: remove the policy, or set in it what should be different",),
         )
+    for state in simulation.policies.values():
+        if state.is_inert and state.key not in winners:
+            yield Finding(
+                RULE,
+                "warning",
+                f"{state.key} sets nothing, and has no effect",
+                target_of(state, state.targets[0].nodes[0]),
+                resources=(state.key,),
+                label="there is nothing beside the target",
+                help=("fix: remove the policy, or set something in it",),
+            )

@@ -49,6 +49,11 @@ def some_policy(condition: Callable[[PolicyState], bool]) -> Need:
     return lambda simulation: any(map(condition, simulation.policies.values()))
 
 
+def either(*needs: Need) -> Need:
+    """Need what one of some rules' halves needs."""
+    return lambda simulation: any(need(simulation) for need in needs)
+
+
 def of_kind(*kinds: str) -> Need:
     """Need a policy of one of some kinds."""
     return some_policy(lambda policy: policy.key.kind in kinds)
@@ -139,7 +144,8 @@ RULES: dict[str, RuleEntry] = {
     ),
     "GWP103": RuleEntry("section_not_found", any_policy),
     "GWP104": RuleEntry(
-        "target_in_other_namespace", some_target(lambda target: target.problem in ("other-namespace", "not-granted"))
+        "target_in_other_namespace",
+        some_target(lambda target: target.problem in ("other-namespace", "not-granted") or bool(target.denied)),
     ),
     "GWP105": RuleEntry("selector_matches_nothing", some_target(lambda target: target.selector is not None)),
     "GWP106": RuleEntry("no_effective_target", any_policy),
@@ -155,7 +161,10 @@ RULES: dict[str, RuleEntry] = {
     "GWP204": RuleEntry(
         "policy_partially_overridden", some_policy(lambda policy: policy.verdict == "PartiallyEnforced")
     ),
-    "GWP205": RuleEntry("empty_policy_opts_out", lost_settings),
+    "GWP205": RuleEntry(
+        "empty_policy_opts_out",
+        either(lost_settings, some_policy(lambda policy: policy.is_inert)),
+    ),
     "GWP206": RuleEntry("order_dependent_winner", unstated_order),
     "GWP207": RuleEntry("ineffective_override", stacked_policies),
     "GWP208": RuleEntry("conflicting_merge_directives", some_policy(lambda policy: bool(policy.invalid_code))),

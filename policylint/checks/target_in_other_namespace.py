@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.checks.kit.fixes import add_grant
 from policylint.checks.kit.locations import at, path, targets
 from policylint.checks.kit.routing import describe_grant
-from policylint.model import Finding
+from policylint.model import Finding, ResourceKey
 from policylint.model.fix import Fix
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
@@ -23,6 +23,22 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         elif target.problem == "not-granted":
             fixes = add_grant(simulation.world.get(target.key), state.key)
             yield _finding(state, target, (f"fix: {describe_grant(state.key, target.key)}",), fixes)
+        for key in target.denied:
+            yield _left_out(state, target, key)
+
+
+def _left_out(state: PolicyState, target: Target, key: ResourceKey) -> Finding:
+    """Return a note: grants may be meant to choose among what a selector finds, and the controller says nothing."""
+    return Finding(
+        RULE,
+        "note",
+        f"{state.key} selects {key}, but does not act on it",
+        at(state.policy, target.pointer, "namespaces", "kind"),
+        resources=(state.key, key),
+        label=f"no ReferenceGrant in namespace {key.namespace} allows it",
+        help=(f"fix: {describe_grant(state.key, key)}, if it should",),
+        field=path(target.pointer),
+    )
 
 
 def _finding(state: PolicyState, target: Target, help_: tuple[str, ...], fixes: tuple[Fix, ...] = ()) -> Finding:

@@ -25,7 +25,9 @@ def _finding(state: PolicyState, target: Target) -> Finding:
     group, kind = text(written.get("group")), text(written.get("kind"))
     field, label, fix = _fault(state.kind, target, group, kind)
     unknown = is_symbolic(group) or is_symbolic(kind)
-    if target.lenient:
+    if target.lenient and field == "group" and "group" not in written:
+        message = f"{state.key} gives no group for its target {kind}"
+    elif target.lenient:
         message = f"{state.key} misspells the {field} of its target: {group if field == 'group' else kind}"
     else:
         message = f"{state.key} cannot target {kind}{f' of group {group}' if field == 'group' and group else ''}"
@@ -60,6 +62,9 @@ def _rewrite(state: PolicyState, target: Target, field: str, fix: str) -> tuple[
 
 def _fault(kind: PolicyKind, target: Target, group: str, name: str) -> tuple[str, str, str]:
     """Return the field that is wrong, what is wrong with it, and how to put it right."""
+    if not group and target.key.group:
+        right = target.key.group
+        return "group", f"the group is missing: {name} is of group {right}", f"write `group: {right}`"
     if "/" in group:
         return "group", "a group has no version", f"write `group: {group.partition('/')[0]}`"
     allowed = next((allowed for allowed in kind.targets if allowed.kind.lower() == name.lower()), None)

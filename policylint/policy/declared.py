@@ -80,7 +80,10 @@ def _declared_at(policy: Resource, kind: PolicyKind, prefix: Pointer, mode: Mode
             holder, place = policy.spec, ("spec",)
         value = holder.get(directive.field)
         if isinstance(value, str) and value in directive.values:
-            granularity = directive.values[value]
+            named = directive.values[value]
+            granularity = _GRANULARITY.get(named, named)
+            if named.endswith("overrides") and len(prefix) == 1:
+                mode = "overrides"
         elif value is not None:
             known = ", ".join(directive.values)
             return Reading(

@@ -15,8 +15,8 @@ from policylint.policy.units import Leaf, places_of
 
 Pairs = list[tuple[int | None, int | None]]
 """For each item of a joined list its index in the base and in the patch, None where it is not from there."""
-Pairing = Callable[[list[Any], list[Any]], Pairs]
-"""How the list of a base and that of a patch become one."""
+Pairing = Callable[[list[Any], list[Any]], Pairs | None]
+"""How the list of a base and that of a patch become one; None where the patch's replaces it."""
 Move = tuple[Pointer, Mapping[str | int, int]]
 """The place of a list and, by index in it, the index of the same item in the joined list."""
 
@@ -123,8 +123,9 @@ class Patch:
             return self.members(value, over, here)
         if isinstance(value, list) and isinstance(over, list):
             pairing = self.rules.lists(here)
-            if pairing is not None:
-                return self._items(value, over, pairing(value, over), here)
+            pairs = None if pairing is None else pairing(value, over)
+            if pairs is not None:
+                return self._items(value, over, pairs, here)
         if not (self.rules.agree and value == over):
             self._beat(value, over, here)
         return self._put(over, here)
@@ -133,7 +134,9 @@ class Patch:
         """Return the joined list; from now on every item has owners of its own."""
         self.base_moves.append((here, {of_base: new for new, (of_base, _) in enumerate(pairs) if of_base is not None}))
         self.over_moves.append((here, {of_over: new for new, (_, of_over) in enumerate(pairs) if of_over is not None}))
-        self._renumber(self.base, base, self.base_moves[-1])
+        owners = {self.over[place].owner for place in _owned(over, self.over, here)}
+        left_out = self._renumber(self.base, base, self.base_moves[-1])
+        self.beaten += ((leaf, place, owners) for place, leaf in left_out.items())
         self._renumber(self.over, over, self.over_moves[-1])
         result: list[Any] = []
         for of_base, of_over in pairs:
@@ -146,8 +149,12 @@ class Patch:
                 result.append(self._both(base[of_base], over[of_over], place))
         return result
 
-    def _renumber(self, side: dict[Pointer, Leaf], items: list[Any], move: Move) -> None:
-        """Move the leaves of one side's items to where the items come to stand in the joined list."""
+    def _renumber(self, side: dict[Pointer, Leaf], items: list[Any], move: Move) -> dict[Pointer, Leaf]:
+        """Move the leaves of one side's items to where the items come to stand in the joined list.
+
+        Returns:
+            By place the leaves of items that are not in it.
+        """
         here, indices = move
         whole = side.pop(here, None)
         if whole is not None:  # not joined before: the list was one leaf
@@ -157,6 +164,7 @@ class Patch:
         depth = len(here)
         leaves = {place: side.pop(place) for place in list(side) if place[:depth] == here}
         side.update((moved(place, move), leaf) for place, leaf in leaves.items() if place[depth] in indices)
+        return {place: leaf for place, leaf in leaves.items() if place[depth] not in indices}
 
     def _put(self, over: Any, here: Pointer) -> Any:
         """Let a value of the patch stand at a place, and return it; nulls in it have nothing to remove."""

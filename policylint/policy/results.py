@@ -46,6 +46,7 @@ class Target(NamedTuple):
         problem: why it does not attach, "" when it does.
         detail: one clause that explains the problem to a person.
         selector: the label selector, None for a reference by name.
+        denied: of a selector that finds others too, the objects that no ReferenceGrant lets it have.
         lenient: what was read leniently, e.g. "group carries a version" or "kind is written in lower case"; ""
             normally.
         filter: for a rule that names the policy in an ExtensionRef filter, the place of that filter; None for a
@@ -61,6 +62,7 @@ class Target(NamedTuple):
     detail: str = ""
     selector: Mapping[str, Any] | None = None
     lenient: str = ""
+    denied: tuple[ResourceKey, ...] = ()
     filter: int | None = None
 
     def __str__(self) -> str:
@@ -308,6 +310,14 @@ class PolicyState:
     @property
     def key(self) -> ResourceKey:
         return self.policy.key
+
+    @property
+    def is_inert(self) -> bool:
+        """Whether it is attached and sets nothing, of a kind that only its CRD tells of, and that has settings."""
+        if self.kind.origin != "crd" or self.invalid_code or not (self.kind.merge.wrappers or self.kind.settings):
+            return False
+        is_attached = any(target.nodes for target in self.targets)
+        return is_attached and not any(declared.proper for declared in self.declared)
 
 
 def holds(value: object, pointer: Pointer) -> bool:

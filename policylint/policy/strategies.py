@@ -8,16 +8,16 @@ directive is read on the challenger (Envoy Gateway's mergeType).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import PolicyKind, ResourceKey
+from policylint.model import PolicyKind, Resource, ResourceKey
 from policylint.policy.declared import is_empty
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.patching import RFC_7386, Pairing, Rules, base_first, by_key, without_repeats
-from policylint.policy.results import Attachment, Declared, Effective, Losses
+from policylint.policy.results import Attachment, Declared, Effective, Losses, Lost, holds
 from policylint.policy.units import Layer, Leaf, Unit, leaves, named_units
 
 UNION = Rules(lambda _: without_repeats, whole_items=True, agree=True)
@@ -147,14 +147,45 @@ def edition_2023(stack: Stack) -> Effective:
     for level in levels:
         _offer(folding, level, "overrides", kind)
     pointers = settings_2023(stack.attachments, kind)
+    shared: list[tuple[Resource, Pointer]] = []
     for resource in reversed(stack.objects):
         for pointer in pointers:
             value = own_value(resource.spec, pointer)
+            compared = list(_items_compared(value, stack.attachments, kind, pointer))
+            if not all(compared):
+                if any(compared):
+                    shared.append((resource, pointer))
+                continue
             if value is not None and not folding.holders(pointer):
                 folding.offer(Layer(resource, ()), pointer, value, written=pointer)
     for level in reversed(levels):
         _offer(folding, level, "defaults", kind)
-    return folding.effective(stack.attachments)
+    effective = folding.effective(stack.attachments)
+    lost = [
+        Lost(pointer, attachment.key, (resource.key,), attachment.policy.location(*declared.prefix, *pointer), True)
+        for resource, pointer in shared  # some items of the list have values of their own
+        for attachment in stack.attachments
+        for declared in attachment.declared
+        if effective.owners.get(pointer) == attachment.key and holds(declared.proper, pointer)
+    ]
+    return effective._replace(lost=Losses([*effective.lost, *lost])) if lost else effective
+
+
+def _items_compared(
+    value: Any, attachments: Iterable[Attachment], kind: PolicyKind, pointer: Pointer
+) -> Iterator[bool]:
+    """Yield, for every field that policies set in the items of a list, and every item, whether the item sets it itself.
+
+    Of lists of structs the fields of every item are compared, not the lists (GEP-713 of 2023, «Merging into existing
+    spec fields»).
+    """
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return
+    declared = (declared for attachment in attachments for declared in attachment.declared)
+    units = (unit.value for each in declared for unit in _leaves_2023(each, kind) if unit.pointer == pointer)
+    wanted = {leaf.pointer for items in units for item in items if isinstance(item, dict) for leaf in leaves(item)}
+    for item in value:
+        yield from (own_value(item, place) is not None for place in wanted)
 
 
 def _offer(folding: Folding, level: Iterable[Attachment], mode: str, kind: PolicyKind) -> None:

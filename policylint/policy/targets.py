@@ -7,7 +7,19 @@ from typing import Any
 
 from policylint.catalog.kinds import shipped_groups
 from policylint.documents import Pointer
-from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import (
+    GATEWAY_GROUP,
+    ROUTE_KINDS,
+    Node,
+    PolicyKind,
+    Resolution,
+    Resource,
+    ResourceKey,
+    World,
+    mapping,
+    sequence,
+    text,
+)
 from policylint.model.keys import CLUSTER_SCOPED, is_symbolic
 from policylint.model.policy_kind import Reference, TargetKind
 from policylint.policy.results import Target, TargetProblem
@@ -15,12 +27,15 @@ from policylint.topology import Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import is_parent, resolve_parent
 
+_OF_GATEWAY_API = frozenset({"Gateway", "GatewayClass", "ListenerSet", *ROUTE_KINDS})
+"""Kinds that no other group is known to have."""
+
 
 def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
     """Resolve every declared reference of a policy (docs/design/semantics.md §1, rules 2-14, §3 step 2).
 
-    Kind and group are matched leniently (§6, trap 23): lower-case kinds and a version in the group resolve, and the
-    Target says so in `lenient`.
+    Kind and group are matched leniently (§6, trap 23): lower-case kinds, a version in the group and, if a schema lets
+    it pass, no group resolve, and the Target says so in `lenient`.
     """
     found: list[Target] = []
     for reference, entry, pointer in _entries(policy, kind):
@@ -77,6 +92,13 @@ def _kind_of(kind: PolicyKind, body: Mapping[str, Any]) -> tuple[str, str, Targe
     group, name = text(body.get("group")), text(body.get("kind"))
     if group == "core":  # some vendors write the core group by name
         group = ""
+    if "group" not in body and kind.origin == "crd" and name in _OF_GATEWAY_API:
+        return (
+            GATEWAY_GROUP,
+            name,
+            kind.may_target(GATEWAY_GROUP, name),
+            f"no group is given, {name} is of {GATEWAY_GROUP}",
+        )
     allowed = kind.may_target(group, name)
     if allowed is not None and name and name[0].isupper() and "/" not in group:
         return group, name, allowed, ""

@@ -18,6 +18,8 @@ _RETIRED = frozenset({"backendTLS", "frontendValidation"})
 """Fields of Gateways that were experimental up to Gateway API v1.4, and have other names since."""
 _LASTING = frozenset({"enum", "required", "type"})
 """Violations of shipped schemas that hold in every release; limits and patterns are loosened from time to time."""
+_AIMING = frozenset({"targetRef", "targetRefs", "targetSelectors", "strategy", "mergeType"})
+"""Fields by which a policy says where it acts, and how it is merged."""
 _ALIKE = 0.7
 """How alike two names are (difflib's ratio) of which one is the other misspelt; `near` of the rules takes the same."""
 _LONGEST_NAME = 100
@@ -80,12 +82,16 @@ def _is_refused(schema: Known, violation: Violation) -> bool:
     """Tell whether the API server refuses an object for a violation; an unknown field it drops, and takes the rest.
 
     Source: Kubernetes, «Field validation» and «Custom Resources: pruning». A CRD of the tree counts whole. The cluster
-    may have another release of Gateway API than the one shipped here, in which only `_LASTING` is the same.
+    may have another release than the one shipped here, in which of Gateway API `_LASTING` is the same. What a release
+    says about where its policies may act, and how they merge, counts with the rest of the rules of that release, by
+    which they are attached and merged here.
     """
     if violation.code == "unknown-field":
         return False
     if schema.origin is not None:
         return True
+    if violation.code == "rule":
+        return not _AIMING.isdisjoint(violation.reads)
     return schema.lasting and violation.code in _LASTING and not is_passing(schema, violation.pointer)
 
 
@@ -94,8 +100,8 @@ def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
     field."""
     if violation.code == "unknown-field":
         return _is_misspelt(violation) and not is_passing(broken.schema, violation.pointer)
-    if violation.code == "rule" and broken.schema.lasting:  # Gateway API keeps its rules, too
-        return not is_passing(broken.schema, violation.pointer)
+    if violation.code == "rule" and broken.schema.origin is None:  # Gateway API keeps its rules, others may not
+        return broken.schema.lasting and not is_passing(broken.schema, violation.pointer)
     return _is_refused(broken.schema, violation)
 
 

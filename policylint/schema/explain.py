@@ -39,6 +39,7 @@ class Violation(NamedTuple):
         says: what is wrong, to follow the object's name: `sets `.
         label: the text under the caret.
         value: the value at the pointer.
+        reads: of a rule, the fields of the value that it reads by name.
     """
 
     code: str
@@ -47,6 +48,7 @@ class Violation(NamedTuple):
     says: str
     label: str
     value: Any = None
+    reads: frozenset[str] = frozenset()
 
 
 def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> list[Violation]:
@@ -60,9 +62,9 @@ def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> 
             if violation.pointer not in first_at or first_at[violation.pointer].code == "pattern":
                 first_at[violation.pointer] = violation
     if fuel is not None and not first_at:
-        for pointer, message, broken in broken_rules(schema, value, fuel):
+        for pointer, message, broken, reads in broken_rules(schema, value, fuel):
             says = f"breaks a rule on {place(pointer)}: {message}"
-            first_at.setdefault(pointer, Violation("rule", pointer, (message,), says, "", broken))
+            first_at.setdefault(pointer, Violation("rule", pointer, (message,), says, "", broken, reads))
     return sorted(
         first_at.values(), key=lambda violation: [(isinstance(step, str), step) for step in violation.pointer]
     )[:MOST]

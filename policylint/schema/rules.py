@@ -55,11 +55,31 @@ class ValidationRule:
         names = text(self._stated.get("fieldPath")).removeprefix(".").split(".")
         return tuple(names) if all(name.isidentifier() for name in names) else ()
 
+    def reads(self) -> frozenset[str]:
+        """Return the fields of the value that the rule reads by name."""
+        return frozenset(_fields(_tree(self._stated.get("rule"))))
+
     def _compiled(self, name: str) -> Program | None:
-        stated = self._stated.get(name)
-        if isinstance(stated, str):
-            stated = tree(stated) if len(stated) <= _LONGEST else None
+        stated = _tree(self._stated.get(name))
         return None if stated is None else Program(stated, self._schema, self._fuel)
+
+
+def _tree(stated: Any) -> Any:
+    """Return an expression as a tree: of a shipped schema it is one, of a CRD of the input text; None if it is none."""
+    if isinstance(stated, str):
+        return tree(stated) if len(stated) <= _LONGEST else None
+    return stated
+
+
+def _fields(expression: Any) -> Iterator[str]:
+    """Yield the names in `self.NAME`, wherever they stand in an expression."""
+    pending = [expression]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, list):
+            if len(part) > 2 and part[0] in (".", ".?") and part[1] == "self":
+                yield str(part[2])
+            pending += part[1:]
 
 
 def rules_of(schema: Mapping[str, Any], fuel: Fuel) -> list[ValidationRule]:
@@ -69,8 +89,8 @@ def rules_of(schema: Mapping[str, Any], fuel: Fuel) -> list[ValidationRule]:
 
 def broken_rules(
     schema: Mapping[str, Any], value: Any, fuel: Fuel, at: Pointer = ()
-) -> Iterator[tuple[Pointer, str, Any]]:
-    """Yield, for each rule that a valid value breaks, the place, the message and the value there; inner ones first."""
+) -> Iterator[tuple[Pointer, str, Any, frozenset[str]]]:
+    """Yield, for each rule that a valid value breaks, place, message, value and what it reads; inner ones first."""
     if isinstance(value, dict):
         properties, extra = mapping(schema.get("properties")), mapping(schema.get("additionalProperties"))
         for name, inner in value.items():
@@ -82,7 +102,7 @@ def broken_rules(
     for rule in rules_of(schema, fuel):
         if are_broken((rule.expression,), value):
             place = (*at, *rule.place())
-            yield place, rule.message(value), value
+            yield place, rule.message(value), value, rule.reads()
 
 
 def _shortened(message: str) -> str:

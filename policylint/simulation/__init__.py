@@ -279,11 +279,7 @@ def _resolve(
     policy, kind = state.policy, state.kind
     state.targets = selected.within(state, behaviour.targets(policy, kind, topology, grants))
     state.declared = policy.once(declared, kind).declared
-    fault = _own_fault(state)
-    if not fault.code:
-        fault = behaviour.validate(policy, kind, state.declared, topology.world)
-    if not fault.code:
-        fault = behaviour.validate_placement(state, topology)
+    fault = _fault(state, topology, behaviour)
     state.invalid, state.invalid_code, state.invalid_pointer = fault.reason, fault.code, fault.pointer
     return state
 
@@ -300,12 +296,24 @@ def _rejected(
     assert broken.refusal is not None
     state = PolicyState(broken.resource, kind)
     state.targets = selected.within(state, behaviour.targets(state.policy, kind, topology, grants))
-    fault = _own_fault(state)
+    if broken.schema.origin is not None or broken.schema.lasting:
+        fault = _own_fault(state)
+    else:  # the cluster may have another release: what the controller says itself is more certain
+        state.declared = state.policy.once(declared, kind).declared
+        fault, state.declared = _fault(state, topology, behaviour), ()
     if not fault.code:
         fault = Reading(code=SCHEMA, reason=message(broken.refusal), pointer=broken.refusal.pointer)
     state.invalid, state.invalid_code, state.invalid_pointer = fault.reason, fault.code, fault.pointer
     state.verdict = "Invalid"
     return state
+
+
+def _fault(state: PolicyState, topology: Topology, behaviour: Implementation) -> Reading:
+    """Return the first thing that is wrong with a policy, by itself, by its content or by where it is."""
+    fault = _own_fault(state)
+    if not fault.code:
+        fault = behaviour.validate(state.policy, state.kind, state.declared, topology.world)
+    return fault if fault.code else behaviour.validate_placement(state, topology)
 
 
 def _own_fault(state: PolicyState) -> Reading:

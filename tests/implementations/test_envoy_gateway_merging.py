@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.checks import run
 from policylint.policy.results import holds
 from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, told
 from tests.worlds import gateway, listener_set, route, service, simulated, state
@@ -275,3 +276,49 @@ def test_a_route_for_every_hostname_goes_through_all_listeners() -> None:
         on_gateway("SP", "cors: {}", "exact", "#exact"),
     )
     assert {state(simulation, name).verdict for name in ("wild", "exact")} == {"Enforced"}
+
+
+PER_CLIENT = "{clientSelectors: [{sourceCIDR: {value: 10.0.0.0/8}}], limit: {requests: 5, unit: Second}}"
+FOR_ALL = "{limit: {requests: 100, unit: Second}}"
+
+
+@pytest.mark.parametrize(
+    ("parent", "child", "kept"),
+    [
+        (f"local: {{rules: [{PER_CLIENT}]}}", "local: {rules: []}", [5]),
+        (f"local: {{rules: [{PER_CLIENT}, {FOR_ALL}]}}", "local: {rules: []}", [5]),
+        (f"local: {{rules: [{FOR_ALL}]}}", "local: {rules: []}", []),
+        (f"local: {{rules: [{PER_CLIENT}]}}", f"local: {{rules: [{FOR_ALL}]}}", [5, 100]),
+        (f"local: {{rules: [{PER_CLIENT}]}}", f"local: {{rules: [{PER_CLIENT.replace('5', '7', 1)}]}}", [7]),
+        (f"global: {{rules: [{FOR_ALL}]}}", "global: {rules: []}", [100]),
+    ],
+)
+def test_an_empty_list_of_limits_switches_nothing_off(parent: str, child: str, kept: list[int]) -> None:
+    """Limits are merged as the translator has made them: without its empty lists, a rule for all clients apart.
+
+    Envoy Gateway, internal/gatewayapi/backendtrafficpolicy.go (`buildLocalRateLimit`, the merge of `tfGW.RateLimit`);
+    issue 9233.
+    """
+    simulation = simulated(
+        *SHOP,
+        on_gateway("BTP", f"rateLimit: {{{parent}}}"),
+        on_route("BTP", f"mergeType: JSONMerge, rateLimit: {{{child}}}"),
+    )
+    spec, _, _ = effective(simulation, "BTP", PAY)
+    (limits,) = spec["rateLimit"].values()
+    assert [rule["limit"]["requests"] for rule in limits["rules"]] == kept
+
+
+def test_a_selected_route_without_a_grant_is_named() -> None:
+    """The controller leaves it out and says nothing (§1)."""
+    select = "targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespaces: {from: All}}]"
+    simulation = simulated(
+        *SHOP,
+        route("own", "infra", "[{name: edge}]"),
+        policy("BTP", "all", "", "retry: {}", "infra", field=select),
+    )
+    (finding,) = (finding for finding in run(simulation) if finding.rule == "GWP104")
+    assert (finding.severity, finding.message) == (
+        "note",
+        "BackendTrafficPolicy infra/all selects HTTPRoute shop/checkout, but does not act on it",
+    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.checks import run
 from policylint.simulation import Simulation
-from tests.policy.conftest import World, color
+from tests.policy.conftest import RULES, TOPOLOGY, World, color
 
 OLD, NEW = "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
 
@@ -154,3 +155,58 @@ def _route_with(field: str) -> str:
     from tests.policy.conftest import TOPOLOGY
 
     return TOPOLOGY.replace("spec: {parentRefs: [{name: g}]", f"spec: {{{field}, parentRefs: [{{name: g}}]")
+
+
+def test_a_target_without_a_group_means_the_only_kind_of_that_name(world: World) -> None:
+    """docs/design/semantics.md §6, trap 23: a schema that lets it pass has resolved it, and the tool says so."""
+    simulation = world(color("a", "Gateway/g", "color: red").replace("group: gateway.networking.k8s.io, ", ""))
+    (state,) = simulation.policies.values()
+    assert state.verdict == "Enforced"
+    assert state.targets[0].lenient == "no group is given, Gateway is of gateway.networking.k8s.io"
+    (finding,) = (finding for finding in run(simulation) if finding.rule == "GWP102")
+    assert finding.message == "ColorPolicy default/a gives no group for its target Gateway"
+    assert finding.help[0] == "fix: write `group: gateway.networking.k8s.io`"
+
+
+@pytest.mark.parametrize(
+    ("spec", "verdict", "said"),
+    [("", "Accepted", 1), ("defaults: {}", "Accepted", 1), ("color: red", "Enforced", 0)],
+)
+def test_a_policy_that_sets_nothing_is_not_enforced(world: World, spec: str, verdict: str, said: int) -> None:
+    simulation = world(color("a", "Gateway/g", spec))
+    assert verdicts(simulation) == {"a": (verdict, [])}
+    assert len([finding for finding in run(simulation) if finding.rule == "GWP205"]) == said
+
+
+@pytest.mark.parametrize(
+    ("spec", "effective"),
+    [
+        ("mergeStrategy: AtomicDefaults, color: red", "blue"),
+        ("mergeStrategy: AtomicOverrides, color: red", "red"),
+        ("mergeStrategy: PatchOverrides, color: red", "red"),
+        ("mergeStrategy: bogus, color: red", "blue"),
+    ],
+)
+def test_the_strategies_of_the_gep_go_by_their_names(world: World, spec: str, effective: str) -> None:
+    """GEP-713 «Merge strategies»; a value that the kind does not allow is refused."""
+    simulation = world(color("a", "Gateway/g", spec) + color("b", "HTTPRoute/r", "color: blue"))
+    (group,) = (group for group in simulation.groups if any("HTTPRoute" in str(path) for path in group.contexts()))
+    assert group.effective.spec == {"color": effective}
+    assert (verdicts(simulation)["a"][0] == "Invalid") is ("bogus" in spec)
+
+
+@pytest.mark.parametrize(
+    ("own", "count", "verdict"),
+    [
+        ("{request: 60s}", 2, "Overridden"),
+        ("{request: 60s}", 1, "PartiallyEnforced"),
+        ("{backendRequest: 60s}", 2, "Enforced"),
+        ("{}", 2, "Enforced"),
+    ],
+)
+def test_of_lists_of_structs_every_item_is_compared(world: World, own: str, count: int, verdict: str) -> None:
+    """GEP-713 of 2023, «Merging into existing spec fields»."""
+    rules = RULES.replace("port: 80}]", f"port: 80}}], timeouts: {own}", count)
+    policies = color("a", "Gateway/g", "default: {rules: [{timeouts: {request: 5s}}]}")
+    simulation = world(policies, semantics="gep-713-2023", topology=TOPOLOGY.replace(RULES, rules))
+    assert verdicts(simulation)["a"][0] == verdict

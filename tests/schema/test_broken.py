@@ -251,3 +251,32 @@ def test_rules_of_the_tree_have_a_budget_and_its_end_is_said(tmp_path: Path) -> 
     assert (note.rule, note.code) == ("GWP911", "limit")
     assert "rules of the CRDs for SecurityPolicy" in note.message
     assert policy(simulation, "open").verdict == "Enforced"
+
+
+AIMED = """
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: TrafficPolicy
+metadata: {name: aimed, namespace: shop}
+spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: KIND, name: NAME}], SETTINGS}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "settings", "verdict"),
+    [
+        ("Gateway", "edge", "urlRewrite: {pathRegex: {pattern: ^/a, substitution: /b}}", "Invalid"),
+        ("HTTPRoute", "web", "urlRewrite: {pathRegex: {pattern: ^/a, substitution: /b}}", "Enforced"),
+        ("Gateway", "edge", "autoHostRewrite: true", "Invalid"),
+        ("Gateway", "edge", "buffer: {}", "Enforced"),  # a rule about content: another release may have another one
+    ],
+)
+def test_where_a_shipped_rule_lets_no_policy_act_none_does(
+    tmp_path: Path, kind: str, name: str, settings: str, verdict: str
+) -> None:
+    """Rules about targets count with the release by which policies are attached here."""
+    shop = SHOP.replace("gateway.envoyproxy.io/gatewayclass-controller", "kgateway.dev/kgateway")
+    manifest = AIMED.replace("KIND", kind).replace("NAME", name).replace("SETTINGS", settings)
+    simulation = opened(tmp_path, shop, manifest)
+    assert policy(simulation, "aimed", "TrafficPolicy").verdict == verdict
+    said = [finding for finding in run(simulation) if finding.rule == "GWP501"]
+    assert [finding.confidence for finding in said] == ([] if name == "web" else ["assumed"])

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey
+from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey, mapping
 from policylint.policy.folding import Folding, Stack
-from policylint.policy.patching import RFC_7386
+from policylint.policy.patching import Pairing, Pairs, Rules
 from policylint.policy.results import Attachment, Effective, Losses
 from policylint.policy.strategies import strategic
 from policylint.policy.units import Layer
@@ -19,6 +19,32 @@ from policylint.topology import Topology
 
 APPENDED = (("rateLimit", "global", "rules"), ("rateLimit", "local", "rules"))
 """Rules of both rate limits stand side by side, as the controller names each after its policy."""
+
+
+def _limits(base: list[Any], patch: list[Any]) -> Pairs | None:
+    """Pair rules of local rate limits: a patch without rules for some clients leaves those of the base.
+
+    Both are translated before they are merged: a rule for all clients becomes the default, of which each side has one,
+    and the rest a list that is left out where it is empty (Envoy Gateway,
+    `translateBackendTrafficPolicyForRouteWithMerge`,
+    `buildLocalRateLimit`, `ir.LocalRateLimit`; issue 9233).
+    """
+    kept = [index for index, rule in enumerate(base) if mapping(rule).get("clientSelectors")]
+    if not kept or any(mapping(rule).get("clientSelectors") for rule in patch):
+        return None
+    return [*((index, None) for index in kept), *((None, index) for index in range(len(patch)))]
+
+
+def _global_limits(base: list[Any], patch: list[Any]) -> Pairs | None:
+    """Pair rules of global rate limits: an empty list of the patch is left out."""
+    return None if patch else [(index, None) for index in range(len(base))]
+
+
+_PAIRINGS: Mapping[Pointer, Pairing] = {
+    ("rateLimit", "local", "rules"): _limits,
+    ("rateLimit", "global", "rules"): _global_limits,
+}
+_JSON_MERGE = Rules(_PAIRINGS.get)
 L4_ROUTES = ("TCPRoute", "TLSRoute", "UDPRoute")
 L4_PROTOCOLS = ("TCP", "TLS", "UDP")
 
@@ -56,7 +82,7 @@ def _merged(
     if on_route[-1] and granularity in ("strategic", "patch"):
         base = next((index for index in reversed(range(len(above))) if not on_route[index]), None)
         if base is not None:
-            rules = strategic(kind.merge.lists, APPENDED) if granularity == "strategic" else RFC_7386
+            rules = strategic(kind.merge.lists, APPENDED) if granularity == "strategic" else _JSON_MERGE
             nearest = above.pop(base)
             folding.patch(nearest, _plain(nearest), rules, over=False)
     for layer in reversed(above):

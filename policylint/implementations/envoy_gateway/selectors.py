@@ -70,7 +70,7 @@ def _select(
 ) -> Target:
     """Resolve a selector to the objects with these labels in the namespaces that count, the oldest first.
 
-    One of another namespace needs a ReferenceGrant there; without one it is left out, and nothing is said of it.
+    One of another namespace needs a ReferenceGrant there; without one it is left out, and the controller says nothing.
     """
     group, name = text(entry.get("group"), GATEWAY_GROUP), text(entry.get("kind"))
     rule = mapping(entry.get("namespaces"))
@@ -89,7 +89,8 @@ def _select(
             (refused if grants.allows(policy.key, resource.key) is False else chosen).append(resource)
     if chosen:
         chosen.sort(key=age)
-        return target._replace(nodes=tuple(whole(resource.key) for resource in chosen))
+        denied = tuple(resource.key for resource in refused)
+        return target._replace(nodes=tuple(whole(resource.key) for resource in chosen), denied=denied)
     unknown = unknown or world.unseen.reason(target.key)
     if unknown and not refused:
         return target._replace(resolution=Resolution("unknown", unknown))

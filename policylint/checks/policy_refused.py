@@ -42,7 +42,9 @@ def _is_reported(state: PolicyState) -> bool:
 
 def _finding(state: PolicyState, failing: int) -> Finding:
     reason, label = _reason(state), "no part of this policy takes effect"
-    if failing:
+    if any(state.key in group.effective.owners.values() for group in state.groups):
+        label = "this part of the policy does not take effect"
+    elif failing:
         label = f"every request of {count(failing, 'route')} is answered with an error"
     return Finding(
         RULE,

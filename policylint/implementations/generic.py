@@ -84,6 +84,10 @@ class Implementation:
         """Return whether an invalid policy keeps its place, and every request there is answered with an error."""
         return False
 
+    def acts_without(self, state: PolicyState, topology: Topology) -> tuple[Pointer, ...]:  # noqa: ARG002
+        """Return the parts without which the rest of an invalid policy acts; none where nothing of it does."""
+        return ()
+
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Return the attachments that keep their nodes, by the kind's conflict rule, and those refused."""
         if kind.conflict == "overlapping-fields":

@@ -5,6 +5,7 @@ Source: docs/design/semantics.md §1, rules 20-22, 27-30.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from policylint.documents import Pointer
@@ -117,3 +118,16 @@ def is_opt_out(value: object) -> bool:
         return False
     off = any(value.get(name) is True or value.get(name) == {} for name in ("disable", "disabled") if name in value)
     return off or any(value.get(name) is False for name in ("enable", "enabled"))
+
+
+def without(declared: Declared, pointers: Iterable[Pointer]) -> Declared:
+    """Return a spec proper without some of its settings, or without entries of the lists that they hold."""
+    gone = set(pointers)
+    proper: dict[str, Any] = {}
+    for name, value in declared.proper.items():
+        place = (*declared.prefix, name)
+        if isinstance(value, list):
+            value = [item for index, item in enumerate(value) if (*place, index) not in gone]
+        if place not in gone and (value or not isinstance(declared.proper[name], list)):
+            proper[name] = value
+    return declared._replace(proper=proper)

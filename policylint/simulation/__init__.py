@@ -11,7 +11,7 @@ from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
-from policylint.policy.declared import Reading, declared
+from policylint.policy.declared import Reading, declared, without
 from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.target_conditions import TargetCondition
@@ -333,7 +333,10 @@ def _combine(
     failing: set[ResourceKey] = set()
     for state in states:
         settings = state.declared
-        if state.invalid_code:
+        left_out = behaviour.acts_without(state, topology) if state.invalid_code else ()
+        if left_out:
+            settings = tuple(without(declared_spec, left_out) for declared_spec in state.declared)
+        elif state.invalid_code:
             if not behaviour.answers_with_errors(state):
                 continue
             settings = tuple(declared_spec._replace(proper={}) for declared_spec in state.declared)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.checks import run
 from policylint.trace import Tracer, request
 from tests import worlds
 
@@ -69,6 +70,40 @@ def test_what_a_policy_names(policy: tuple[str, str], expected: tuple[str, int |
     simulation = worlds.simulated(*WORLD, own)
     outcome = Tracer(simulation).trace(request({"host": "shop.example"})).outcome
     assert (worlds.state(simulation, "own").verdict, outcome.status) == expected
+
+
+PARTLY = {
+    "of two processors one": (
+        "EnvoyExtensionPolicy",
+        "extProc: [{backendRefs: [{name: gone, port: 1}], failOpen: true}, {backendRefs: [{name: auth, port: 9000}]}]",
+        {"extProc": [{"backendRefs": [{"name": "auth", "port": 9000}]}]},
+    ),
+    "the only processor": ("EnvoyExtensionPolicy", ext_proc("name: gone, port: 1", more=", failOpen: true")[1], {}),
+    "the external authorization": (
+        "SecurityPolicy",
+        ext_auth("name: gone, port: 9000", ", failOpen: true")[1] + ", cors: {maxAge: 1s}",
+        {"cors": {"maxAge": "1s"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTLY)
+def test_only_what_fails_open_is_left_out(name: str) -> None:
+    """The rest acts, and the place is held: the Gateway's policy stays out (`r.Security`, `r.EnvoyExtensions` are set).
+
+    internal/gatewayapi/envoyextensionpolicy.go (`buildExtProcs`), securitypolicy.go (`shouldFailOpen`).
+    """
+    kind, spec, left = PARTLY[name]
+    own = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "own", "HTTPRoute/checkout", spec, "shop")
+    more = "basicAuth: {users: {name: x}}" if kind == "SecurityPolicy" else "wasm: [{name: x}]"
+    above = worlds.policy("gateway.envoyproxy.io/v1alpha1", kind, "above", "Gateway/edge", more, "infra")
+    simulation = worlds.simulated(*WORLD, worlds.manifest("v1", "Secret", "x", "infra"), own, above)
+    assert worlds.verdicts(simulation) == {"own": "Invalid", "above": "Overridden"}
+    (group,) = (group for group in simulation.groups if group.routes())
+    assert group.effective.spec == left
+    (finding,) = (finding for finding in run(simulation) if finding.rule == "GWP111")
+    partly, wholly = "this part of the policy does not take effect", "no part of this policy takes effect"
+    assert finding.label == (partly if left else wholly)
 
 
 def test_a_grant_lets_a_policy_name_a_backend_elsewhere() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.kinds import Catalog, Phase
+from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway import (
     authorization,
     backend_tls,
@@ -86,6 +87,10 @@ class EnvoyGateway(Implementation):
     def answers_with_errors(self, state: PolicyState) -> bool:
         """Return whether the routes answer 500: its content does not translate (§9)."""
         return state.invalid_code == content.CODE
+
+    def acts_without(self, state: PolicyState, topology: Topology) -> tuple[Pointer, ...]:
+        """Return the filters that fail open: they are left out, the others of the policy stay."""
+        return references.open_parts(state.policy, topology) if state.invalid_code == references.OPEN else ()
 
     def validate_placement(self, state: PolicyState, topology: Topology) -> Reading:
         """Refuse a mergeType on policies that target no routes (§1), and patches of merged Gateways (§7)."""
@@ -178,7 +183,7 @@ class EnvoyGateway(Implementation):
         status = self._statuses.get(state.key)
         if status is None:
             return ()
-        if state.invalid_code in (feature_flags.OFF, content.CODE, content.EARLY):
+        if state.invalid_code in (feature_flags.OFF, content.CODE, content.EARLY, references.OPEN):
             return feature_flags.refused(status.ancestors(), state.kind.kind, state.invalid)
         return status.ancestors()
 

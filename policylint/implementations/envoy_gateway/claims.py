@@ -12,6 +12,7 @@ from policylint.implementations.envoy_gateway.deprecated import warning
 from policylint.implementations.envoy_gateway.feature_flags import OFF
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
+from policylint.implementations.envoy_gateway.references import OPEN
 from policylint.model import ROUTE_KINDS, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Attachment, PolicyState, Target
@@ -106,7 +107,9 @@ def of_states(states: Iterable[PolicyState]) -> list[TargetClaim]:
 
     Claims on missing sections, and those of policies that the controller alone refuses, are included.
     """
-    return [claim for state in states if state.invalid_code in ("", OFF, CODE, EARLY) for claim in _of_state(state)]
+    return [
+        claim for state in states if state.invalid_code in ("", OFF, CODE, EARLY, OPEN) for claim in _of_state(state)
+    ]
 
 
 def of_attachments(attachments: Iterable[Attachment]) -> list[TargetClaim]:

@@ -1,7 +1,7 @@
 """The objects that Envoy Gateway's policies of routes name besides their targets; a missing one makes them Invalid.
 
 Source: internal/gatewayapi/{securitypolicy,envoyextensionpolicy,ext_service,validate}.go. What names them may fail open
-(`failOpen`), and then the routes do not answer 500 for it.
+(`failOpen`): then it is left out, the rest of the policy acts, and the routes do not answer 500 for it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.envoy_gateway.content import CODE, EARLY
+from policylint.implementations.envoy_gateway.content import CODE
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, text, value_at
 from policylint.policy.declared import Reading
@@ -19,6 +19,8 @@ from policylint.topology.backends import ports
 from policylint.topology.grants import Grants
 from policylint.topology.references import target
 
+OPEN = "open"
+"""What a policy is refused for whose other parts act all the same."""
 _BACKENDS = frozenset(
     {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport"), (GROUP, "Backend"), (GATEWAY_GROUP, "Backend")}
 )
@@ -55,7 +57,12 @@ def broken(policy: Resource, topology: Topology) -> Reading:
     faults = list(_faults(policy, topology))
     closed = [fault for fault in faults if not _fails_open(policy, fault[0])]
     pointer, reason = next(iter((*closed, *faults)), ((), ""))
-    return Reading(code=CODE if closed else EARLY, reason=reason, pointer=pointer) if reason else Reading()
+    return Reading(code=CODE if closed else OPEN, reason=reason, pointer=pointer) if reason else Reading()
+
+
+def open_parts(policy: Resource, topology: Topology) -> tuple[Pointer, ...]:
+    """Return the filters that are left out of a policy of which nothing fails closed: the setting, or its entry."""
+    return tuple(dict.fromkeys(_part(pointer) for pointer, _ in _faults(policy, topology)))
 
 
 def _faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]]:
@@ -89,8 +96,12 @@ def _fault(policy: Resource, key: ResourceKey, port: int | None, is_backend: boo
 
 def _fails_open(policy: Resource, pointer: Pointer) -> bool:
     """Return whether what holds a reference says that requests pass without it."""
-    depth = 3 if len(pointer) > 2 and isinstance(pointer[2], int) else 2
-    return mapping(value_at(policy.body, pointer[:depth])).get("failOpen") is True
+    return mapping(value_at(policy.body, _part(pointer))).get("failOpen") is True
+
+
+def _part(pointer: Pointer) -> Pointer:
+    """Return the place of what holds a reference: a setting of the policy, or one entry of a list of them."""
+    return pointer[:3] if len(pointer) > 2 and isinstance(pointer[2], int) else pointer[:2]
 
 
 def _places(value: Any, steps: list[str], pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic
+from policylint.model.spelling import spelled
 from policylint.model.words import leading
 from policylint.simulation import Simulation
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
@@ -57,6 +58,7 @@ class Tracer:
                 if not candidate.failure:
                     self._attached[candidate.node].append((state, candidate))
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
+        self._spelled: dict[str, ResourceKey] = {}
 
     def trace(self, request: Request) -> Trace:
         """Return the trace of one request.
@@ -159,6 +161,10 @@ class Tracer:
             return keys
         from policylint.model.spelling import find
 
+        if not self._spelled:
+            self._spelled.update((spelled(key), key) for key in reversed(keys))
+        if request.gateway in self._spelled:
+            return [self._spelled[request.gateway]]
         matching = find(request.gateway, keys)
         if len(matching) == 1:
             return matching

@@ -98,7 +98,9 @@ def test_a_lost_protection_comes_before_all_that_merely_changes(tmp_path: Path) 
     given = ("--rendered-before", "before", "--rendered-after", "after")
     text = run(tmp_path, "diff", *given, "-o", "markdown")[1]
     rows = [line for line in text.splitlines() if line.startswith("| `")]
-    assert rows[0].startswith("| `basicAuth` | `shop/route-0099` |")
+    assert rows[0].startswith(
+        "| `basicAuth` | `shop/route-0099`<br>requests: `r99.example.com, every request`<br>e.g. "
+    )
     assert rows[1].startswith("| `shop/route-0000` | `retry` |")
     shown = run(tmp_path, "diff", *given)[1]
     assert shown.index("route-0099") < shown.index("route-0000")
@@ -142,7 +144,8 @@ def test_own_policies_of_each_that_go_are_one_row(tmp_path: Path) -> None:
         for number in range(2)
     ]  # fmt: skip
     (row,) = [line for line in differing(tmp_path, [*world, *logins], world).splitlines() if "| `oidc` |" in line]
-    assert row.startswith("| `oidc` | **2 HTTPRoutes**: `shop/route-0000`, `shop/route-0001` | e.g. `issuer ")
+    assert row.startswith("| `oidc` | **2 HTTPRoutes**: `shop/route-0000`, `shop/route-0001`<br>requests: ")
+    assert " | e.g. `issuer " in row
     assert row.endswith("| **none** | its own, e.g. `shop/own-0` is deleted |")
 
 
@@ -150,7 +153,7 @@ def test_what_one_policy_gave_goes_in_one_row(tmp_path: Path) -> None:
     both = policy("SecurityPolicy", "login", EDGE, f"{OIDC}\n  basicAuth: {{users: {{name: x}}}}", namespace="infra")
     world = [GATEWAY, SERVICE, route(0)]
     text = differing(tmp_path, [*world, both], world)
-    assert "\n| `basicAuth`, `oidc` | `shop/route-0000` |" in text
+    assert "\n| `basicAuth`, `oidc` | `shop/route-0000`<br>requests: " in text
     assert text.splitlines()[1] == "### policylint: 1 route loses a protection: `basicAuth`, `oidc`"
 
 

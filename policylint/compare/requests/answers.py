@@ -46,7 +46,7 @@ DemandKey = tuple[str, str, ResourceKey | None]
 """The kind of policy and the setting that asks, and the backend for whose requests; None for all."""
 
 
-class Answer(NamedTuple):
+class RequestAnswer(NamedTuple):
     """What one side answers a request.
 
     Args:
@@ -93,7 +93,7 @@ class Answers:
         self.simulation = simulation
         self._specs: dict[int, str] = {}
 
-    def of(self, way: WayIn) -> Answer:
+    def of(self, way: WayIn) -> RequestAnswer:
         """Return the answer to the request of a way."""
         trace = way.trace
         ended = trace.outcome
@@ -106,7 +106,7 @@ class Answers:
                 value = _text(value_at(spec, tuple(ask.path.split("."))))
                 asking = Demanded(met.group.kind, ask.path, ask.must, value, spec, met.group)
                 demands[ask.purpose][met.group.kind.kind, ask.path, met.backend] = asking
-        return Answer(
+        return RequestAnswer(
             trace,
             _end(trace),
             serves,
@@ -167,7 +167,7 @@ def _shares(trace: Trace) -> dict[tuple[ResourceKey | None, int | None, Node | N
     return shares
 
 
-def differences(before: Answer, after: Answer) -> Iterator[Difference]:
+def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Difference]:
     """Yield how the answers to one request differ; nothing where they only differ in other settings or filters."""
     if before.end != after.end:
         yield _of_ends(before, after)
@@ -178,7 +178,7 @@ def differences(before: Answer, after: Answer) -> Iterator[Difference]:
                 yield difference
 
 
-def _of_ends(before: Answer, after: Answer) -> Difference:
+def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
     change: Change = "changed"
     if before.serves != after.serves:
         change = "opened" if after.serves else "closed"
@@ -187,7 +187,7 @@ def _of_ends(before: Answer, after: Answer) -> Difference:
     return Difference(change, "", _ended(before), _ended(after), (), before.unknown or after.unknown)
 
 
-def _ended(answer: Answer) -> str:
+def _ended(answer: RequestAnswer) -> str:
     """Return where a request ends, and for one that gets to a backend what it is asked for."""
     if answer.end == ("no rule",):
         return "no rule takes them"
@@ -195,7 +195,7 @@ def _ended(answer: Answer) -> str:
     return f"{words}, asked for: {asked_in_words(answer.asked['authentication'])}" if answer.serves else words
 
 
-def _of_purpose(purpose: str, before: Answer, after: Answer) -> Difference | None:
+def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Difference | None:
     """Return what is asked otherwise for a purpose, None where nothing is."""
     was, now = before.asked[purpose], after.asked[purpose]
     old, new = before.demands[purpose], after.demands[purpose]

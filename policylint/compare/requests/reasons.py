@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from policylint.compare.change import Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import target_place
-from policylint.compare.requests.answers import Answer, Difference
+from policylint.compare.requests.answers import RequestAnswer, Difference
 from policylint.compare.settings import sources
 from policylint.model import Location, ResourceKey
 from policylint.policy.results import Group
@@ -26,7 +26,7 @@ class Reasons:
         self._sides = sides
         self._changed = changed
 
-    def of(self, difference: Difference, before: Answer, after: Answer) -> tuple[Responsible, ...]:
+    def of(self, difference: Difference, before: RequestAnswer, after: RequestAnswer) -> tuple[Responsible, ...]:
         """Return who is responsible for a difference: policies, else a rule, else what stands around it."""
         of_policies, of_rules = self._policies(difference, before, after), self._rules(before, after)
         by_policy = difference.purpose or before.denied != after.denied
@@ -38,7 +38,7 @@ class Reasons:
         route = after.trace.route or before.trace.route
         return () if route is None else (Responsible(route.key, route.name_location),)
 
-    def _policies(self, difference: Difference, before: Answer, after: Answer) -> Iterator[Responsible]:
+    def _policies(self, difference: Difference, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
         """Yield the changed policies that ask, or that prevail over one that asked."""
         purposes = (difference.purpose,) if difference.purpose else ("authentication", "authorization")
         groups = [
@@ -64,7 +64,7 @@ class Reasons:
             if key in self._changed:
                 yield Responsible(key, place or self._place(key))
 
-    def _rules(self, before: Answer, after: Answer) -> Iterator[Responsible]:
+    def _rules(self, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
         """Yield the changed route whose rule takes the requests now, or took them."""
         was, now = before.trace, after.trace
         if now.route is not None and now.route.key in self._changed:
@@ -73,7 +73,7 @@ class Reasons:
             stays = self._sides.after.world.get(key)
             yield Responsible(key, was.route.location(*was.rule_pointer) if stays is None else stays.name_location)
 
-    def _around(self, before: Answer, after: Answer) -> Iterator[Responsible]:
+    def _around(self, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
         """Yield what else changed on the way: policies, Gateways and listeners, backends, Namespaces, grants."""
         near: set[ResourceKey] = set()
         for side, answer in enumerate((before, after)):

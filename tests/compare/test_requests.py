@@ -1,0 +1,315 @@
+"""What requests a change answers otherwise: made changes, each with what it must be called and a witness on both sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from policylint.compare import compare
+from policylint.compare.pairing import Sides
+from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges
+from policylint.trace import Trace, Tracer
+from tests.compare.test_compare import sides
+from tests.worlds import gateway, gateway_class, manifest, route, service
+
+CLASS = gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller")
+ALL = "allowedRoutes: {namespaces: {from: All}}"
+EDGE = gateway("edge", "infra", of_class="eg")
+TWO_PORTS = gateway(
+    "edge",
+    "infra",
+    f"[{{name: http, port: 80, protocol: HTTP, {ALL}}}, {{name: alt, port: 8080, protocol: HTTP, {ALL}}}]",
+    of_class="eg",
+)
+APP, NEW = service("app"), service("new")
+JWT = "jwt: {providers: [{name: id, issuer: 'https://id', remoteJWKS: {uri: 'https://id/keys'}}]}"
+OPTIONAL = JWT.replace("jwt: {", "jwt: {optional: true, ")
+BASIC = "basicAuth: {users: {name: users}}"
+ALLOW = "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {clientCIDRs: [10.0.0.0/8]}}]}"
+WIDER = ALLOW.replace("[10.0.0.0/8]", "[10.0.0.0/8, 192.168.0.0/16]")
+
+
+def rule(path: str, backend: str = "app", more: str = "", match: str = "", kind: str = "PathPrefix") -> str:
+    matches = f"matches: [{{path: {{type: {kind}, value: {path}}}{match}}}]"
+    return f"{{{more}{matches}, backendRefs: [{{name: {backend}, port: 80}}]}}"
+
+
+def web(*rules: str, name: str = "web", hosts: str = "shop.example.com", parents: str = "", created: str = "") -> str:
+    parents = parents or "[{name: edge, namespace: infra}]"
+    return route(
+        name,
+        parents=parents,
+        more=f"hostnames: ['{hosts}'], rules: [{', '.join(rules or (rule('/'),))}]",
+        created=created,
+    )
+
+
+def login(
+    setting: str = JWT, name: str = "login", target: str = "kind: HTTPRoute, name: web", namespace: str = "shop"
+) -> str:
+    body = f"spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}], {setting}}}"
+    return manifest("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", name, namespace, body)
+
+
+ON_EDGE = "kind: Gateway, name: edge"
+ADMIN = rule("/admin", more="name: admin, ")
+REST = rule("/", more="name: rest, ")
+OF_ADMIN = "kind: HTTPRoute, name: web, sectionName: admin"
+
+
+class Made(NamedTuple):
+    """A change as people make it, and what is to be said of it: class and requests of each entry, none for `same`."""
+
+    name: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    says: tuple[tuple[str, str], ...] = ()
+
+
+MADE = (
+    # opens
+    Made("a route", (APP,), (web(rule("/shop")), APP), (("opened", "shop.example.com /shop/**"),)),
+    Made("a rule", (web(rule("/a")), APP), (web(rule("/a"), rule("/b")), APP), (("opened", "shop.example.com /b/**"),)),
+    Made(
+        "a wider prefix",
+        (web(rule("/shop/cart")), APP),
+        (web(rule("/shop")), APP),
+        (("opened", "shop.example.com /shop/** except /shop/cart/**"),),
+    ),
+    Made(
+        "an exact path becomes a prefix",
+        (web(rule("/healthz", kind="Exact")), APP),
+        (web(rule("/healthz")), APP),
+        (("opened", "shop.example.com /healthz/** except /healthz"),),
+    ),
+    Made("no login", (web(), APP, login()), (web(), APP), (("opened", "shop.example.com, every request"),)),
+    Made(
+        "a login becomes optional",
+        (web(), APP, login()),
+        (web(), APP, login(OPTIONAL)),
+        (("opened", "shop.example.com, every request"),),
+    ),
+    Made(
+        "a rule before the one with the login",
+        (web(ADMIN), APP, login(target=OF_ADMIN)),
+        (web(ADMIN, rule("/admin/public")), APP, login(target=OF_ADMIN)),
+        (("opened", "shop.example.com /admin/public/**"),),
+    ),
+    Made(
+        "a header that leads past the login",
+        (web(ADMIN), APP, login(target=OF_ADMIN)),
+        (web(ADMIN, rule("/admin", match=", headers: [{name: x-debug, value: '1'}]")), APP, login(target=OF_ADMIN)),
+        (("opened", "shop.example.com /admin/** x-debug: 1"),),
+    ),
+    Made(
+        "a method falls away",
+        (web(rule("/", match=", method: GET")), APP),
+        (web(), APP),
+        (("opened", "shop.example.com not GET"),),
+    ),
+    Made(
+        "CORS of a route takes the login of the Gateway away",
+        (web(), APP, login(target=ON_EDGE, namespace="infra")),
+        (web(), APP, login(target=ON_EDGE, namespace="infra"), login("cors: {allowOrigins: ['https://a.b']}", "cors")),
+        (("opened", "shop.example.com, every request"),),
+    ),
+    Made(
+        "another listener",
+        (web(), APP, EDGE),
+        (web(), APP, TWO_PORTS),
+        (("opened", "shop.example.com, every request"),),
+    ),
+    Made("a backend comes to be", (web(),), (web(), APP), (("opened", "shop.example.com, every request"),)),
+    # closes
+    Made("a route goes", (web(rule("/shop")), APP), (APP,), (("closed", "shop.example.com /shop/**"),)),
+    Made("its Service goes", (web(), APP), (web(),), (("closed", "shop.example.com, every request"),)),
+    Made(
+        "another hostname",
+        (web(), APP),
+        (web(hosts="new.example.com"), APP),
+        (("opened", "new.example.com, every request"), ("closed", "shop.example.com, every request")),
+    ),
+    Made("a login", (web(), APP), (web(), APP, login()), (("closed", "shop.example.com, every request"),)),
+    # weakens and strengthens
+    Made(
+        "one login of two",
+        (web(), APP, login(f"{JWT}, {BASIC}")),
+        (web(), APP, login()),
+        (("less-asked", "shop.example.com, every request"),),
+    ),
+    Made(
+        "a wider CIDR",
+        (web(), APP, login(ALLOW)),
+        (web(), APP, login(WIDER)),
+        (("changed", "shop.example.com, every request"),),
+    ),
+    Made(
+        "a narrower CIDR",
+        (web(), APP, login(WIDER)),
+        (web(), APP, login(ALLOW)),
+        (("changed", "shop.example.com, every request"),),
+    ),
+    Made(
+        "no allow list",
+        (web(), APP, login(f"{JWT}, {ALLOW}")),
+        (web(), APP, login()),
+        (("opened", "shop.example.com, every request"),),
+    ),
+    Made(
+        "another login",
+        (web(), APP, login()),
+        (web(), APP, login(BASIC)),
+        (("changed", "shop.example.com, every request"),),
+    ),
+    # reroutes
+    Made(
+        "another backend",
+        (web(), APP, NEW),
+        (web(rule("/", "new")), APP, NEW),
+        (("rerouted", "shop.example.com, every request"),),
+    ),
+    Made(
+        "a part goes elsewhere",
+        (web(), APP, NEW),
+        (web(rule("/"), rule("/new", "new")), APP, NEW),
+        (("rerouted", "shop.example.com /new/**"),),
+    ),
+    Made(
+        "an older route of the same match",
+        (web(created="2026-02-01T00:00:00Z"), APP, NEW),
+        (
+            web(created="2026-02-01T00:00:00Z"),
+            web(rule("/", "new"), name="old", created="2026-01-01T00:00:00Z"),
+            APP,
+            NEW,
+        ),
+        (("rerouted", "shop.example.com, every request"),),
+    ),
+    # refactors
+    Made("a rule has a name", (web(rule("/")), APP), (web(rule("/", more="name: all, ")), APP)),
+    Made("two routes instead of one", (web(ADMIN, REST), APP), (web(ADMIN), web(REST, name="web-rest"), APP)),
+    Made("rules in another order", (web(ADMIN, REST), APP), (web(REST, ADMIN), APP)),
+    Made("a default is written out", (web(), APP), (web(rule("/").replace("port: 80", "port: 80, weight: 1")), APP)),
+    Made("a rule that never wins goes", (web(rule("/"), rule("/")), APP), (web(rule("/")), APP)),
+    Made(
+        "a policy for two targets instead of two policies",
+        (web(ADMIN, REST), APP, login(target=OF_ADMIN), login(name="rest", target=OF_ADMIN.replace("admin", "rest"))),
+        (web(ADMIN, REST), APP, login()),
+    ),
+    Made("a route has another name", (web(rule("/shop")), APP), (web(rule("/shop"), name="front"), APP)),
+    Made("another label", (web(), APP), (web().replace("name: web, ", "name: web, labels: {a: b}, "), APP)),
+)
+
+
+def worlds(tmp_path: Path, made: Made) -> Sides:
+    tmp_path.mkdir(exist_ok=True)
+    around = [() if any("kind: Gateway\n" in text for text in side) else (EDGE,) for side in (made.before, made.after)]
+    return sides(tmp_path, (CLASS, *around[0], *made.before), (CLASS, *around[1], *made.after))
+
+
+def requests(pair: Sides) -> RequestChanges:
+    (found,) = compare([pair])
+    assert found.requests is not None
+    return found.requests
+
+
+def said(found: RequestChanges) -> tuple[tuple[str, str], ...]:
+    from policylint.report.diff.requests import sets_in_words
+
+    return tuple((change.change, sets_in_words(change)) for change in found.changes)
+
+
+@pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
+def test_a_made_change(tmp_path: Path, made: Made) -> None:
+    found = requests(worlds(tmp_path, made))
+    assert said(found) == made.says
+    assert found.unknown == ()
+    assert found.same == (not made.says)
+
+
+@pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
+def test_the_example_is_answered_as_it_is_said(tmp_path: Path, made: Made) -> None:
+    pair = worlds(tmp_path, made)
+    for change in requests(pair).changes:
+        traces = [Tracer(side).trace(change.example) for side in (pair.before, pair.after)]
+        before, after = map(_asked_or_ended, traces)
+        assert before != after
+        served = [bool(trace.outcome.backends) for trace in traces]
+        if not change.purpose:
+            assert served == {"opened": [False, True], "closed": [True, False]}.get(change.change, served)
+
+
+def _asked_or_ended(trace: Trace) -> object:
+    specs = sorted(str(met.group.effective.spec) for met in trace.policies)
+    return trace.outcome.backends, trace.outcome.status, specs
+
+
+@pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
+def test_going_back_is_the_mirror(tmp_path: Path, made: Made) -> None:
+    there = requests(worlds(tmp_path / "there", made))
+    back = requests(worlds(tmp_path / "back", made._replace(before=made.after, after=made.before)))
+    assert sorted((MIRRORED[change.change], sets) for change, sets in _with_sets(there)) == sorted(
+        (change.change, sets) for change, sets in _with_sets(back)
+    )
+    assert there.same == back.same
+
+
+def _with_sets(found: RequestChanges) -> list[tuple[RequestChange, str]]:
+    return [(change, sets) for change, (_, sets) in zip(found.changes, said(found), strict=True)]
+
+
+def test_a_world_and_itself(tmp_path: Path) -> None:
+    found = requests(worlds(tmp_path, MADE[0]._replace(before=MADE[0].after)))
+    assert (found.changes, found.hosts, found.same) == ((), 0, True)
+
+
+def test_who_did_it(tmp_path: Path) -> None:
+    (change,) = requests(worlds(tmp_path, next(made for made in MADE if "CORS" in made.name))).changes
+    assert [str(who.policy) for who in change.by] == ["SecurityPolicy shop/cors"]
+    assert (change.before, change.after) == ("jwt by infra/login", "nothing")
+    assert change.settings == ("jwt",)
+
+
+def test_many_hosts_for_one_reason_are_said_once(tmp_path: Path) -> None:
+    routes = tuple(web(name=f"web-{number}", hosts=f"a{number}.example.com") for number in range(5))
+    on_edge = login(target=ON_EDGE, namespace="infra")
+    (change,) = requests(worlds(tmp_path, Made("", (*routes, APP, on_edge), (*routes, APP)))).changes
+    assert (change.change, len(change.hosts), len(change.requests)) == ("opened", 5, 1)
+
+
+def test_a_host_of_its_own_is_taken_from_a_wildcard(tmp_path: Path) -> None:
+    wide = web(name="wide", hosts="*.example.com")
+    found = requests(worlds(tmp_path, Made("", (wide, APP, NEW), (wide, web(rule("/", "new")), APP, NEW))))
+    assert said(found) == (("rerouted", "shop.example.com, every request"),)
+
+
+def test_untouched_hosts_are_not_looked_at(tmp_path: Path) -> None:
+    others = tuple(web(name=f"web-{number}", hosts=f"a{number}.example.com") for number in range(5))
+    found = requests(worlds(tmp_path, Made("", (*others, APP), (*others, web(rule("/x")), APP))))
+    assert found.hosts == 1
+
+
+UNSEEN = "[{name: elsewhere, namespace: infra}]"
+
+
+def test_at_a_gateway_that_was_not_seen_nothing_is_as_before(tmp_path: Path) -> None:
+    before, after = web(rule("/"), parents=UNSEEN), web(rule("/", more="name: all, "), parents=UNSEEN)
+    found = requests(sides(tmp_path, (before, APP), (after, APP)))
+    assert (found.changes, found.same) == ((), False)
+
+
+def test_a_policy_of_a_gateway_that_was_not_seen_may_ask(tmp_path: Path) -> None:
+    only = web(parents=UNSEEN)
+    found = requests(sides(tmp_path, (only, APP, login()), (only, APP)))
+    assert found.changes == ()
+    assert found.unknown == (("Gateway infra/elsewhere was not seen", 1),)
+
+
+def test_expressions_that_are_not_told_apart_are_said(tmp_path: Path) -> None:
+    before = web(rule("'/a.*b'", kind="RegularExpression"))
+    after = web(rule("'/a.*b'", kind="RegularExpression"), rule("'/.*c.*b'", kind="RegularExpression"))
+    found = requests(worlds(tmp_path, Made("", (before, APP), (after, APP))))
+    assert not found.same
+    assert found.unknown

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.compare.change import EnvironmentChange, SubjectChange
 from policylint.compare.subjects import subject_of
 
 if TYPE_CHECKING:
+    from policylint.compare.requests import RequestChanges
     from policylint.model import ResourceKey
     from policylint.workspace.scope import WorldScope
 
@@ -51,7 +52,20 @@ def _within(environment: EnvironmentChange, scopes: Sequence[WorldScope]) -> Env
         placements=tuple(
             change for change in environment.placements if any(map(is_there, (change.policy, *change.by)))
         ),
+        requests=_requests(environment.requests, is_there),
     )
+
+
+def _requests(requests: RequestChanges | None, is_there: Callable[[ResourceKey], bool]) -> RequestChanges | None:
+    """Return the changes of requests to the routes of a scope, and those that it does elsewhere."""
+    if requests is None:
+        return None
+    concerned = tuple(
+        change
+        for change in requests.changes
+        if any(map(is_there, (*change.routes, *(who.policy for who in change.by))))
+    )
+    return requests._replace(changes=concerned)
 
 
 def _causes(subject: SubjectChange) -> Iterator[ResourceKey]:

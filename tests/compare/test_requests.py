@@ -1,4 +1,4 @@
-"""What requests a change answers otherwise: made changes, each with what it must be called and a witness on both sides."""
+"""What requests a change answers otherwise: made changes, each with its class, its mirror and a witness."""
 
 from __future__ import annotations
 

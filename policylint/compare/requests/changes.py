@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from policylint.compare.change import ContextChange, Responsible
 from policylint.compare.pairing import Sides
-from policylint.compare.requests.answers import RequestAnswer, Answers, Change, Difference, differences
+from policylint.compare.requests.answers import Answers, Change, Difference, RequestAnswer, differences
 from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
 from policylint.model import ResourceKey

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from policylint.compare.change import Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import target_place
-from policylint.compare.requests.answers import RequestAnswer, Difference
+from policylint.compare.requests.answers import Difference, RequestAnswer
 from policylint.compare.settings import sources
 from policylint.model import Location, ResourceKey
 from policylint.policy.results import Group

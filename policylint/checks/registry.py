@@ -114,13 +114,14 @@ class RuleEntry(NamedTuple):
         needs: whether an environment holds anything for the rule to look at.
         runs: `always` and `on request` (only when it is selected by name): the rule's module has `check`, a generator
             of findings about one environment. `on changes`: it takes two states, so `compare` runs it. `in triage`: it
-            is about suppressions, which are judged when all findings are known.
+            is about suppressions, which are judged when all findings are known. `where required`: the configuration
+            states what it judges.
         where: the rule's module, where it is not the one of this package that bears its name.
     """
 
     identifier: str
     needs: Need = anything
-    runs: Literal["always", "on request", "on changes", "in triage"] = "always"
+    runs: Literal["always", "on request", "on changes", "in triage", "where required"] = "always"
     where: str = ""
 
     @property
@@ -184,6 +185,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP305": RuleEntry("jwt_not_required", of_kind("RequestAuthentication")),
     "GWP306": RuleEntry("host_match_without_port", of_kind("AuthorizationPolicy")),
     "GWP307": RuleEntry("forgeable_client_address", decided_by_address),
+    "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP401": RuleEntry("parent_not_found"),
     "GWP402": RuleEntry("parent_section_not_found"),
     "GWP403": RuleEntry("route_not_allowed"),

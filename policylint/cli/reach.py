@@ -14,7 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from policylint.guardrails import Guardrail
     from policylint.model import ResourceKey
+    from policylint.session.settings import Setup
     from policylint.simulation import Simulation
 
 QUERY = "What is asked"
@@ -55,11 +57,26 @@ QUERY = "What is asked"
     default="",
     help="Only ways to a backend that do not demand it: authentication, authorization, or a setting such as jwt.",
 )
+@option(
+    QUERY,
+    "--explain",
+    metavar="NAME",
+    default="",
+    help="Say what makes a guardrail of the configuration hold, or what breaks it.",
+)
 @reading
 @at()
 @form_option(("text", "markdown", "csv", "json"))
 @showing
-def reach(run: Run, gateways: tuple[str, ...], objects: tuple[str, ...], without: str, revision: str, form: str) -> int:
+def reach(
+    run: Run,
+    gateways: tuple[str, ...],
+    objects: tuple[str, ...],
+    without: str,
+    explain: str,
+    revision: str,
+    form: str,
+) -> int:
     """List every way in: which requests get where through which Gateway, and what they are asked for.
 
     PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
@@ -68,15 +85,37 @@ def reach(run: Run, gateways: tuple[str, ...], objects: tuple[str, ...], without
     from policylint.report.kit.display import Paint
     from policylint.report.reach import Question, find, write
 
-    workspace = run.open(run.setup(), revision)
+    setup = run.setup()
+    workspace = run.open(setup, revision)
     run.lap("read and simulate")
     found = workspace.simulations
+    if explain:
+        from policylint.report.reach.guardrails import explained
+
+        put(explained(found, _guardrail(explain, setup)))
+        run.end(workspace.coverage)
+        return INCOMPLETE if workspace.coverage.cut_off else OK
     question = Question(_meant(gateways, found), _meant(objects, found), without)
     for piece in write(form, find(found, question), Paint(wants_color(run.color))):
         put(piece)
     run.lap("report")
     run.end(workspace.coverage)
     return INCOMPLETE if workspace.coverage.cut_off else OK
+
+
+def _guardrail(name: str, setup: Setup) -> Guardrail:
+    """Return the guardrail of a name.
+
+    Raises:
+        click.UsageError: the configuration states none.
+    """
+    from policylint.guardrails import guardrails
+
+    known = {guardrail.name: guardrail for guardrail in guardrails(setup.settings.require)}
+    if name in known:
+        return known[name]
+    listed = ", ".join(map(repr, known)) or "none"
+    raise click.UsageError(f"no guardrail {name!r}; the configuration states {listed}")
 
 
 def _meant(names: tuple[str, ...], simulations: Sequence[Simulation]) -> frozenset[ResourceKey] | None:

@@ -136,6 +136,7 @@ def _settings(content: Mapping[str, Any], places: Positions | None, file: str, d
         baseline=place(content["baseline"], "baseline") if "baseline" in content else "",
         render=(content["render"] or "off") if "render" in content else "",
         snapshot=place(content["snapshot"], "snapshot") if "snapshot" in content else "",
+        require=tuple(content.get("require", ())),
         places=places,
     )
 

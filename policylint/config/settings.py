@@ -62,6 +62,7 @@ class Settings(NamedTuple):
         baseline: its file, "" for none.
         render: how to find out what is deployed, "" for the default.
         snapshot: a dump of the cluster, "" for none.
+        require: guardrails, what must hold for all requests and connections.
         places: the positions of values in the file; None without a file.
     """
 
@@ -87,6 +88,7 @@ class Settings(NamedTuple):
     baseline: str = ""
     render: str = ""
     snapshot: str = ""
+    require: tuple[Mapping[str, Any], ...] = ()
     places: Positions | None = None
 
     def at(self, *pointer: str | int) -> str:

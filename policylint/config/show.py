@@ -51,6 +51,7 @@ def values(settings: Settings) -> Iterator[tuple[str, Any]]:
     yield "baseline", settings.baseline or None
     yield "render", settings.render or "builtin"
     yield "snapshot", settings.snapshot or None
+    yield "require", list(settings.require)
 
 
 def _ignored(settings: Settings) -> list[Any]:

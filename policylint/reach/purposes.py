@@ -42,7 +42,8 @@ def asked(simulation: Simulation, way: WayIn, purpose: str) -> Asked:
     """Return what is asked of the requests of a way.
 
     Args:
-        purpose: one of PURPOSES, or the name of a setting (`jwt`, `rateLimit`), which then need only be in force.
+        purpose: one of PURPOSES, or the name of a setting (`jwt`, `rateLimit`): one that asks for nothing need only be
+            in force.
     """
     trace = way.trace
     demands = []
@@ -52,7 +53,9 @@ def asked(simulation: Simulation, way: WayIn, purpose: str) -> Asked:
         if purpose in PURPOSES:
             own = [_demand(met.group, ask) for ask in met.asks if ask.purpose == purpose]
         else:
-            own = [_in_force(met.group, purpose)] if purpose in met.group.effective.spec else []
+            own = [_demand(met.group, ask) for ask in met.asks if purpose in (ask.name, ask.path)]
+            if not own and purpose in met.group.effective.spec:
+                own = [_in_force(met.group, purpose)]
         demands += own
         if any(demand.must for demand in own):
             covered |= backends if met.backend is None else {met.backend}

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 UNREAD = "GWP910"
 """file-not-parsed: an error with --strict, and the run was not done whole."""
+_GUARDRAIL = "GWP320"
+"""guardrail-broken: only a configuration states any."""
 UNUSED = "GWP901"
 """unused-suppression."""
 Amend = Callable[[list[Finding]], list[Finding]]
@@ -128,6 +130,13 @@ def judge(
         findings = amend(findings)
     if settings.assume:  # what is assumed is known in part only: it is not judged itself
         findings = [finding for finding in findings if finding.location.document is not settings.places]
+    if settings.require and (chosen is None or _GUARDRAIL in chosen):
+        from policylint.guardrails import broken, guardrails
+        from policylint.workspace import finding_order
+
+        stated = guardrails(settings.require)
+        findings = [*findings, *broken(workspace.simulations, stated, settings.places, whole=setup.is_whole)]
+        findings.sort(key=finding_order)
     suppressed: Sequence[Suppressed] = ()
     if with_ignores and (workspace.mentioning or settings.suppressions):
         from policylint.triage import triage

@@ -189,6 +189,15 @@ def from_url(
     return request(given)
 
 
+def arguments(request: Request) -> tuple[str, ...]:
+    """Return what `policylint trace` takes to trace a request at a Gateway."""
+    port = "" if request.port in (None, _PORTS.get(request.scheme)) else f":{request.port}"
+    path = request.path if request.scheme in _PORTS else ""
+    headers = (word for name, value in request.headers for word in ("-H", f"{name}: {value}"))
+    method = "grpc" if request.grpc else request.method
+    return (method, f"{request.scheme}://{request.host}{port}{path}", *headers, "--gateway", request.gateway)
+
+
 def _service_of(host: str, client: str) -> str:
     """The Service that a host name inside the cluster means: `cart`, `cart.shop`, `cart.shop.svc.cluster.local`."""
     parts = host.split(".")

@@ -20,6 +20,7 @@ FLOORS = {
     "compare": 7,
     "checks": 6,
     "explain": 6,
+    "guardrails": 6.7,
     "reach": 6.5,
     "trace": 6,
     "workspace": 6,

@@ -28,6 +28,12 @@ class Example(NamedTuple):
     also: frozenset[str]
 
 
+def required(page: RulePage) -> list[dict[str, Any]]:
+    """Return the guardrails for which the examples of a page are, from `require:` in its front matter."""
+    head: dict[str, Any] = yaml.safe_load(page.path.read_text(encoding="utf-8").split("---\n")[1])
+    return list(head.get("require", ()))
+
+
 def examples(page: RulePage) -> list[Example]:
     """Return the examples of a page in their order."""
     head: dict[str, Any] = yaml.safe_load(page.path.read_text(encoding="utf-8").split("---\n")[1])

@@ -10,10 +10,11 @@ import pytest
 
 from policylint.checks import OF_CHANGES, RULES, name_of
 from policylint.compare import compare, pair_sides, removed_protections
+from policylint.guardrails import broken, guardrails
 from policylint.model.rule_page import RulePage, all_pages, load_page, page_of
 from policylint.triage import triage
 from policylint.workspace import open_workspace
-from tests.rules.examples import Example, examples
+from tests.rules.examples import Example, examples, required
 
 SECTIONS = ("what", "why", "fix", "references")
 
@@ -45,6 +46,8 @@ def findings(page: RulePage, example: Example, tmp_path: Path) -> list[tuple[str
     """(rule, line, severity, message) of what an example yields, without what rests on something unknown."""
     workspace = open_workspace([str(written(example, tmp_path))])
     found, _ = triage(workspace, workspace.findings(set(RULES)))
+    if stated := required(page):
+        found = [*found, *broken(workspace.simulations, guardrails(stated), None, whole=True)]
     if page.id in OF_CHANGES:  # the page's good example is what was there before
         before = tmp_path / "before.yaml"
         before.write_text(next(each.text for each in examples(page) if each.label == "good"), encoding="utf-8")

@@ -11,6 +11,7 @@ from policylint.compare.requests import RequestChange, RequestChanges, RequestSe
 from policylint.model.words import count, leading
 from policylint.report.kit.display import one_line, short_place
 from policylint.report.kit.identity import Names
+from policylint.trace.request import arguments
 
 if TYPE_CHECKING:
     from policylint.compare.change import EnvironmentChange, SubjectChange
@@ -80,16 +81,7 @@ def difference_in_words(change: RequestChange) -> str:
 
 def command(report: DiffReport, change: RequestChange) -> str:
     """Return the command that shows an example on both sides, where both are revisions."""
-    request = change.example
-    method = "grpc" if request.grpc else request.method
-    port = "" if request.port in (None, {"http": 80, "https": 443}.get(request.scheme)) else f":{request.port}"
-    words = [
-        method,
-        f"{request.scheme}://{request.host}{port}{request.path if request.scheme in ('http', 'https') else ''}",
-    ]
-    for name, value in request.headers:
-        words += ["-H", f"{name}: {value}"]
-    words += ["--gateway", request.gateway]
+    words = [*arguments(change.example)]
     if re.fullmatch(r"[0-9a-f]{7}\.\.[0-9a-f]{7}", report.span):
         words += ["--at", report.span]
     return one_line(f"policylint trace {shlex.join(words)}")

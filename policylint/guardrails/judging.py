@@ -1,0 +1,74 @@
+"""GWP320: the findings of guardrails that do not hold, that may not hold, or that guard nothing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from policylint.guardrails.reading import Guardrail
+from policylint.guardrails.verdicts import RULE, Breach, GuardrailVerdict, verdicts
+from policylint.model import Finding, Location
+from policylint.model.words import count
+from policylint.simulation import Simulation
+
+_MOST = 3
+
+
+def broken(
+    simulations: Sequence[Simulation], guardrails: Sequence[Guardrail], places: object, *, whole: bool
+) -> Iterator[Finding]:
+    """Yield the findings of all environments.
+
+    Args:
+        places: the configuration, for where a guardrail is written.
+        whole: whether everything was looked at: in a part of a repository a guardrail may guard nothing.
+    """
+    idle = {guardrail.number: guardrail for guardrail in guardrails}
+    for simulation in simulations:
+        for verdict in verdicts(simulation, guardrails):
+            if verdict.looked_at:
+                idle.pop(verdict.guardrail.number, None)
+            yield from _findings(simulation, verdict)
+    for guardrail in idle.values() if whole and places is not None else ():
+        yield Finding(
+            RULE,
+            "warning",
+            f"guardrail `{guardrail.name}` guards nothing: {_nothing(guardrail)}",
+            Location(places, ("require", guardrail.number)),  # type: ignore[arg-type]
+            label="nothing here is what it names",
+            help=("fix: name what is there, or take it out",),
+            field=guardrail.name,
+            environments=tuple(simulation.world.name for simulation in simulations),
+        )
+
+
+def _nothing(guardrail: Guardrail) -> str:
+    if guardrail.form == "ask":
+        return "no request that gets to a backend is one of those"
+    return f"there is no {guardrail.target}, or nobody that it is about"
+
+
+def _findings(simulation: Simulation, verdict: GuardrailVerdict) -> Iterator[Finding]:
+    """Yield a finding for each object that is responsible, those that rest on the unseen by themselves."""
+    grouped: dict[tuple[object, bool], list[Breach]] = {}
+    for breach in verdict.breaches:
+        grouped.setdefault((breach.resource, bool(breach.unknown)), []).append(breach)
+    for (_, is_unknown), breaches in grouped.items():
+        first = breaches[0]
+        listed = "; ".join(dict.fromkeys(breach.what for breach in breaches[:_MOST]))
+        more = f"; and {count(len(breaches) - _MOST, 'more')}" if len(breaches) > _MOST else ""
+        shows = (f"see: policylint trace {shlex.join(first.shows)}",) if first.shows else ()
+        may = "may" if is_unknown else "does"
+        yield Finding(
+            RULE,
+            "error",
+            f"guardrail `{verdict.guardrail.name}` {may} not hold: {listed}{more}: {first.why}",
+            first.location,
+            resources=(first.resource,),
+            label=first.why,
+            help=shows,
+            confidence="unknown" if is_unknown else "certain",
+            ground=first.unknown,
+            field=verdict.guardrail.name,
+            environments=(simulation.world.name,),
+        )

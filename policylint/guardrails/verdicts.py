@@ -1,0 +1,357 @@
+"""What becomes of a guardrail in one environment: what breaks it, what may, and what makes it hold (GWP320)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from policylint.guardrails.reading import OUTSIDE, Guardrail, RequestPattern, any_names, names
+from policylint.model import Location, Resource, ResourceKey
+from policylint.model.spelling import spelled
+from policylint.namedtuple import NamedTuple
+from policylint.network.endpoints import Endpoint
+from policylint.network.state import Network
+from policylint.reach import (
+    Asked,
+    EntryPoint,
+    Named,
+    WayIn,
+    asked,
+    asked_in_words,
+    doors,
+    end_in_words,
+    entries_at,
+    in_words,
+    is_grpc,
+    request_in,
+    ways_in,
+)
+from policylint.simulation import Simulation
+from policylint.spaces import Box, intersect, is_empty, merged, subtract
+from policylint.trace import Request, Tracer
+
+RULE = "GWP320"
+_MOST_PAIRS = 100_000
+"""Pairs of ends that one guardrail asks about; beyond, it is unknown."""
+_PUBLISHED = ("LoadBalancer", "NodePort")
+
+
+class Breach(NamedTuple):
+    """Requests or connections that a guardrail forbids, or that are not asked for what it demands.
+
+    Args:
+        what: the requests or ends, in words.
+        why: what happens to them instead.
+        resource: what is responsible, and `location` where.
+        shows: the arguments of `policylint trace` that show it, () for what no request shows.
+        unknown: why it is not known; "" where it certainly is so.
+    """
+
+    what: str
+    why: str
+    resource: ResourceKey
+    location: Location
+    shows: tuple[str, ...] = ()
+    unknown: str = ""
+
+
+class GuardrailVerdict(NamedTuple):
+    """One guardrail in one environment.
+
+    Args:
+        looked_at: how many sets of requests, or pairs of ends, it is about.
+        held: what makes it hold, in words, with how often.
+    """
+
+    guardrail: Guardrail
+    looked_at: int
+    breaches: tuple[Breach, ...]
+    held: tuple[tuple[str, int], ...]
+
+    @property
+    def state(self) -> str:
+        """broken, unknown, idle (it is about nothing here) or holds."""
+        if any(not breach.unknown for breach in self.breaches):
+            return "broken"
+        return "unknown" if self.breaches else "holds" if self.looked_at else "idle"
+
+
+def verdicts(simulation: Simulation, guardrails: Sequence[Guardrail]) -> Iterator[GuardrailVerdict]:
+    """Yield the verdict on each guardrail; those about requests share the work."""
+    room = (
+        _Requests(simulation)
+        if any(guardrail.form == "ask" or OUTSIDE in guardrail.sources for guardrail in guardrails)
+        else None
+    )
+    for guardrail in guardrails:
+        tally = _Tally(guardrail)
+        if guardrail.form == "ask":
+            assert room is not None
+            room.ask(tally)
+        else:
+            if OUTSIDE in guardrail.sources and guardrail.form == "never":
+                assert room is not None
+                room.from_outside(tally)
+            _connections(simulation, tally)
+        yield tally.verdict()
+
+
+class _Tally:
+    """What was found of one guardrail so far."""
+
+    def __init__(self, guardrail: Guardrail) -> None:
+        self.guardrail = guardrail
+        self.looked_at = 0
+        self.breaches: list[Breach] = []
+        self.held: dict[str, int] = {}
+
+    def hold(self, why: str) -> None:
+        self.looked_at += 1
+        self.held[why] = self.held.get(why, 0) + 1
+
+    def breach(self, breach: Breach) -> None:
+        self.looked_at += 1
+        self.breaches.append(breach)
+
+    def verdict(self) -> GuardrailVerdict:
+        return GuardrailVerdict(self.guardrail, self.looked_at, tuple(self.breaches), tuple(sorted(self.held.items())))
+
+
+class _Requests:
+    """The ways into one environment, for guardrails about requests."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._tracer = Tracer(simulation)
+        self._doors = doors(self._tracer)
+
+    def _entries(self, hosts: Iterable[str]) -> Iterator[EntryPoint]:
+        """Yield all entries, the hosts that a guardrail names told apart."""
+        for door, named in self._doors.items():
+            more: Named = {} if door[1] in ("tcp", "udp") else {host: set() for host in hosts}
+            yield from entries_at(door, {**more, **named})
+
+    def ask(self, tally: _Tally) -> None:
+        """Judge a guardrail that demands to ask of all of some requests."""
+        guardrail = tally.guardrail
+        for entry in self._entries(guardrail.hosts):
+            if not guardrail.requests.meets(entry):
+                continue
+            unasked: dict[object, tuple[WayIn, Asked, list[Box]]] = {}
+            exceptions = [pattern for pattern in guardrail.exceptions if pattern.meets(entry)]
+            ways = list(ways_in(self._tracer, entry, guardrail.stated))
+            self._doubt(tally, entry, ways)
+            for way in ways:
+                ended = way.trace.outcome
+                decided = way.trace.rule is not None or (ended.unknown and entry.port is not None)
+                boxes = _meant(way, guardrail.requests, exceptions)
+                if not decided or not (ended.backends or ended.unknown) or boxes == []:
+                    continue
+                given = self._asked(way, guardrail)
+                if given.state == "asked":
+                    tally.hold(asked_in_words(given))
+                else:
+                    route = None if way.trace.route is None else way.trace.route.key
+                    alike = (route, asked_in_words(given), given.state, is_grpc(way.dimensions))
+                    unasked.setdefault(alike, (way, given, []))[2].extend(boxes)
+            for way, given, boxes in unasked.values():
+                tally.breach(self._unasked(way, boxes, given, guardrail))
+
+    def _doubt(self, tally: _Tally, entry: EntryPoint, ways: Sequence[WayIn]) -> None:
+        """Count as unknown where a rule may take requests that no sample shows: expressions are not told apart."""
+        pattern = next((way.undecided[0] for way in ways if way.undecided), None)
+        if pattern is None:
+            return
+        shown = {way.trace.rule for way in ways}
+        for candidate in self._tracer.contenders(request_in(entry)):
+            if candidate.rule.node not in shown:
+                shown.add(candidate.rule.node)
+                place = candidate.route.location(*candidate.pointer)
+                unknown = f"requests are not told apart by {pattern}"
+                what = f"{entry.hosts} in part through {entry.gateway}"
+                tally.breach(
+                    Breach(what, f"may be taken by {candidate.rule.node}", candidate.route.key, place, (), unknown)
+                )
+
+    def _asked(self, way: WayIn, guardrail: Guardrail) -> Asked:
+        if guardrail.ask == "backendTLS":
+            return Asked("asked" if way.trace.backend_tls else "unknown" if way.trace.outcome.unknown else "open")
+        if guardrail.ask != "issuer":
+            return asked(self._simulation, way, guardrail.ask)
+        given = asked(self._simulation, way, "authentication")
+        others = [
+            issuer
+            for met in way.trace.policies
+            for ask in met.asks
+            if ask.purpose == "authentication"
+            for issuer in _issuers(met.group.effective.spec, ask.path)
+        ]
+        if given.state == "asked" and (guardrail.issuer not in others or set(others) != {guardrail.issuer}):
+            return Asked("open", given.demands)
+        return given
+
+    def _unasked(self, way: WayIn, boxes: list[Box], given: Asked, guardrail: Guardrail) -> Breach:
+        words = in_words(way.dimensions, merged(boxes)) if way.dimensions else "every connection"
+        what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
+        asks = (
+            f"asked for {asked_in_words(given)}"
+            if given.demands
+            else f"not asked for {guardrail.issuer or guardrail.ask}"
+        )
+        wants = f", not for {guardrail.issuer or guardrail.ask}" if given.demands else ""
+        resource, location = self._place(way)
+        shows = _shown(
+            request_in(way.entry, way.dimensions, boxes[0], grpc=is_grpc(way.dimensions))
+            if way.dimensions
+            else way.trace.request
+        )
+        unknown = (given.why or "it is not known where they end") if given.state == "unknown" else ""
+        return Breach(
+            what, f"{asks}{wants} on the way to {end_in_words(way.trace)}", resource, location, shows, unknown
+        )
+
+    def from_outside(self, tally: _Tally) -> None:
+        """Judge a guardrail by which nothing outside may get to some backends."""
+        guardrail = tally.guardrail
+        for entry in self._entries(()):
+            ways = list(ways_in(self._tracer, entry))
+            self._doubt(tally, entry, ways)
+            for way in ways:
+                trace = way.trace
+                hit = [key for key in trace.outcome.backends if self._is_target(key, guardrail.target)]
+                if hit and guardrail.port in (None, *(share.port for share in trace.outcome.shares)):
+                    what = f"{entry.hosts} {way.requests} through {entry.gateway}"
+                    resource, location = self._place(way)
+                    unknown = f"{entry.gateway} was not seen" if entry.port is None else ""
+                    why = f"gets to {', '.join(map(str, hit))}"
+                    tally.breach(Breach(what, why, resource, location, _shown(trace.request), unknown))
+        for service in self._simulation.world.of_kind("", "Service"):
+            if not self._is_target(service.key, guardrail.target):
+                continue
+            kind = service.spec.get("type")
+            if kind in _PUBLISHED:
+                why = f"is published outside as a Service of type {kind}"
+                tally.breach(Breach(str(service.key), why, service.key, service.location("spec", "type")))
+            else:
+                tally.hold(f"no Gateway leads to {service.key}")
+
+    def _is_target(self, key: ResourceKey, target: str) -> bool:
+        """Return whether a backend is what a guardrail names, or has the pods of a workload that it names."""
+        if names(target, key):
+            return True
+        from policylint.topology.workloads import workloads_selected
+
+        service = self._simulation.world.get(key) if key[:2] == ("", "Service") else None
+        selected = [] if service is None else workloads_selected(self._simulation.world, service)
+        return any(names(target, workload.key) for workload in selected)
+
+    def _place(self, way: WayIn) -> tuple[ResourceKey, Location]:
+        """Return the rule that takes the requests of a way; the Gateway where none is known to."""
+        trace = way.trace
+        if trace.route is not None:
+            return trace.route.key, trace.route.location(*trace.rule_pointer)
+        gateway = self._simulation.world.get(way.entry.gateway)
+        assert gateway is not None  # only a Gateway that was seen leaves open which rule takes a request
+        return gateway.key, gateway.name_location
+
+
+def _meant(way: WayIn, pattern: RequestPattern, exceptions: Iterable[RequestPattern]) -> list[Box]:
+    """Return the requests of a way that a guardrail means."""
+    if not way.dimensions:
+        return [()]
+    wanted = pattern.box(way)
+    boxes = [box for own in way.boxes if not is_empty(box := intersect(own, wanted))]
+    for exception in exceptions:
+        boxes = list(chain.from_iterable(subtract(box, exception.box(way)) for box in boxes))
+    return boxes
+
+
+def _issuers(spec: object, path: str) -> Iterator[str]:
+    """Yield the issuers that a setting names."""
+    from policylint.model import mapping
+    from policylint.model.resource import value_at
+
+    stack = [value_at(mapping(spec), tuple(path.split(".")))]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if isinstance(value.get("issuer"), str):
+                yield value["issuer"]
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+
+
+def _shown(request: Request) -> tuple[str, ...]:
+    from policylint.trace.request import arguments
+
+    return arguments(request)
+
+
+def _connections(simulation: Simulation, tally: _Tally) -> None:
+    """Judge a guardrail about connections between workloads."""
+    guardrail = tally.guardrail
+    network = simulation.network
+    ends = network.universe.endpoints
+    targets = [number for number, end in enumerate(ends[:-2]) if end.is_pod and names(guardrail.target, end.key)]
+    allowed = [number for number, end in enumerate(ends[:-2]) if end.is_pod and any_names(guardrail.sources, end.key)]
+    if guardrail.form == "only":
+        within = {*allowed, *targets}
+        sources = [number for number, end in enumerate(ends[:-2]) if end.is_pod and number not in within]
+        if OUTSIDE not in guardrail.sources:
+            sources += [len(ends) + number for number in range(network.universe.addresses.all.bit_count())]
+    else:
+        sources = allowed
+    ports = network.universe.ports.all if guardrail.port is None else network.universe.ports.at("TCP", guardrail.port)
+    places = {target: place for target in targets if (place := _written(ends[target].resource)) is not None}
+    if len(sources) * len(places) > _MOST_PAIRS:
+        target, place = next(iter(places.items()))
+        why = "there are too many pairs of workloads"
+        tally.breach(Breach(f"{len(sources)} ends", "may connect", ends[target].key, place, unknown=why))
+        return
+    for target, place in places.items():
+        for source in sources:
+            verdict = _verdict(network, source, target, ports)
+            if verdict == "denied":
+                tally.hold(f"network policies keep others from {ends[target]}")
+            else:
+                tally.breach(
+                    _connected(guardrail, ends[source] if source < len(ends) else None, ends[target], place, verdict)
+                )
+
+
+def _verdict(network: Network, source: int, target: int, ports: int) -> str:
+    """Return whether an end gets to another one on any of some ports: allowed, denied or unknown."""
+    perhaps = False
+    restricted = source < len(network.universe.endpoints) - 2
+    senders = network.row(source, "egress") if restricted else ()
+    for taker in network.row(target, "ingress"):
+        if not taker.ports & ports or not taker.allowed >> source & 1:
+            continue
+        if not restricted:
+            if not taker.denied >> source & 1:
+                return "allowed"
+            perhaps = True
+        for sender in senders:
+            if sender.ports & taker.ports & ports and sender.allowed >> target & 1:
+                if not (sender.denied >> target | taker.denied >> source) & 1:
+                    return "allowed"
+                perhaps = True
+    return "unknown" if perhaps else "denied"
+
+
+def _connected(
+    guardrail: Guardrail, source: Endpoint | None, target: Endpoint, place: Location, verdict: str
+) -> Breach:
+    """Return a connection that there must not be; a source that is no end is an address outside."""
+    named = "an address outside" if source is None else str(source)
+    at = "" if guardrail.port is None else f" on port {guardrail.port}"
+    shows: tuple[str, ...] = ()
+    if source is not None and source.role == target.role == "workload" and guardrail.port is not None:
+        shows = ("--from", spelled(source.key), "--to", spelled(target.key), "--port", str(guardrail.port))
+    unknown = "it is not known which pods the network policies select" if verdict == "unknown" else ""
+    return Breach(named, f"may connect to {target}{at}", target.key, place, shows, unknown)
+
+
+def _written(resource: Resource | None) -> Location | None:
+    return None if resource is None else resource.name_location

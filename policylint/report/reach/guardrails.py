@@ -1,0 +1,49 @@
+"""What makes a guardrail hold, or breaks it, as text."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from policylint.guardrails import Breach, Guardrail, GuardrailVerdict, verdicts
+from policylint.model.words import count
+from policylint.report.kit.display import one_line, short_place
+from policylint.simulation import Simulation
+
+_MOST = 20
+_WORDS = {"holds": "holds", "broken": "does not hold", "unknown": "may not hold", "idle": "guards nothing"}
+
+
+def explained(simulations: Sequence[Simulation], guardrail: Guardrail) -> str:
+    """Return the verdict on a guardrail in each environment, with what it rests on."""
+    lines: list[str] = []
+    for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
+        (verdict,) = verdicts(simulation, [guardrail])
+        where = f" in {simulation.world.name}" if len(simulations) > 1 else ""
+        lines.append(f"{guardrail.name}: {_WORDS[verdict.state]}{where}")
+        lines += _reasons(verdict)
+    return "\n".join(map(one_line_kept, lines)) + "\n"
+
+
+def one_line_kept(line: str) -> str:
+    """Return a line that can be printed, with its indentation."""
+    indent = len(line) - len(line.lstrip())
+    return " " * indent + one_line(line.lstrip())
+
+
+def _reasons(verdict: GuardrailVerdict) -> Iterator[str]:
+    sort = "way" if verdict.guardrail.form == "ask" else "pair"
+    for why, number in verdict.held:
+        yield f"  {count(number, sort)}: {why}"
+    for breach in verdict.breaches[:_MOST]:
+        yield from _broken(breach)
+    if len(verdict.breaches) > _MOST:
+        yield f"  and {len(verdict.breaches) - _MOST} more"
+
+
+def _broken(breach: Breach) -> Iterator[str]:
+    yield f"  {breach.what}: {breach.why} ({short_place(breach.location)})"
+    if breach.unknown:
+        yield f"    not known: {breach.unknown}"
+    if breach.shows:
+        yield f"    policylint trace {shlex.join(breach.shows)}"

@@ -129,7 +129,7 @@ class Answers:
             sorted((binding.wanted, binding.form, binding.resolution.state) for binding in trace.extensions),
             trace.mirrors,
             trace.backend_tls,
-            [(admission.answer, admission.why) for admission in trace.admissions],
+            [(admission.decision.answer, admission.decision.why) for admission in trace.admissions],
             None if trace.network is None else trace.network.verdict,
         )
 

@@ -81,7 +81,7 @@ class Reasons:
             keys = {node.key for node in (*trace.path, *trace.beyond)}
             keys |= {share.key for share in trace.outcome.shares}
             keys |= {key for met in trace.policies for key in _stack(met.group)}
-            keys |= {admission.by.key for admission in trace.admissions if admission.by is not None}
+            keys |= {by.key for admission in trace.admissions if (by := admission.decision.by) is not None}
             keys |= set() if trace.gateway is None else {trace.gateway}
             keys |= set() if trace.listener is None else {trace.listener.holder.key}
             keys |= {ResourceKey("", "Namespace", "", key.namespace) for key in tuple(keys)}

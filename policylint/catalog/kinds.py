@@ -391,7 +391,7 @@ def _hint(word: str, known: Iterable[str]) -> str:
 
     names = sorted(known)
     close = get_close_matches(word, names, 1)
-    return f" (did you mean {close[0]!r}?)" if close else f" (there is: {', '.join(names)})"
+    return f" (did you mean {close[0]!r}?)" if close else f" (known: {', '.join(names)})"
 
 
 @cache

@@ -27,7 +27,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield Finding(
             RULE,
             severity,
-            f"{state.gateway.key} is of {f'{key}, which was not seen' if not missing else f'missing {key}'}",
+            f"{state.gateway.key} names {f'{key}, which was not seen' if not missing else f'missing {key}'}",
             state.gateway.location("spec", "gatewayClassName"),
             resources=(state.gateway.key, key),
             label=nearby.describe(key) if resolution.missing else resolution.reason,
@@ -48,11 +48,13 @@ def _parameters(binding: ObjectBinding, nearby: Nearby) -> Finding:
     return Finding(
         RULE,
         severity,
-        f"{holder.key} has its parameters from {what}",
+        f"{holder.key} takes its parameters from {what}",
         at(holder, binding.pointer, "name"),
         resources=(holder.key, wanted),
         label=resolution.reason if resolution.unknown else nearby.describe(wanted),
-        help=() if resolution.unknown else (f"note: the controller does not accept this {holder.key.kind} without",),
+        help=()
+        if resolution.unknown
+        else (f"note: the controller does not accept this {holder.key.kind} without them",),
         confidence=confidence,
         field=path(binding.pointer),
     )

@@ -96,5 +96,5 @@ def _elsewhere(simulation: Simulation, namespaces: set[str]) -> tuple[str, str]:
         if reason:
             return f"an AuthorizationPolicy may ask for one: {reason}", ""
     if world.partial and all(key.namespace != root for key in world.resources):
-        return "", f"assumes that no AuthorizationPolicy of the mesh, in namespace {root}, asks for one"
+        return "", f"an AuthorizationPolicy for the whole mesh, in namespace {root}, may ask for one"
     return "", ""

@@ -77,7 +77,7 @@ def _finding(simulation: Simulation, state: PolicyState, home: str, meant: list[
         ),
         help=(f"fix: deploy this file together with what goes to namespace {home}",),
         confidence="certain" if certain else "assumed",
-        ground="" if certain else f"{landing} may hold something that these files do not show and the policy is for",
+        ground="" if certain else f"{landing} may hold what the policy is meant for, in files that were not seen",
         field=path(_PLACE),
     )
 

@@ -98,7 +98,7 @@ def _finding(broken: BrokenObject, violation: Violation) -> Finding:
         related=related,
         help=help_,
         confidence=confidence,
-        ground=f"it is so by the CRD of {broken.schema.release}, and the cluster may have another version",
+        ground=f"it rests on the CRD of {broken.schema.release}, and the cluster may have another version",
         field=path(violation.pointer),
         fixes=fixes,
     )

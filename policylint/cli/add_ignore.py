@@ -68,5 +68,5 @@ def _refusal(report: Report, finding: Finding, locked: Collection[str]) -> str:
     if finding.rule in locked:
         return "the configuration locks this rule"
     if not report.relative(finding.location.file):
-        return "it is no file of this tree"
+        return "it is not a file of this tree"
     return "it is a symbolic link" if goes_through_link(finding.location.file) else ""

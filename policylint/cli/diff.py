@@ -140,7 +140,7 @@ def _stored(run: DiffRun, file: str) -> int:
     except OSError as error:
         raise click.UsageError(f"cannot read {file!r}: {(error.strerror or str(error)).lower()}") from None
     except NotADiffError as error:
-        raise click.UsageError(f"{file!r} is no diff as policylint writes it: {error}") from None
+        raise click.UsageError(f"{file!r} is not a diff written by policylint: {error}") from None
     report = report._replace(links=run.links, key=run.comment_key)
     if run.form != "auto" or not files:
         put(write(form, report))

@@ -97,7 +97,7 @@ def graph(
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}
     if revisions and revision:
-        raise click.UsageError("--at and --diff exclude each other: --diff A..B names both revisions")
+        raise click.UsageError("--at cannot be used with --diff: --diff A..B names both revisions")
     if layer == "network" and (revisions or kinds or policies):
         raise click.UsageError(
             "--layer network goes with RESOURCE and --namespace, not with --diff, --kind and --policy"

@@ -42,7 +42,7 @@ def init(directory: str | None, printed: bool, force: bool) -> int:
     place = os.path.normpath(os.path.join(top, FILE))
     present = discover(top)
     if present and not force and not printed:
-        raise click.UsageError(f"there is a configuration already: {present} (--force replaces it)")
+        raise click.UsageError(f"a configuration already exists: {present} (--force replaces it)")
     text = configuration(survey(open_workspace([top])), __version__, home())
     if printed:
         put(text)

@@ -170,7 +170,7 @@ def _fix(run: LintRun, setup: Setup, rules: set[str] | None) -> Sequence[Finding
     from policylint.sources.edited import EditedWorkTree
 
     if run.hook or "-" in run.paths:
-        raise click.UsageError("--fix and --diff are for files of the work tree, not for the index or stdin")
+        raise click.UsageError("--fix and --diff work on files in the work tree, not on the index or stdin")
 
     def judge_now(edited: Mapping[str, bytes]) -> LintResult:
         def listing(paths: Sequence[str] | None) -> EditedWorkTree:

@@ -37,7 +37,7 @@ def save(file: str, content: str | bytes) -> None:
     from policylint.outside import goes_through_link
 
     if goes_through_link(file):
-        raise click.UsageError(f"cannot write {file!r}: a symbolic link of the repository is on the way")
+        raise click.UsageError(f"cannot write {file!r}: its path goes through a symbolic link in the repository")
     try:
         Path(file).write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     except OSError as error:

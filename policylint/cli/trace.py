@@ -111,7 +111,7 @@ def trace(
         requests = [(request, {})]
         places = words[2:]
     else:
-        raise click.UsageError("what is asked? METHOD URL, as in: policylint trace GET https://shop.example.com/")
+        raise click.UsageError("METHOD and URL are missing, as in: policylint trace GET https://shop.example.com/")
     if check and not any(expect for _, expect in requests):
         raise click.UsageError("--check needs --requests FILE with an `expect` beside the requests")
     before, after = revision_range(revision) or (None, revision)
@@ -175,7 +175,7 @@ def _from_file(file: str) -> list[tuple[Request, dict[str, Any]]]:
     if isinstance(listed, dict) and isinstance(listed.get("requests"), list):
         listed = listed["requests"]
     if not isinstance(listed, list):
-        raise click.UsageError(f"{file}: a list of requests is wanted")
+        raise click.UsageError(f"{file}: expected a list of requests")
     requests = []
     for number, entry in enumerate(listed, 1):
         try:

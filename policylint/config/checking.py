@@ -117,11 +117,11 @@ def in_words(error: ValidationError) -> str:
             return f"{name}: {_shown(value)} is not {schema.get('title', 'of the right form')}"
         case "anyOf":
             lacking = _missing_choice(error)
-            return f"{name} lacks {schema.get('title', '')}" if lacking else f"{name} must be a text or a mapping"
+            return f"{name} lacks {schema.get('title', '')}" if lacking else f"{name} must be a string or a mapping"
     return f"{name}: {error.message}"
 
 
-_TYPES = {"array": "a list", "object": "a mapping", "string": "a text", "boolean": "true or false"}
+_TYPES = {"array": "a list", "object": "a mapping", "string": "a string", "boolean": "true or false"}
 
 
 def _shown(value: object) -> str:

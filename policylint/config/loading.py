@@ -18,7 +18,7 @@ from policylint.outside import belongs, git_root, is_below, leads_out
 def load(file: str, data: bytes | None = None) -> Settings:
     """Return the settings of a file, checked against schemas/config.json; see `policylint.config.load`."""
     if data is None and leads_out(file):
-        raise ConfigError(f"{file}: a symbolic link out of the repository is no configuration")
+        raise ConfigError(f"{file}: a symbolic link out of the repository cannot be the configuration")
     try:
         if data is None:
             with open(file, "rb") as stream:
@@ -58,12 +58,12 @@ def _yaml(data: bytes, file: str) -> tuple[Mapping[str, Any], Positions | None]:
     for problem in reading.problems:
         raise ConfigError(f"{file}:{problem.line}:{problem.column}: {problem.message}")
     if len(reading.documents) > 1:
-        raise ConfigError(f"{file}:{reading.documents[1].line}:1: a configuration is one document")
+        raise ConfigError(f"{file}:{reading.documents[1].line}:1: the configuration must be a single document")
     if not reading.documents:
         return {}, None
     document = reading.documents[0]
     if not isinstance(document.value, dict):
-        raise ConfigError(f"{file}:{document.line}:1: a configuration is a mapping")
+        raise ConfigError(f"{file}:{document.line}:1: the configuration must be a mapping")
     return document.value, document
 
 
@@ -79,7 +79,7 @@ def _toml(data: bytes, file: str) -> tuple[Mapping[str, Any], Positions]:
     is_pyproject = os.path.basename(file) == PYPROJECT or "tool" in content
     table = content.get("tool", {}).get("policylint", {}) if is_pyproject else content
     if not isinstance(table, dict):
-        raise ConfigError(f"{file}: tool.policylint is no table")
+        raise ConfigError(f"{file}: tool.policylint is not a table")
     plain = _plain(table)
     return plain, TomlPositions(file, tuple(text.splitlines()), plain)
 

@@ -302,9 +302,9 @@ def _of_directories(request: DiffRequest) -> DiffSides:
     options, setup = request.options, request.setup
     before, after = options.rendered_before, options.rendered_after
     if not before or not after:
-        raise UsageError("--rendered-before and --rendered-after belong together")
+        raise UsageError("--rendered-before and --rendered-after must be given together")
     if options.staged or options.hook or setup.options.paths:
-        raise UsageError("--rendered-before and --rendered-after are the whole input: no revision, no PATH")
+        raise UsageError("--rendered-before and --rendered-after take no revision and no PATH")
     for path in (before, after):
         if not os.path.isdir(path):
             raise UsageError(f"no such directory: {path!r}")

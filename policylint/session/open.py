@@ -130,7 +130,7 @@ def _check(paths: Iterable[str]) -> None:
             raise UsageError(f"no such file or directory: {path!r}")
         if leads_out(path):
             raise UsageError(
-                f"{path!r} is a symbolic link out of the repository, and not followed: name the place itself"
+                f"{path!r} is a symbolic link out of the repository, which is not followed: name its target instead"
             )
 
 

@@ -91,7 +91,7 @@ def resolve(options: RunOptions, diff_options: DiffOptions) -> DiffRequest:
     text, paths = _range_and_paths(options, diff_options, repository)
     start, end = _ends(text, repository)
     if end is not None and diff_options.staged:
-        raise UsageError("--staged compares one revision with the index, not two with each other")
+        raise UsageError("--staged compares one revision with the index and takes no second one")
     repository.resolve([start, *([end] if end else [])])
     if Setup.is_named(options):
         return DiffRequest(Setup.of(options), diff_options, repository, text, paths, start, end)

@@ -147,7 +147,7 @@ def open(  # noqa: A001 - as `policylint.open`
         UsageError: a path, the revision, the snapshot or the configuration cannot be used.
     """
     if text is not None and (paths or revision):
-        raise UsageError("text takes the place of paths and revisions")
+        raise UsageError("text cannot be combined with paths or revisions")
     places = tuple(os.fspath(path) for path in paths)
     options = RunOptions(
         paths=places,

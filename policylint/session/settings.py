@@ -89,7 +89,7 @@ class Setup(NamedTuple):
         """
         if options.no_config:
             if options.config:
-                raise UsageError("--config and --no-config exclude each other")
+                raise UsageError("--config and --no-config cannot be used together")
             return cls(options, Settings())
         file = options.config or os.environ.get(VARIABLE)
         if file and ":" in file:

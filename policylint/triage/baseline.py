@@ -69,7 +69,7 @@ def read(file: str, data: bytes | None = None) -> dict[str, BaselineEntry]:
     import json
 
     if data is None and leads_out(file):
-        raise BaselineError(f"{file}: a symbolic link out of the repository is no baseline")
+        raise BaselineError(f"{file}: a symbolic link out of the repository cannot be the baseline")
     try:
         if data is None:
             with open(file, "rb") as stream:

@@ -254,7 +254,7 @@ def known_groups() -> frozenset[str]:
 def _check_names(env: Sequence[str], known: Sequence[str]) -> None:
     for name in env:
         if name not in known:
-            raise UsageError(f"no environment {name!r} (there is: {', '.join(known)})")
+            raise UsageError(f"no environment {name!r} (known: {', '.join(known)})")
 
 
 class _Tree(NamedTuple):

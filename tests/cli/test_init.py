@@ -64,7 +64,7 @@ def test_a_configuration_that_is_there_stays(tree: Path) -> None:
     (tree / "pyproject.toml").write_text("[tool.policylint]\nfail-on = 'note'\n")
     result = run("init")
     assert result.exit_code == 2
-    assert "there is a configuration already: pyproject.toml (--force replaces it)" in result.stderr
+    assert "a configuration already exists: pyproject.toml (--force replaces it)" in result.stderr
     assert run("init", "--stdout").stdout.startswith("# Configuration of policylint")
     assert not (tree / ".policylint.yaml").exists()
     assert run("init", "--force").exit_code == 0

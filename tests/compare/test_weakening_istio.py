@@ -66,7 +66,7 @@ ISTIO = [
     (let(PERMIT), let(PERMIT, ANOTHER), None),
     (let(PERMIT), let(), None),  # lets nobody in
     (let(PAY), let(f"{PERMIT}, {PAY}"), None),
-    (deny(PAY), "", ("warning", f"{FIRST} is gone as DENY, what it refused is no longer")),
+    (deny(PAY), "", ("warning", f"{FIRST} is gone as DENY, what it refused is no longer refused")),
     (deny(PAY), deny(to("paths: [/pay], methods: [POST]")), ("warning", f"{FIRST} matches less as DENY")),
     (deny(to("paths: [/a, /b]")), deny(to("paths: [/b]"), to("paths: [/a]")), None),
     (deny(PAY), deny(to("paths: ['/p*']")), None),

@@ -202,7 +202,7 @@ def test_which_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for arguments, message in (
         (("--config", "gone.yaml"), "policylint: cannot read configuration 'gone.yaml': no such file or directory"),
         (("--config", "huge.toml"), "policylint: cannot read configuration 'huge.toml': it is larger than 1 MiB"),
-        (("--config", "other.yaml", "--no-config"), "policylint: --config and --no-config exclude each other"),
+        (("--config", "other.yaml", "--no-config"), "policylint: --config and --no-config cannot be used together"),
     ):
         result = run("lint", *arguments)
         assert result.exit_code == 2

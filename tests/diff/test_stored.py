@@ -83,7 +83,7 @@ def test_what_is_no_diff_is_refused_in_a_sentence(
     ):  # fmt: skip
         code, out, err = rendered(tmp_path, broken)
         assert (code, out) == (2, "")
-        assert err.startswith("policylint: 'diff.json' is no diff as policylint writes it: ") and why in err
+        assert err.startswith("policylint: 'diff.json' is not a diff written by policylint: ") and why in err
     monkeypatch.setattr(stored, "MOST_BYTES", 1_000)
     assert "more than 1,000 bytes" in rendered(tmp_path, document)[2]
 

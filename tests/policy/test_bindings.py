@@ -179,7 +179,7 @@ CONFIG = worlds.manifest("cilium.io/v2alpha1", "CiliumGatewayClassConfig", "ther
 def test_parameters_of_a_class_are_looked_up(name: str, found: int) -> None:
     of_class = worlds.gateway_class("cilium", CILIUM, PARAMETERS.replace("NAME", name))
     messages = [finding.message for finding in gateway_class_not_found.check(worlds.simulated(of_class, CONFIG))]
-    expected = f"GatewayClass cilium has its parameters from missing CiliumGatewayClassConfig infra/{name}"
+    expected = f"GatewayClass cilium takes its parameters from missing CiliumGatewayClassConfig infra/{name}"
     assert messages == [expected] * found
 
 

@@ -152,7 +152,7 @@ def test_what_cannot_be_asked(given: Any, complaint: str) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ((), "what is asked?"),
+        ((), "METHOD and URL are missing"),
         (("GET", "http://x/", "-H", "nocolon", str(SHOP)), "is not a header"),
         (("GET", "http://x:abc/", str(SHOP)), "is not a URL"),
         (
@@ -220,7 +220,7 @@ def test_check_needs_something_expected(tmp_path: Path) -> None:
     file.write_text("[{host: shop.example.com}]")
     assert "--check needs" in str(run("--requests", str(file), "--check", str(SHOP)).exception)
     file.write_text("{a: b}")
-    assert "a list of requests is wanted" in str(run("--requests", str(file), str(SHOP)).exception)
+    assert "expected a list of requests" in str(run("--requests", str(file), str(SHOP)).exception)
 
 
 def test_two_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,11 +188,11 @@ def _stopped(sides: Sides, old: _Stack, new: _Stack, action: str) -> Iterator[Ca
         reported.add((rule.policy.key, rule.number))
         state = sides.after.policies.get(sides.pairing.key(rule.policy.key))
         stands = state is not None and text(state.policy.spec.get("action")) == action
-        does = "refused" if action == "DENY" else "had its authorizer asked about"
+        does = "refused is no longer refused" if action == "DENY" else "sent to an authorizer is no longer sent there"
         yield Cause(
             f"spec.rules[{rule.number}]",
             f"{'matches less' if stands else 'is gone'} as {action}",
-            f"what it {does} is no longer",
+            f"what it {does}",
             (rule.policy.key,),
             location=_left(sides, rule.policy),
             before=_rule_at(rule),

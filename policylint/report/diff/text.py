@@ -134,7 +134,7 @@ class _DiffText:
         yield from _paragraph(self._placements(environment.placements))
         yield from _paragraph(self._unknown(environment.unknown))
         if environment.truncated:
-            yield "too many contexts to list one by one: each route stands for its own"
+            yield "too many contexts to list one by one: one is shown per route"
             yield ""
 
     def _requests(self, environment: EnvironmentChange) -> Iterator[str]:

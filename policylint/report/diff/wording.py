@@ -197,7 +197,7 @@ def verdict_parts(environment: EnvironmentChange) -> list[str]:
     others = [subject.key.kind for subject in environment.known if not subject.is_route]
     if others:
         one_kind = len(set(others)) == 1
-        objects = count(len(others), others[0]) if one_kind else f"{len(others)} objects beside routes"
+        objects = count(len(others), others[0]) if one_kind else f"{len(others)} objects other than routes"
         parts.append(f"{objects} {verb(len(others), 'changes')}")
     if environment.connections:
         ways_changed = Counter(change.change for change in environment.connections if change.targets)

@@ -38,6 +38,7 @@ NAVIGATION: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Heading → pages of docs/, those that are there; the rules, the design and the rest follow."""
 _LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^()\s]+)\)")
+_LABEL = re.compile(r"^```yaml (bad|good)[ \t]*$", re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```[^\n]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 

@@ -16,6 +16,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.bindings import ObjectBinding, superseded
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
+from policylint.simulation.certificates import CertificateDemands
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
@@ -108,6 +109,7 @@ def _facts(subject: Subject) -> Iterable[Fact]:
         yield Fact("parent", str(listener_set.parent), listener_set.allowed is False)
         for entry_state in listener_set.listeners:
             yield Fact("listener", _listener(entry_state))
+    yield from _certificates(simulation, node, route)
     detached = next((topology.detached[v] for v in topology.vertices_of(whole(key)) if v in topology.detached), None)
     if detached is not None:
         yield Fact("detached", detached.reason, not detached.unknown)
@@ -131,6 +133,21 @@ def _facts(subject: Subject) -> Iterable[Fact]:
         number = sum((other_key.group, other_key.kind) == ("", "Service") for other_key in inside)
         workloads = sum(is_workload(other_key.group, other_key.kind) for other_key in inside)
         yield Fact("holds", f"policies {policies}, routes {routes}, Services {number}, workloads {workloads}")
+
+
+def _certificates(simulation: Simulation, node: Node, route: RouteState | None) -> Iterable[Fact]:
+    """Yield what demands certificates of the clients of a Gateway, of a listener, or of the listeners of a route."""
+    nodes = set(route.attached) if route is not None else {node}
+    demands: CertificateDemands | None = None
+    for gateway in simulation.topology.gateways:
+        for listener in gateway.listeners:
+            if listener.protocol != "HTTPS" or nodes.isdisjoint({listener.node, whole(gateway.gateway.key)}):
+                continue
+            demands = demands or CertificateDemands(simulation)
+            for demand in demands.at(gateway, listener):
+                place = f"{demand.location.file.rpartition('/')[2]}:{demand.location.at()[0]}"
+                words = f"must show a certificate at listener {listener.name}, by {demand.holder} ({place})"
+                yield Fact("clients", words)
 
 
 def _of_route(state: RouteState) -> Iterable[Fact]:

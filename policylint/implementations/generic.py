@@ -175,6 +175,10 @@ class Implementation:
         """Return the order in which settings act at a Gateway."""
         return catalog.order(self.name)
 
+    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
+        """Return where an effective spec demands certificates of a listener's clients, () where it does not."""
+        return ()
+
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Return what an effective spec answers one request; by default nothing is decided."""
         return ()

@@ -7,7 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Node, Resolution, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import (
+    Node,
+    Resolution,
+    Resource,
+    ResourceKey,
+    World,
+    is_symbolic,
+    mapping,
+    sequence,
+    text,
+    value_at,
+)
 from policylint.namedtuple import NamedTuple
 from policylint.topology.certificates import Certificates
 from policylint.topology.gateways import Holder, Holders
@@ -282,6 +293,12 @@ def client_validation(gateway: Resource, port: int | None) -> ClientValidation:
     """Return the client validation of a port: its own, else the default."""
     default, *others = client_validations(gateway)
     return next((validation for validation in others if port is not None and validation.port == port), default)
+
+
+def is_passthrough(listener: ListenerState) -> bool:
+    """Return whether a TLS listener forwards the session unopened."""
+    written = mapping(value_at(listener.holder.body, listener.pointer))
+    return text(mapping(written.get("tls")).get("mode")) == "Passthrough"
 
 
 def _holds(listener: ListenerState, kind: str) -> bool:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from policylint.model import Node
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
+from policylint.topology.status import is_passthrough
 from policylint.trace.answering import outcome_of
 from policylint.trace.backends import shares
 from policylint.trace.hosts import serves
-from policylint.trace.listeners import is_passthrough
 from policylint.trace.nearby import nearest_listeners
 from policylint.trace.result import Considered, Forwarded, Outcome, Trace
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from policylint.model import mapping, text, value_at
 from policylint.model.world import LEFT_OUT
 from policylint.namedtuple import NamedTuple
 from policylint.topology import ListenerState, ReferenceState
 from policylint.topology.hostnames import specificity
+from policylint.topology.status import is_passthrough
 from policylint.trace.hosts import serves
 from policylint.trace.request import Request
 
@@ -99,12 +99,6 @@ def _kept_elsewhere(reference: ReferenceState) -> bool:
     is_secret = (reference.wanted.group, reference.wanted.kind) == ("", "Secret")
     unseen = reference.resolution.missing or reference.resolution.reason == LEFT_OUT
     return is_secret and unseen and reference.granted is not False
-
-
-def is_passthrough(listener: ListenerState) -> bool:
-    """Return whether a TLS listener forwards the session unopened."""
-    written = mapping(value_at(listener.holder.body, listener.pointer))
-    return text(mapping(written.get("tls")).get("mode")) == "Passthrough"
 
 
 def _misdirected(chosen: ListenerState, working: Sequence[ListenerState], request: Request) -> Selection | None:

@@ -12,16 +12,16 @@ from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symb
 from policylint.model.spelling import spelled
 from policylint.model.words import leading
 from policylint.simulation import Simulation
+from policylint.simulation.certificates import CertificateDemands
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
 from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.state import rejection
-from policylint.topology.status import client_validation
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
 from policylint.trace.answering import Responder
 from policylint.trace.backends import BackendTls
 from policylint.trace.hosts import may_be, serves
-from policylint.trace.listeners import Selection, assumed, is_passthrough, select
+from policylint.trace.listeners import Selection, assumed, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies
 from policylint.trace.precedence import (
@@ -39,7 +39,6 @@ from policylint.trace.result import Considered, Outcome, Trace
 _MOST_CONSIDERED = 8
 _REGEX_LAST = frozenset({"istio"})
 """Implementations that rank regular expressions after prefixes; the others do so between exact paths and prefixes."""
-_OPEN_VALIDATION = "AllowInsecureFallback"
 
 
 class Tracer:
@@ -52,6 +51,7 @@ class Tracer:
         self.responder = Responder(simulation, self.tls)
         self.policies = Policies(simulation)
         self.admissions = Admissions(simulation)
+        self.certificates = CertificateDemands(simulation)
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         for state in simulation.topology.routes:
             for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
@@ -123,7 +123,7 @@ class Tracer:
         (key,) = self._gateways(request)
         gateway = self.topology.gateway(key)
         listener = None if gateway is None else select(self.listeners(gateway), request).listener
-        return gateway is not None and listener is not None and self._validation(gateway, listener)
+        return gateway is not None and listener is not None and bool(self.certificates.at(gateway, listener))
 
     def _naming_unseen(self, gateway: ResourceKey, port: int | None, kind: str) -> list[RouteState]:
         """Return the routes of a kind that name a Gateway which was not seen."""
@@ -192,8 +192,10 @@ class Tracer:
             return self._without_listener(start, chosen, listeners)
         if chosen.listener.protocol == "TLS" or request.scheme in ("tcp", "udp", "tls"):
             return layer4.at_listener(self, start, chosen.listener)
-        if not request.client_certificate and self._validation(gateway, chosen.listener):
-            reason = f"{chosen.listener.node} demands a client certificate, the request has none"
+        demands = [] if request.client_certificate else self.certificates.at(gateway, chosen.listener)
+        if demands:
+            by = f" (by {demands[0].holder})" if demands[0].holder != key else ""
+            reason = f"{chosen.listener.node} demands a client certificate{by}, the request has none"
             return start._replace(outcome=Outcome(refused=True, reason=reason))
         return self._route(start, chosen.listener, gateway)
 
@@ -265,7 +267,7 @@ class Tracer:
         winner = fitting[0]
         trace = self.finish(start, winner, fitting, self.path(listener), request.port or listener.port)
         notes = list(_notes(winner, fitting, evaluated))
-        if request.client_certificate and self._validation(gateway, listener):
+        if request.client_certificate and self.certificates.at(gateway, listener):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not looked at")
         certificates = assumed(listener)
         notes += [f"{certificate} is taken to be there: nothing in the tree deploys it" for certificate in certificates]
@@ -350,13 +352,6 @@ class Tracer:
                 if parent.gateway == start.gateway and not parent.accepted and refused is not None:
                     unattached.append((state.route, refused.message))
         return unattached
-
-    def _validation(self, gateway: GatewayState, listener: ListenerState) -> bool:
-        """Return whether a listener demands a client certificate (docs/design/request-precedence.md §9)."""
-        if listener.protocol != "HTTPS" or is_passthrough(listener):
-            return False
-        validation = client_validation(gateway.gateway, listener.port).value
-        return bool(validation) and validation.get("mode") != _OPEN_VALIDATION
 
 
 def ambiguous(name: str, kind: str, matching: Sequence[ResourceKey], known: Iterable[ResourceKey]) -> str:

@@ -24,6 +24,8 @@ from policylint.compare.protection.cause import (
     is_unseen,
     target_place,
 )
+from policylint.compare.protection.certificates import certificates_dropped
+from policylint.compare.protection.decisions import let_in
 from policylint.compare.protection.extensions import extension_weakened
 from policylint.compare.protection.guards import demanding, purposes
 from policylint.compare.protection.istio import authorization_weakened, contexts_requiring_tokens
@@ -44,6 +46,7 @@ def protection_weakened(sides: Sides, contexts: Iterable[ContextChange]) -> Iter
     routes_behind, redirects = RoutesBehind(sides.after), _RedirectRules(sides.after)
     by_cause: dict[tuple[int, str], tuple[Cause, str, AffectedObjects]] = {}
     ways = chain(_weakened_settings(sides, contexts), authorization_weakened(sides), extension_weakened(sides))
+    ways = chain(ways, certificates_dropped(sides))
     for cause, void, way in ways:
         if not redirects.lies_on(way):
             by_cause.setdefault((id(cause), void), (cause, void, AffectedObjects()))[2].add(routes_behind, way)
@@ -82,15 +85,20 @@ def _causes(sides: Sides, change: ContextChange) -> Iterator[tuple[Cause, str]]:
     if is_unseen(sides, _keys(change.before), _keys(change.after)):
         return
     removed: set[str] = set()
+    known = False
     for purpose, _ in purposes(change.kind):
         demanded, remaining = (set(demanding(change.kind, spec, purpose)) for spec in (before, after))
         removed |= demanded - remaining
+        known = known or bool(demanded - remaining)
         if remaining and remaining < demanded:
             yield _fewer(sides, change, sorted(demanded - remaining), sorted(remaining)), ""
     weaknesses = [weakness for weakness in change.kind.weaker if before or weakness.without is not None]
     for weakening in weakenings(weaknesses, before, after):
+        known = True
         if weakening.weak.path.split(".")[0] not in removed:
             yield _cause(sides, change, weakening), weakening.weak.opens if weakening.opens else ""
+    if not known and change.before is not None and change.after is not None:
+        yield from let_in(sides, change)
 
 
 def _keys(effective: Effective | None) -> list[ResourceKey]:

@@ -29,7 +29,7 @@ from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
-from policylint.model import Node, PolicyKind, Resource, ResourceKey, World
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, text
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
@@ -205,6 +205,14 @@ class EnvoyGateway(Implementation):
             for field in policy.spec
         }
         return moved(phases, proxy, {phase.filter for phase in phases if not set_somewhere.isdisjoint(phase.settings)})
+
+    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
+        """Return the validation of a ClientTrafficPolicy (api/v1alpha1/tls_types.go, `ClientValidationModeType`)."""
+        validation = mapping(mapping(spec.get("tls")).get("clientValidation"))
+        if kind.kind != "ClientTrafficPolicy" or not validation or validation.get("optional") is True:
+            return ()
+        demands = text(validation.get("mode")) in ("", "RequireAndVerify", "RequireAny")
+        return ("tls", "clientValidation") if demands else ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
         """Return what the authorization of a SecurityPolicy answers."""

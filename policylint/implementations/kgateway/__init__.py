@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, controller_above, resolved_to
 from policylint.implementations.kgateway import authorization
 from policylint.implementations.kgateway.attachment_points import (
@@ -17,7 +18,7 @@ from policylint.implementations.kgateway.attachment_points import (
     MergeOutcome,
     outcomes,
 )
-from policylint.implementations.kgateway.fields import with_ports
+from policylint.implementations.kgateway.fields import UNCOUNTED, with_ports
 from policylint.implementations.kgateway.merging import Level, fold, priority, ranked, rule_lists
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.validation import broken_template, refused_value
@@ -85,6 +86,12 @@ class Kgateway(Implementation):
                 _without_tls(folded, stack.attachments, rival)
         result = folded.effective(stack.attachments)
         return with_ports(result) if stack.kind.kind == "ListenerPolicy" else result
+
+    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
+        """Return the validation of a ListenerPolicy that does not leave the certificate to the client."""
+        validation = mapping(mapping(spec.get("default")).get(UNCOUNTED))
+        demands = kind.kind == "ListenerPolicy" and validation.get("mode") == "Require"
+        return ("default", UNCOUNTED) if demands else ()
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
         """Return what `rbac` and `acl` of a TrafficPolicy answer."""

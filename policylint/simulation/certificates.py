@@ -1,0 +1,67 @@
+"""Who demands a certificate of the clients of a listener: its Gateway, or a policy that acts there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from policylint.documents import Pointer
+from policylint.implementations import implementation
+from policylint.model import Location, Node, ResourceKey
+from policylint.namedtuple import NamedTuple
+from policylint.policy.results import Group
+from policylint.simulation import Simulation
+from policylint.topology import GatewayState, ListenerState
+from policylint.topology.status import client_validation, is_passthrough
+
+_OPEN = "AllowInsecureFallback"
+
+
+class CertificateDemand(NamedTuple):
+    """A demand of client certificates.
+
+    Args:
+        holder: the Gateway, or the policy.
+        pointer: of the demand, below the Gateway or below the effective spec.
+    """
+
+    holder: ResourceKey
+    pointer: Pointer
+    location: Location
+
+
+class CertificateDemands:
+    """The demands of an environment, by listener."""
+
+    __slots__ = ("_by_listener",)
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._by_listener: dict[Node, list[tuple[Group, Pointer]]] = defaultdict(list)
+        for group in simulation.groups:
+            name = group.kind.implementation
+            pointer = implementation(name, simulation.catalog.settings(name)).client_certificates(
+                group.kind, group.effective.spec
+            )
+            if pointer:
+                for node in group.nodes:
+                    self._by_listener[node].append((group, pointer))
+
+    def at(self, gateway: GatewayState, listener: ListenerState) -> list[CertificateDemand]:
+        """Return what demands certificates of the clients of a listener that ends their TLS sessions.
+
+        Source: docs/design/request-precedence.md §9.
+        """
+        if listener.protocol != "HTTPS" or is_passthrough(listener):
+            return []
+        own = client_validation(gateway.gateway, listener.port)
+        demands = []
+        if own.value and own.value.get("mode") != _OPEN:
+            location = gateway.gateway.location(*own.pointer, key=isinstance(own.pointer[-1], str))
+            demands.append(CertificateDemand(gateway.gateway.key, own.pointer, location))
+        for group, pointer in self._by_listener.get(listener.node, ()):
+            effective = group.effective
+            for leaf, owner in effective.owners.items():
+                location_of_leaf = effective.location_of(leaf)
+                if pointer[: len(leaf)] == leaf[: len(pointer)] and location_of_leaf is not None:
+                    demands.append(CertificateDemand(owner, pointer, location_of_leaf))
+                    break
+        return demands

@@ -9,7 +9,7 @@ import pytest
 from policylint.policy.results import Effective
 from policylint.report.simulate.status import stanzas
 from policylint.simulation import Simulation
-from tests.worlds import gateway, opened, policy, route, service
+from tests.worlds import gateway, listener_set, opened, policy, route, service, simulated
 
 OVERRIDES = "delegation.gateway.solo.io/enable-policy-overrides"
 
@@ -247,3 +247,53 @@ def test_the_status_is_solo_kits(tmp_path: Path) -> None:
     }
     written = [each for each in stanzas(simulation) if each["kind"] == "VirtualHostOption"]
     assert [each["status"] for each in written] == [found["section"], found["whole"]]
+
+
+SET = "[{name: http, port: 81, protocol: HTTP}, {name: extra, port: 82, protocol: HTTP}]"
+OWN, OF_SET, EXTRA = "Listener infra/edge#http", "XListenerSet infra/more#http", "XListenerSet infra/more#extra"
+AIMS = {
+    "whole": "Gateway/edge",
+    "own": "Gateway/edge#http",
+    "of-set": "Gateway/edge#extra",
+    "set": "XListenerSet.gateway.networking.x-k8s.io/more",
+    "one": "XListenerSet.gateway.networking.x-k8s.io/more#extra",
+}
+
+
+@pytest.mark.parametrize("kind", ["VirtualHostOption", "ListenerOption"])
+@pytest.mark.parametrize(
+    ("aims", "expected"),
+    [
+        (("whole",), {OWN: "whole", OF_SET: "whole", EXTRA: "whole"}),
+        (("whole", "own"), {OWN: "own", OF_SET: "own", EXTRA: "whole"}),
+        (("whole", "of-set"), {OWN: "whole", OF_SET: "whole", EXTRA: "of-set"}),
+        (("own", "of-set", "set"), {OWN: "own", OF_SET: "set", EXTRA: "set"}),
+        (("whole", "own", "of-set", "set", "one"), {OWN: "own", OF_SET: "set", EXTRA: "one"}),
+        (("of-set",), {EXTRA: "of-set"}),
+    ],
+)
+def test_listeners_of_a_set_take_the_gateways_options_too(
+    kind: str, aims: tuple[str, ...], expected: dict[str, str]
+) -> None:
+    """Section of a set, set, section of the Gateway, Gateway; sections are names of listeners, wherever they are from.
+
+    projects/gateway2/translator/utils: GetPrioritizedListenerPolicies, of the version that knows XListenerSet.
+    """
+    options = [
+        policy(
+            "gateway.solo.io/v1", kind, aim, AIMS[aim], f"options: {{perConnectionBufferLimitBytes: {number}}}", "infra"
+        )
+        for number, aim in enumerate(aims)
+    ]
+    listeners = listener_set("more", "infra", SET).replace("ListenerSet", "XListenerSet")
+    simulation = simulated(
+        gateway(of_class="gloo-gateway", more="allowedListeners: {namespaces: {from: All}}"),
+        listeners.replace("gateway.networking.k8s.io/v1", "gateway.networking.x-k8s.io/v1alpha1"),
+        *options,
+    )
+    found = {
+        str(path[-1]): sorted(key.name for key in group.effective.sources)
+        for group in simulation.groups
+        for path in group.contexts()
+    }
+    assert found == {listener: [aim] for listener, aim in expected.items()}

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from policylint.implementations.generic import Attachments, Implementation
+from policylint.implementations.generic import Attachments, Implementation, resolved_to
 from policylint.implementations.gloo.merging import FIRST_ONLY, merged, options
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, text
 from policylint.policy import verdict
 from policylint.policy.folding import Stack
-from policylint.policy.results import Effective, Group, Idle, PolicyState
+from policylint.policy.results import Effective, Group, Idle, PolicyState, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
+from policylint.topology.grants import Grants
 from policylint.topology.routes import extension_refs, rules
 
 _GROUP = "gateway.solo.io"
@@ -36,6 +37,14 @@ class Gloo(Implementation):
 
     def __init__(self) -> None:
         self._broken: dict[Node, ResourceKey] | None = None
+
+    def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
+        """Resolve a section of a Gateway to all listeners of that name, those of its ListenerSets included.
+
+        The name is compared with the listener's, wherever that is from (GetPrioritizedListenerPolicies in
+        translator/utils).
+        """
+        return tuple(_in_listener_sets(target, topology) for target in super().targets(policy, kind, topology, grants))
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return one group per stack over route rules or listeners."""
@@ -135,6 +144,19 @@ class Gloo(Implementation):
         if state.verdict == "Overridden":
             report = {"state": "Warning", "reason": _WARNED[kind]}
         return {"statuses": {text(self.settings.get("namespace"), _NAMESPACE): report}}
+
+
+def _in_listener_sets(target: Target, topology: Topology) -> Target:
+    """Return a target of a Gateway's section with the listeners of that name in ListenerSets of the Gateway."""
+    if target.key.kind != "Gateway" or not target.section or target.problem not in ("", "section-not-found"):
+        return target
+    nodes = tuple(
+        listener.node
+        for listener_set in topology.listener_sets
+        for listener in listener_set.listeners
+        if listener_set.parent == target.key and listener.name == target.section
+    )
+    return resolved_to(target, *target.nodes, *nodes) if nodes else target
 
 
 def _passed_over(state: PolicyState, broken: Mapping[Node, ResourceKey]) -> None:

@@ -98,7 +98,7 @@ def _first_come(settings: Iterable[_Setting]) -> Folding:
 
 
 def _node_rank(attachment: Attachment) -> tuple[bool, bool]:
-    return attachment.node.key.kind == "Gateway", not attachment.node.section
+    return attachment.target.key.kind == "Gateway", not attachment.target.section
 
 
 def _by_listener(attachments: Iterable[Attachment]) -> list[Attachment]:

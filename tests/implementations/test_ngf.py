@@ -313,3 +313,45 @@ def test_targets_that_take_no_policy(
     )
     assert verdict(simulation, "p")[0] == verdict_
     assert accepted(simulation, "p") == reported
+
+
+ON = "telemetry: {exporter: {endpoint: 'otel:4317'}}"
+OFF = "ipFamily: dual"
+
+
+@pytest.mark.parametrize(
+    ("target", "proxies", "verdict_", "reason", "acts"),
+    [
+        ("HTTPRoute/both", {"one": ON, "two": ON}, "Enforced", "Accepted", {"one", "two"}),
+        ("HTTPRoute/both", {"one": ON, "two": OFF}, "PartiallyEnforced", "NginxProxyConfigNotSet", {"one"}),
+        ("HTTPRoute/both", {"one": OFF, "two": OFF}, "Invalid", "NginxProxyConfigNotSet", set()),
+        ("HTTPRoute/both", {"one": ON, "two": ""}, "Enforced", "Accepted", {"one", "two"}),
+        ("HTTPRoute/both", {"one": "", "two": ""}, "Enforced", "Accepted", {"one", "two"}),
+        ("HTTPRoute/both", {"one": "", "two": OFF}, "PartiallyEnforced", "NginxProxyConfigNotSet", {"one"}),
+    ],
+)
+def test_each_gateway_with_a_proxy_is_asked(
+    tmp_path: Path, target: str, proxies: dict[str, str], verdict_: str, reason: str, acts: set[str]
+) -> None:
+    """attachPolicyToRoute, internal/controller/state/graph/policies.go: InvalidForGateways, one by one."""
+    parts = [gateway_class("nginx", CONTROLLER), service("web", "default", "[{port: 80}]")]
+    parts.append(route("both", "default", "[{name: one}, {name: two}]", more=WEB))
+    for name, spec in proxies.items():
+        reference = f"parametersRef: {{group: gateway.nginx.org, kind: NginxProxy, name: {name}}}"
+        more = f"infrastructure: {{{reference}}}" if spec else ""
+        parts.append(gateway(name, "default", HTTP, more, of_class="nginx"))
+        if spec:
+            parts.append(manifest("gateway.nginx.org/v1alpha2", "NginxProxy", name, "default", f"spec: {{{spec}}}"))
+    own = policy("ObservabilityPolicy", "p", target, "tracing: {strategy: parent}").replace("v1alpha1", "v1alpha2")
+    simulation = opened(tmp_path, *parts, own)
+    assert verdict(simulation, "p")[0] == verdict_
+    assert accepted(simulation, "p")["HTTPRoute default/both"][0] == reason
+    ways = {node.key.name for group in simulation.groups for path in group.contexts() for node in path}
+    assert ways & {"one", "two"} == acts
+
+
+def test_a_gateway_that_is_the_target_needs_a_proxy(tmp_path: Path) -> None:
+    """attachPolicyToGateway asks without one, too."""
+    own = policy("WAFPolicy", "p", "Gateway/gw", "policySource: {fileLocation: x}")
+    simulation = simulate(tmp_path, own)
+    assert accepted(simulation, "p")["Gateway default/gw"][0] == "NginxProxyConfigNotSet"

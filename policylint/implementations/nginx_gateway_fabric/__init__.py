@@ -9,21 +9,22 @@ from functools import cached_property
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, unresolved
-from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without
+from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without, lacking
 from policylint.implementations.nginx_gateway_fabric.references import broken
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps
 from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED, NOT_SET, Status, room
 from policylint.implementations.nginx_gateway_fabric.values import fault
-from policylint.model import GATEWAY_GROUP, PolicyKind, Resolution, Resource, ResourceKey, World
+from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
 from policylint.policy import verdict
 from policylint.policy.declared import Reading
+from policylint.policy.effective import Effects
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.results import Ancestor, Attachment, Declared, Effective, PolicyState, Refusal, Target
 from policylint.policy.strategies import by_node
 from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.units import leaves
 from policylint.topology import Condition, Topology, whole
-from policylint.topology.ancestry import ancestors
+from policylint.topology.ancestry import ancestors, gateways_above
 from policylint.topology.grants import Grants
 
 _ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})
@@ -84,6 +85,18 @@ class NginxGatewayFabric(Implementation):
             conditions += [TargetCondition(node, LIMIT_REACHED, (state.key,)) for node in nodes[room(state.policy) :]]
         return conditions
 
+    def effects(
+        self, kind: PolicyKind, kept: Attachments, topology: Topology, idle: frozenset[tuple[Node, Node]] = frozenset()
+    ) -> Effects:
+        """Return what computes the groups, without the Gateways on which what the kind needs is off (§1.5)."""
+        effects = super().effects(kind, kept, topology, idle)
+        targets = [node.key for node, attachments in kept.items() if attachments]
+        off = {
+            gateway for key in targets for gateway in lacking(gateways_above(topology, key), kind.kind, topology, key)
+        }
+        effects.unread |= {vertex for gateway in off for vertex in topology.vertices_of(whole(gateway))}
+        return effects
+
     def merge(self, stack: Stack) -> Effective:
         """Merge per directive, the lowest NGINX context that has it (§1.4); whole policies for the atomic kinds."""
         if stack.kind.merge.strategy.startswith("atomic") or stack.kind.merge.strategy == "none":
@@ -99,7 +112,9 @@ class NginxGatewayFabric(Implementation):
             usable = not state.invalid_code and not state.refused
             if usable and Status(state, topology).reaches_nothing():
                 state.verdict = "TargetNotFound"
-            elif state.verdict == "Overridden":
+            elif state.verdict == "Overridden" or (
+                state.verdict == "Enforced" and gateways_without(state, topology)[2]
+            ):
                 state.verdict = "PartiallyEnforced"
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:

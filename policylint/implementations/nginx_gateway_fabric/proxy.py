@@ -25,16 +25,43 @@ def gateways_without(
     if not feature:
         return "", (), ()
     gateways: dict[ResourceKey, None] = {}
+    off: dict[ResourceKey, None] = {}
     for target in state.targets:
         for node in target.nodes:
-            gateways.update(dict.fromkeys(gateways_above(topology, node.key)))
-    return feature, tuple(gateways), lacking(gateways, state.kind.kind, topology)
+            above = gateways_above(topology, node.key)
+            gateways.update(dict.fromkeys(above))
+            off.update(dict.fromkeys(lacking(above, state.kind.kind, topology, node.key)))
+    return feature, tuple(gateways), tuple(off)
 
 
-def lacking(gateways: Iterable[ResourceKey], kind: str, topology: Topology) -> tuple[ResourceKey, ...]:
-    """Return those of some Gateways on which what a kind needs certainly is off."""
+def lacking(
+    gateways: Iterable[ResourceKey], kind: str, topology: Topology, target: ResourceKey | None = None
+) -> tuple[ResourceKey, ...]:
+    """Return those of some Gateways on which what a kind needs certainly is off.
+
+    Of the Gateways above a route only those with an NginxProxy are asked (attachPolicyToRoute; a Gateway that is the
+    target is asked in any case, attachPolicyToGateway).
+    """
     feature = _NEEDS.get(kind, "")
-    return tuple(gateway for gateway in gateways if feature and _enabled(gateway, feature, topology) is False)
+    is_asked = target is None or target.kind == "Gateway"
+    return tuple(
+        gateway
+        for gateway in gateways
+        if feature
+        and _enabled(gateway, feature, topology) is False
+        and (is_asked or any(name for _, name in _references(gateway, topology)))
+    )
+
+
+def _references(gateway: ResourceKey, topology: Topology) -> list[tuple[str, str]]:
+    """Return namespace and name of the NginxProxy of a Gateway's class and of its own; empty names for none."""
+    state = topology.gateway(gateway)
+    if state is None or state.class_resolution.resource is None:
+        return []
+    own = mapping(mapping(state.gateway.spec.get("infrastructure")).get("parametersRef"))
+    of_class = mapping(state.class_resolution.resource.spec.get("parametersRef"))
+    references = ((of_class, text(of_class.get("namespace"))), (own, gateway.namespace))
+    return [(place, text(each.get("name"))) for each, place in references if text(each.get("group")) == _GROUP]
 
 
 def _enabled(gateway: ResourceKey, feature: str, topology: Topology) -> bool | None:
@@ -42,13 +69,9 @@ def _enabled(gateway: ResourceKey, feature: str, topology: Topology) -> bool | N
     state = topology.gateway(gateway)
     if state is None or state.class_resolution.resource is None:
         return None
-    own = mapping(mapping(state.gateway.spec.get("infrastructure")).get("parametersRef"))
-    of_class = mapping(state.class_resolution.resource.spec.get("parametersRef"))
     merged: dict[str, Any] = {}
-    for reference, namespace in ((of_class, text(of_class.get("namespace"))), (own, gateway.namespace)):
-        if text(reference.get("group")) != _GROUP:
-            continue
-        proxy = ResourceKey(_GROUP, "NginxProxy", namespace, text(reference.get("name")))
+    for namespace, name in _references(gateway, topology):
+        proxy = ResourceKey(_GROUP, "NginxProxy", namespace, name)
         resolution = topology.world.resolve_inner(proxy)
         if resolution.resource is not None:
             merged = _patched(merged, resolution.resource.spec)

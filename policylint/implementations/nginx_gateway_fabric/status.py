@@ -65,7 +65,7 @@ class Status:
         accepted = self._accepted() or _ACCEPTED
         if accepted is _ACCEPTED and self._unattachable(key):
             accepted = _INVALID_TARGET
-        elif accepted is _ACCEPTED and lacking(gateways, self.state.kind.kind, self.topology):
+        elif accepted is _ACCEPTED and lacking(gateways, self.state.kind.kind, self.topology, key):
             accepted = Condition("Accepted", "False", "NginxProxyConfigNotSet", "the NginxProxy lacks what it needs")
         conditions = [accepted]
         if "ResolvedRefs" in self.state.kind.conditions:

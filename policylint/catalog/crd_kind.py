@@ -61,7 +61,7 @@ def kind_of_crd(
         cross_namespace="grant" if shape.open or shape.in_reference("namespace") else "no",
         selects_across_namespaces=shape.in_reference("namespaces"),
         max_targets=shape.max_targets(),
-        conflict="same-target" if direct else base.conflict if base is not None else "none",
+        conflict=_conflict(direct, base, semantics),
         shadowed_by_section=direct,
         effective_at=base.effective_at if base is not None else "",
         synthetic_rule_names=base is not None and base.synthetic_rule_names,
@@ -94,6 +94,13 @@ def _class(
         return base.policy_class
     declared = {(target.group, target.kind) for target in targets if target.kind != "*"}
     return "Inherited" if len(declared or shape.targeted()) > 1 else "Direct"
+
+
+def _conflict(direct: bool, base: PolicyKind | None, semantics: str) -> str:
+    """Return who keeps a target: in the edition of 2023 a policy on a section keeps the object's off all of it."""
+    if direct:
+        return "section-first" if semantics == "gep-713-2023" else "same-target"
+    return base.conflict if base is not None else "none"
 
 
 def _merge(policy_class: PolicyClass, shape: SpecShape, base: PolicyKind | None, semantics: str) -> Merge:

@@ -31,6 +31,8 @@ _GRANULARITIES = {
 _CONFLICTS = {
     "none": "No policy is refused for another's sake.",
     "same-target": "Of two with the same target and section the older wins; the other is Conflicted.",
+    "section-first": "Of two with the same target and section the older wins; one on a section keeps those on the "
+    "whole object off it.",
     "same-target-strictly-older": "Of two with the same target and section the older wins and the other is Conflicted; "
     "made in the same second, both stand.",
     "overlapping-fields": "Of two with the same target that set the same field the older wins; the other is Conflicted "
@@ -54,6 +56,7 @@ _CONFLICTS_IN_SHORT = {
     "none": "-",
     "same-target": "older wins",
     "same-target-strictly-older": "older wins",
+    "section-first": "section, then older",
     "overlapping-fields": "by field",
     "same-level": "per level",
     "namespace-singleton": "oldest",

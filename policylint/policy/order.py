@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from policylint.model import Node, PolicyKind, Resource
+from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy.results import Attachment, Refusal
 
 _NEVER = "9999"
@@ -43,15 +43,26 @@ def claims(
     * none: all stay, in creation order; they merge.
     * same-target: the oldest keeps the node, the others are Conflicted (GEP-713 strategy None, Envoy Gateway,
       BackendTLSPolicy). Another section of the object is another target.
-    * same-target-strictly-older: as before, but a rival of the same second refuses nobody (Kuadrant DNS and TLS,
+    * section-first: as same-target, but whoever has a section keeps the policies on the whole object off it (GEP-713 of
+      2023, «Apply Policies to Sections of a Resource»).
+    * same-target-strictly-older: as same-target, but a rival of the same second refuses nobody (Kuadrant DNS and TLS,
       trap 21).
     """
     kept: dict[Node, list[Attachment]] = {}
     refused: list[Refusal] = []
+    sectioned: dict[ResourceKey, Attachment] = {}
+    if kind.conflict == "section-first":
+        for attachments in (attached[node] for node in sorted(attached) if node.section):
+            sectioned.update((attachment.node.key, attachment) for attachment in by_age(attachments)[:1])
     for node in sorted(attached):
         ordered = by_age(attached[node])
-        if kind.conflict not in ("same-target", "same-target-strictly-older"):
+        if kind.conflict not in ("same-target", "section-first", "same-target-strictly-older"):
             kept[node] = ordered
+            continue
+        holder = None if node.section else sectioned.get(node.key)
+        if holder is not None:
+            refused += (Refusal(each, holder.key, True) for each in ordered if each.key != holder.key)
+            kept[node] = [each for each in ordered if each.key == holder.key]
             continue
         staying: list[Attachment] = []
         for younger in ordered:
@@ -67,6 +78,6 @@ def claims(
 
 
 def _refuses(kind: PolicyKind, older: Attachment, younger: Attachment) -> bool:
-    if kind.conflict == "same-target":
+    if kind.conflict != "same-target-strictly-older":
         return True
     return older.policy.created < younger.policy.created if younger.policy.created else bool(older.policy.created)

@@ -130,7 +130,7 @@ def test_without_the_label_the_number_of_target_kinds_makes_the_class(
     ("label", "semantics", "expected"),
     [
         ("Direct", "gep-713", ("none", False, "same-target", True)),
-        ("Direct", "gep-713-2023", ("none", False, "same-target", True)),
+        ("Direct", "gep-713-2023", ("none", False, "section-first", True)),
         ("Inherited", "gep-713", ("atomic-defaults", False, "none", False)),
         ("Inherited", "gep-713-2023", ("field", True, "none", False)),
     ],

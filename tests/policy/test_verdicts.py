@@ -210,3 +210,18 @@ def test_of_lists_of_structs_every_item_is_compared(world: World, own: str, coun
     policies = color("a", "Gateway/g", "default: {rules: [{timeouts: {request: 5s}}]}")
     simulation = world(policies, semantics="gep-713-2023", topology=TOPOLOGY.replace(RULES, rules))
     assert verdicts(simulation)["a"][0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("semantics", "whole"),
+    [("gep-713", ("PartiallyEnforced", ["section"])), ("gep-713-2023", ("Conflicted", ["section"]))],
+)
+def test_in_2023_a_direct_policy_on_a_section_keeps_the_objects_off(
+    world: World, semantics: str, whole: tuple[str, list[str]]
+) -> None:
+    """«Apply Policies to Sections of a Resource»: the less specific policy does not attach to the target."""
+    policies = color("whole", "HTTPRoute/r", "color: red", OLD) + color(
+        "section", "HTTPRoute/r#first", "color: blue", NEW
+    )
+    simulation = world(policies + color("other", "Gateway/g", "color: green"), label="Direct", semantics=semantics)
+    assert verdicts(simulation) == {"other": ("Enforced", []), "section": ("Enforced", []), "whole": whole}

@@ -46,4 +46,9 @@ def main(context: click.Context, version: bool) -> int:
     return 0
 
 
-__all__ = ["main"]
+def kubectl_plugin() -> None:
+    """Run as `kubectl policylint`, which is how kubectl calls a program of the name `kubectl-policylint`."""
+    main(prog_name="kubectl policylint")
+
+
+__all__ = ["kubectl_plugin", "main"]

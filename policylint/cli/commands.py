@@ -34,6 +34,7 @@ COMMANDS = {
     "config": "The configuration in force, with origins.",
     "baseline": "Accept the findings of today.",
     "lsp": "The language server, for editors.",
+    "mcp": "The same answers for AI assistants (Model Context Protocol).",
     "completion": "The completion script for bash, zsh or fish.",
 }
 """Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""

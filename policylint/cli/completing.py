@@ -105,6 +105,7 @@ def _workspace(context: click.Context, *, every: bool = False) -> Workspace | No
 
     try:
         run = Run(**{field: context.params.get(field) for field in Run.fields()})
+        run.live = False  # no cluster is asked while somebody types
         present = tuple(path for path in run.paths or () if os.path.exists(path))  # noqa: PTH110
         return run.open(run.setup(paths=present, environments=() if every else run.env or ()))
     except (Exception, SystemExit):

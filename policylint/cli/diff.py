@@ -34,6 +34,7 @@ class DiffRun(ReportingRun):
     show: str | None
     links: str
     comment_key: str
+    has_files = True
 
 
 @click.command(
@@ -44,6 +45,7 @@ class DiffRun(ReportingRun):
   policylint diff HEAD~3                    three commits and what is not committed
   policylint diff --staged                  what is about to be committed
   policylint diff --rendered-before a --rendered-after b
+  policylint diff --live clusters/prod      what applying that would change in the cluster of kubectl
 """,
     exit_codes="""0 no new finding at or above --fail-on, 1 new findings (with --exit-code also any
 change in effect), 2 wrong usage or unknown revision, 3 not done whole.""",
@@ -101,6 +103,9 @@ def diff(run: DiffRun) -> int:
 
     form, files = run.formats(FORMATS[1:])
     compared = DiffOptions(run.staged, run.rendered_before, run.rendered_after, run.hook)
+    if run.live:
+        run.no_config |= not (run.paths or run.config)
+        compared = compared._replace(live=run.objects(run.setup()))
     request = resolve(run.options(), compared)
     setup = request.setup
     rules = chosen(setup)

@@ -148,6 +148,21 @@ what_is_read = together(
         type=FILE,
         help="A `kubectl get -o yaml` dump: creation times, and objects that are not in the files.",
     ),
+    option(
+        INPUT,
+        "--live",
+        is_flag=True,
+        help="Ask the cluster of your kubectl: without PATH it alone is read, with PATH it is the snapshot.",
+    ),
+    option(
+        INPUT,
+        "--kubectl",
+        metavar="PROGRAM",
+        default="kubectl",
+        envvar="POLICYLINT_KUBECTL",
+        help="The kubectl of --live. Default: $POLICYLINT_KUBECTL, else the one in PATH.",
+    ),
+    option(INPUT, "--context", metavar="NAME", default="", help="The context of --live. Default: the current one."),
     # Without effect since nothing is kept between runs; scripts still say them.
     option(INPUT, "--cache-dir", metavar="DIR", hidden=True, expose_value=False),
     option(INPUT, "--no-cache", is_flag=True, hidden=True, expose_value=False),

@@ -49,9 +49,14 @@ class Run:
     render: str | None
     semantics: str | None
     snapshot: str | None
+    live: bool
+    kubectl: str
+    context: str
     color: str
     verbose: bool
     timing: bool
+    has_files = False
+    """Whether --live without PATH means the files of the git root beside the cluster, not the cluster alone."""
 
     def __init__(self, **values: Any) -> None:
         vars(self).update(values)
@@ -84,7 +89,10 @@ class Run:
             "snapshot": self.snapshot,
             "progress": progress,
         }
-        return RunOptions(**{**values, **more})
+        values |= more
+        if self.live and not values["paths"] and not self.config and not self.has_files:
+            values["no_config"] = True  # the cluster alone, which has none
+        return RunOptions(**values)
 
     def setup(self, **more: Any) -> Setup:
         """Return the options of the run and the configuration that holds; arguments as of `options`."""
@@ -97,9 +105,36 @@ class Run:
         from policylint.session.open import open_at, open_tree
 
         with self._simulating(setup):
-            workspace = open_at(setup, revision) if listing is None else open_tree(setup, listing=listing)
+            if self.live:
+                workspace = self._open_live(setup, revision)
+            else:
+                workspace = open_at(setup, revision) if listing is None else open_tree(setup, listing=listing)
             self._opened.append(workspace)
             return workspace
+
+    def _open_live(self, setup: Setup, revision: str) -> Workspace:
+        """Read the cluster alone, or beside the paths that are named."""
+        from policylint.session.live import beside, cluster
+        from policylint.session.open import open_at, open_tree
+        from policylint.sources.kubectl import CLUSTER
+        from policylint.sources.text import Text
+
+        data = self.objects(setup)
+        if setup.options.paths:
+            return open_at(beside(setup, data), revision)
+        if revision:
+            raise click.UsageError("--at needs a PATH: a cluster has no revisions")
+        return open_tree(cluster(setup), source=Text(data, CLUSTER))
+
+    def objects(self, setup: Setup) -> bytes:
+        """Return what the cluster holds, as the user's kubectl prints it."""
+        from policylint.session.live import objects
+        from policylint.sources.kubectl import Kubectl
+
+        if self.snapshot:
+            raise click.UsageError("--live and --snapshot exclude each other")
+        with setup.options.progress("asking the cluster"):
+            return objects(setup, Kubectl(self.kubectl, self.context))
 
     def open_sides(self, request: DiffRequest) -> DiffSides:
         """Read and simulate both sides of a diff."""

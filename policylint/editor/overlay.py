@@ -1,4 +1,4 @@
-"""The work tree with the texts of an editor laid over it: what is open and unsaved counts as it stands there."""
+"""The work tree with the texts of an editor laid over it, where a file that is as it was is not read again."""
 
 # ruff: noqa: PTH116, PTH118
 
@@ -6,28 +6,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from policylint.sources.edited import EditedWorkTree
 from policylint.sources.selection import Exclude
-from policylint.sources.worktree import WorkTree
 
 
-class Overlay(WorkTree):
+class Overlay(EditedWorkTree):
     """The files below some paths, some of them with another content than on disk.
 
     A file that was never saved is in no directory yet, and is seen when it is.
     """
 
     def __init__(self, paths: Sequence[str], exclude: Exclude, texts: Mapping[str, bytes]) -> None:
-        """Take the contents by absolute path, links resolved."""
-        super().__init__(paths, exclude)
-        self._texts = texts
-        self._names = frozenset(path.rpartition(os.sep)[2] for path in texts)
+        """Take the contents by path as shown."""
+        super().__init__(paths, exclude, texts)
+        self._names = frozenset(path.rpartition("/")[2] for path in texts)
 
-    def content_id(self, place: Any) -> str | None:
-        """Return an id of what is at a place: of a file of the disk what changes whenever it is written.
+    def content_id(self, place: str) -> str | None:
+        """Return what changes whenever a file of the disk is written; None where an editor may have another text.
 
-        The facts of such a file are taken from an earlier reading, and it is not read again (load/shared_facts.py).
+        What is known of a file with such an id is taken from an earlier reading (load/shared_facts.py).
         """
         if place in self._streams or place.rpartition("/")[2] in self._names:
             return None
@@ -36,10 +34,3 @@ class Overlay(WorkTree):
         except OSError:
             return None
         return f"{state.st_dev}:{state.st_ino}:{state.st_size}:{state.st_mtime_ns}:{state.st_ctime_ns}"
-
-    def data(self, place: Any, shown: str) -> bytes:
-        if place.rpartition("/")[2] in self._names:
-            text = self._texts.get(os.path.realpath(os.path.join(self._here, place)))
-            if text is not None:
-                return text
-        return super().data(place, shown)

@@ -107,7 +107,7 @@ class EditorServer(LanguageServer):
         gc.disable()
         try:
             documents = list(self.workspace.text_documents.values())
-            texts = {os.path.realpath(document.path): document.source.encode() for document in documents}
+            texts = {self.file_of(document.uri): document.source.encode() for document in documents}
             return self._tree.read(texts, lambda: wanted != self._changes)
         finally:
             if self._state is None:

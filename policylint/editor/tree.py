@@ -44,7 +44,7 @@ class EditedTree:
         """Return the state of the tree with some texts laid over it.
 
         Args:
-            texts: by absolute path, links resolved.
+            texts: by path as shown.
             is_stale: asked between the stages, whether the result is still wanted.
 
         Raises:

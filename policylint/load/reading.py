@@ -16,7 +16,7 @@ _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJo
 _CORE = frozenset({"Namespace", "Service"}) | _WORKLOADS
 _CALLING = frozenset({"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService"})
 """Kinds that name Services for the API server to call, which network policies may keep from it."""
-_GROUPS = frozenset(
+GROUPS = frozenset(
     {
         "gateway.networking.k8s.io",
         "gateway.networking.x-k8s.io",
@@ -92,7 +92,7 @@ def load(
         rendered: whether anything will be rendered; else the values of HelmReleases, much of the bytes of real
             repositories, are not kept.
     """
-    groups = _GROUPS | known_groups
+    groups = GROUPS | known_groups
 
     def wanted(api_version: str, kind: str) -> bool:
         group, slash, _ = api_version.rpartition("/")

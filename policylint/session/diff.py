@@ -201,7 +201,14 @@ class DiffSides:
     def _opened(self, *, alternatives: bool = True) -> list[Workspace]:
         both: dict[str, Any] = {"shared_facts": SharedFacts(), "shared": Shared(), "alternatives": alternatives}
         both |= {"scope": self.scope, "all_environments": True, "paths": ()}
-        return [open_workspace_of(self.request.setup, source=source, **both) for source in self.sources]
+        setup, live = self.request.setup, self.request.options.live
+        if live is None:
+            return [open_workspace_of(setup, source=source, **both) for source in self.sources]
+        from policylint.session.live import beside, cluster, of_environment
+
+        before, after = self.sources
+        applied = open_workspace_of(beside(setup, live), source=after, **both)
+        return [of_environment(open_workspace_of(cluster(setup), source=before, **both), applied), applied]
 
     def scopes(self) -> dict[str, list[WorldScope]]:
         """Return what concerns the scope in each environment that has a part in it on one side, by name."""
@@ -293,9 +300,21 @@ def open_sides(request: DiffRequest) -> DiffSides:
         UsageError: a path that is not there.
     """
     with loading():  # two of everything, and all of it is needed until the end
+        if request.options.live is not None:
+            return _of_cluster(request, request.options.live)
         if request.repository is None:
             return _of_directories(request)
         return _of_revisions(request, request.repository)
+
+
+def _of_cluster(request: DiffRequest, live: bytes) -> DiffSides:
+    from policylint.sources.kubectl import CLUSTER
+    from policylint.sources.text import Text
+
+    for path in request.paths:
+        if not os.path.lexists(path):
+            raise UsageError(f"no such file or directory: {path!r}")
+    return DiffSides(request, (Text(live, CLUSTER), open_source(list(request.paths), exclude=request.setup.exclude)))
 
 
 def _of_directories(request: DiffRequest) -> DiffSides:

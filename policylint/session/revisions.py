@@ -23,12 +23,14 @@ class DiffOptions(NamedTuple):
         staged: compare with the index instead of the work tree.
         rendered_before, rendered_after: directories of rendered manifests instead of revisions.
         hook: compare what pre-commit names for a push; with `staged` what a commit changes, its first one included.
+        live: what the cluster holds, to be compared with what it would hold were the paths applied to it.
     """
 
     staged: bool = False
     rendered_before: str | None = None
     rendered_after: str | None = None
     hook: bool = False
+    live: bytes | None = None
 
 
 class DiffRequest(NamedTuple):
@@ -61,6 +63,8 @@ class DiffRequest(NamedTuple):
     @property
     def span(self) -> str:
         """Both sides in short: `1a2b3c4..5d6e7f8`."""
+        if self.options.live is not None:
+            return f"cluster..{' '.join(self.paths)}"
         if self.repository is None:
             return f"{self.options.rendered_before}..{self.options.rendered_after}"
         end = "index" if self.options.staged else ""
@@ -69,6 +73,8 @@ class DiffRequest(NamedTuple):
     @property
     def again(self) -> str:
         """The command that compares the same."""
+        if self.options.live is not None:
+            return " ".join(["policylint diff --live", *self.paths])
         if self.repository is None:
             before, after = self.options.rendered_before, self.options.rendered_after
             return f"policylint diff --rendered-before {before} --rendered-after {after}"
@@ -85,6 +91,10 @@ def resolve(options: RunOptions, diff_options: DiffOptions) -> DiffRequest:
             other.
         AbsentError: a partial clone lacks a configuration.
     """
+    if diff_options.live is not None:
+        if diff_options != DiffOptions(live=diff_options.live):
+            raise UsageError("--live compares the cluster with PATH: no --staged, --hook or --rendered-before")
+        return DiffRequest(setup := Setup.of(options), diff_options, paths=setup.paths)
     if diff_options.rendered_before or diff_options.rendered_after:
         return DiffRequest(Setup.of(options), diff_options)
     repository = Repository(options.start)

@@ -13,10 +13,14 @@ NAME: Final = "<text>"
 class Text:
     """A source of one file that lies on no disk, shown as NAME. What is not in it may exist elsewhere."""
 
-    def __init__(self, data: bytes) -> None:
-        """Take the bytes of a file: any number of documents, YAML or JSON, UTF-8 or with a byte order mark."""
+    def __init__(self, data: bytes, name: str = NAME) -> None:
+        """Take the bytes of a file: any number of documents, YAML or JSON, UTF-8 or with a byte order mark.
+
+        Args:
+            name: what the file is shown as.
+        """
         self._data = data
-        self._file = SourceFile(NAME, self, NAME)
+        self._file = SourceFile(name, self, name)
 
     @property
     def root(self) -> str | None:
@@ -45,7 +49,7 @@ class Text:
         """Do nothing: nothing is to be fetched."""
 
     def file(self, path: str) -> SourceFile:
-        if path != NAME:
+        if path != self._file.path:
             raise SourceError(NOT_FOUND, "no such file or directory", path)
         return self._file
 
@@ -62,7 +66,7 @@ class Text:
         return frozenset()
 
     def text(self, path: str) -> list[str]:
-        return lines_of(self._data) if path == NAME else []
+        return lines_of(self._data) if path == self._file.path else []
 
     def relative(self, place: Any, shown: str) -> str:  # noqa: ARG002 - as every FileReader
         return shown

@@ -12,6 +12,7 @@ import networkx
 PACKAGE = Path(__file__).parents[2] / "policylint"
 FLOORS = {
     "cli": 11,
+    "assistant": 10.5,
     "editor": 10.5,
     "session": 10,
     "report": 9,

@@ -1,0 +1,118 @@
+"""Sessions of an assistant with `policylint mcp`: which tools there are, what they answer, what they refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="mcp is not installed")
+
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+from policylint.assistant import commands
+from policylint.errors import UsageError
+from tests.diff.history import MAKE
+
+ROOT = Path(__file__).parents[2]
+SHOP = ROOT / "fixtures" / "envoy-gateway-shop"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    shutil.copytree(SHOP, tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+def session(directory: Path, talk: Callable[[ClientSession], Awaitable[None]]) -> None:
+    async def run() -> None:
+        arguments = ["-m", "policylint", "mcp", str(directory)]
+        parameters = StdioServerParameters(command=sys.executable, args=arguments, cwd=str(ROOT))
+        async with stdio_client(parameters) as (reader, writer), ClientSession(reader, writer) as client:
+            await client.initialize()
+            await talk(client)
+
+    asyncio.run(run())
+
+
+async def answer(client: ClientSession, tool: str, **arguments: Any) -> tuple[bool, str]:
+    """Whether it is an error, and the first text."""
+    result: Any = await client.call_tool(tool, arguments)
+    return bool(result.is_error), result.content[0].text
+
+
+def printed(shop: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "policylint", *arguments]
+    done = subprocess.run(command, cwd=shop, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT)})
+    return done.stdout
+
+
+def test_every_tool_only_reads_and_answers_as_the_command_does(shop: Path) -> None:
+    async def talk(client: ClientSession) -> None:
+        tools: Any = (await client.list_tools()).tools
+        assert sorted(tool.name for tool in tools) == ["diff", "explain", "lint", "reach", "trace"]
+        assert all(tool.annotations.read_only_hint and tool.annotations.open_world_hint is False for tool in tools)
+        assert all(tool.description for tool in tools)
+        route, url = "HTTPRoute/shop/checkout", "https://shop.example.com/checkout"
+        assert await answer(client, "lint") == (False, printed(shop, "lint", "-o", "json"))
+        assert await answer(client, "explain", resource=route, field="jwt") == (
+            False, printed(shop, "explain", route, "--field", "jwt", "-o", "json"),
+        )  # fmt: skip
+        assert await answer(client, "trace", method="GET", url=url, headers=["x-canary: 1"]) == (
+            False, printed(shop, "trace", "GET", url, "-H", "x-canary: 1", "-o", "json"),
+        )  # fmt: skip
+        assert await answer(client, "reach", without="authentication") == (
+            False, printed(shop, "reach", "--without", "authentication", "-o", "json"),
+        )  # fmt: skip
+
+    session(shop, talk)
+
+
+def test_a_change_is_compared(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    MAKE.git(tree, "init", "-q", "-b", "main")
+    for file in SHOP.rglob("*.yaml"):
+        (tree / file.name).write_text(file.read_text())
+    MAKE.git(tree, "add", "-A")
+    MAKE.git(tree, "commit", "-q", "-m", "first")
+    (tree / "checkout-cors.yaml").unlink()
+
+    async def talk(client: ClientSession) -> None:
+        failed, text = await answer(client, "diff", revisions="HEAD")
+        assert not failed
+        fixed = [finding["rule"] for finding in json.loads(text)["findings"] if finding["state"] == "fixed"]
+        assert fixed == ["GWP201"]
+
+    session(tree, talk)
+
+
+def test_what_cannot_be_answered_is_an_error_in_words(shop: Path) -> None:
+    async def talk(client: ClientSession) -> None:
+        for tool, arguments, words in (
+            ("explain", {"resource": "HTTPRoute/shop/chekout"}, "checkout"),
+            ("explain", {"resource": "--help"}, "is no name"),
+            ("lint", {"paths": ["../.."]}, "is not below"),
+            ("lint", {"paths": ["/etc"]}, "is not below"),
+            ("lint", {"rules": ["GWP999"]}, "GWP999"),
+            ("diff", {"revisions": "--output=json=x"}, "is no name"),
+        ):
+            failed, text = await answer(client, tool, **arguments)
+            assert failed and words in text, (tool, arguments, text)
+
+    session(shop, talk)
+    assert not list(shop.rglob("x"))
+
+
+def test_a_link_out_of_the_directory_is_not_below_it(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "out").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="is not below"):
+        commands.lint(str(tmp_path / "inside"), ["out"], [], unknown=False)

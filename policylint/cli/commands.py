@@ -36,6 +36,7 @@ COMMANDS = {
     "lsp": "The language server, for editors.",
     "mcp": "The same answers for AI assistants (Model Context Protocol).",
     "completion": "The completion script for bash, zsh or fish.",
+    "man": "The manual pages.",
 }
 """Name → line in the list of commands. `lint` is `policylint.cli.lint:lint`, and so on."""
 

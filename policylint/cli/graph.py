@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from policylint.cli.commands import INCOMPLETE, OK, say
-from policylint.cli.options import EXIT_CODES, Command, at, form_option, option, outputs
+from policylint.cli.options import EXIT_CODES, Command, at, form_option, option, outputs, watch
 from policylint.cli.reporting import output_files
 from policylint.cli.run import Run, reading, showing
 
@@ -67,6 +67,7 @@ _NOTHING = {
     help="policies: what is attached to what; network: the connections that network policies decide on.",
 )
 @reading
+@watch
 @at()
 @form_option(FORMATS, "Format on stdout. Default: mermaid, unless --output is given.", None)
 @outputs

@@ -51,6 +51,7 @@ class LintRun(ReportingRun):
     exit_codes="""0 nothing at or above --fail-on, 1 findings, 2 wrong usage, 3 not done whole.""",
 )
 @options.what_is_read
+@options.watch
 @options.strict
 @option(INPUT, "--hook", is_flag=True, help="For pre-commit: read the index; leave at once if nothing staged matters.")
 @options.select

@@ -177,6 +177,9 @@ def at(meaning: str = "As of this git revision, not the work tree.") -> Callable
     return option(INPUT, "--at", "revision", metavar="REV", default="", help=meaning)
 
 
+watch = option(INPUT, "--watch", is_flag=True, help="Do it again whenever a file changes, until interrupted.")
+
+
 # What is reported.
 
 select = option(

@@ -203,8 +203,18 @@ def gather(kind: type[Run]) -> Callable[[Decorated], Decorated]:
     def decorate(function: Decorated) -> Decorated:
         @wraps(function)
         def call(*arguments: Any, **values: Any) -> Any:
-            run = kind(**{name: values.pop(name) for name in kind.fields()})
-            return run.code(function(*arguments, run, **values))
+            is_repeated = values.pop("watch", False)
+            fields = {name: values.pop(name) for name in kind.fields()}
+
+            def once() -> int:
+                run = kind(**fields)
+                return run.code(function(*arguments, run, **values))
+
+            if not is_repeated:
+                return once()
+            from policylint.cli.watching import repeatedly
+
+            return repeatedly(once, {**fields, **values})
 
         return call  # type: ignore[return-value]
 

@@ -30,6 +30,7 @@ from policylint.editor.tree import EditedTree, StaleError
 from policylint.errors import UsageError
 from policylint.model import Finding, Location
 from policylint.model.home import home
+from policylint.report.kit.display import one_line
 from policylint.session.settings import RunOptions
 
 _PAUSE: Final = 0.03
@@ -128,7 +129,9 @@ class EditorServer(LanguageServer):
     def _complain(self, message: str) -> None:
         if message != self._complaint:
             self._complaint = message
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"policylint: {message}"))
+            self.window_show_message(
+                types.ShowMessageParams(types.MessageType.Error, f"policylint: {one_line(message)}")
+            )
 
     # Places
 
@@ -169,12 +172,12 @@ class EditorServer(LanguageServer):
         lines = [finding.message, *([finding.label] if finding.label else []), *finding.notes]
         page = f"{home()}/blob/v{__version__}/rules/{finding.rule}-{name_of(finding.rule)}.md"
         related = [
-            types.DiagnosticRelatedInformation(self.place(place.location), place.message or "here")
+            types.DiagnosticRelatedInformation(self.place(place.location), one_line(place.message) or "here")
             for place in finding.related
         ]
         return types.Diagnostic(
             self._positions.token(finding.location),
-            "\n".join(lines),
+            "\n".join(map(one_line, lines)),
             severity=_SEVERITIES[finding.severity],
             code=finding.rule,
             code_description=types.CodeDescription(page) if home() else None,
@@ -202,7 +205,7 @@ class EditorServer(LanguageServer):
                 if made:
                     actions.append(
                         types.CodeAction(
-                            fix.title[:1].upper() + fix.title[1:] + ("" if fix.safe else " (unsafe)"),
+                            one_line(fix.title[:1].upper() + fix.title[1:]) + ("" if fix.safe else " (unsafe)"),
                             kind=types.CodeActionKind.QuickFix,
                             diagnostics=[self._diagnostic(finding)],
                             is_preferred=fix.safe,
@@ -252,7 +255,7 @@ def _text(state: State, file: str) -> str:
 
 
 def _refusal(message: str) -> JsonRpcException:
-    return JsonRpcException(message, int(types.LSPErrorCodes.RequestFailed))
+    return JsonRpcException(one_line(message), int(types.LSPErrorCodes.RequestFailed))
 
 
 def _meet(one: types.Range, other: types.Range) -> bool:
@@ -350,7 +353,7 @@ def server(options: RunOptions) -> EditorServer:
             number = about["number"]
             return state.lens(objects[number].key) if number < len(objects) else ""
 
-        unresolved.command = types.Command(await editor.ask(answer) or "", "")
+        unresolved.command = types.Command(one_line(await editor.ask(answer) or ""), "")
         return unresolved
 
     @editor.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))

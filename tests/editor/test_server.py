@@ -245,3 +245,16 @@ def test_text_that_is_no_yaml_yet_is_a_finding_like_any_other(shop: Path) -> Non
         assert await editor.client.text_document_hover_async(types.HoverParams(**place)) is None
 
     edit(shop, session)
+
+
+def test_what_manifests_say_disturbs_no_editor(shop: Path) -> None:
+    odd = "chek\u202eout\u200b\x1b[31m"
+    (shop / HEADERS).write_text((shop / HEADERS).read_text().replace("chekout", f'"{odd}"').replace("\x1b", "\\e"))
+
+    async def session(editor: Editor) -> None:
+        await editor.until(lambda: "GWP101" in editor.rules(HEADERS))
+        for finding in editor.diagnostics[editor.uri(HEADERS)]:
+            said = [finding.message, *(place.message for place in finding.related_information or ())]
+            assert not [text for text in said if {"\u202e", "\u200b", "\x1b"} & set(text)]
+
+    edit(shop, session)

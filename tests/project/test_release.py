@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,19 @@ def test_hadolint_finds_nothing() -> None:
         pytest.skip("hadolint is not installed")
     done = subprocess.run([tool, str(ROOT / "Dockerfile")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_schemas_of_all_outputs_and_the_address(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    build = "from hatchling.build import build_wheel; import sys; build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
+    shipped = {f"policylint/_data/{file.relative_to(ROOT).as_posix()}" for file in (ROOT / "schemas").rglob("*.json")}
+    assert len(shipped) > 10 and shipped <= names
+    assert "policylint/_data/pyproject.toml" in names
+    needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
+    assert not [line for line in needed if re.search(r"pygls|mcp|watchfiles", line)], "only with an extra"

@@ -22,14 +22,13 @@ def _finding(simulation: Simulation, conflict: DemandConflict) -> Finding:
     names = simulation.hub.fleet.named(conflict.clusters)
     where = f" on {leading(names, 3)}" if names else ""
     confidence: Confidence = "certain" if names else "assumed"
-    demanded = str(conflict.second).partition(" ")[2]
     who = f"{first.key} contradicts itself"
     if first is not second:
         who = f"{second.key} and {first.key} disagree{where}"
     return Finding(
         RULE,
         "error" if conflict.enforced else "warning",
-        f"{who} about {demanded}: {conflict.words}",
+        f"{who} about {conflict.second.what}: {conflict.words}",
         second.location(*conflict.second.pointer, *conflict.pointer),
         resources=tuple(dict.fromkeys((second.key, first.key))),
         label="both enforce, and undo each other for ever" if conflict.enforced else "one of them is never compliant",

@@ -261,7 +261,8 @@ def _coverage_in_words(coverage: Coverage) -> Iterator[str]:
 
 def is_empty(coverage: Coverage) -> bool:
     """Tell whether there was nothing to check; say so if it was."""
-    if coverage.policies or coverage.network_policies or coverage.routes or coverage.gateways:
+    policies = coverage.policies or coverage.network_policies or coverage.cluster_policies
+    if policies or coverage.routes or coverage.gateways:
         return False
     from policylint.model.words import count
 

@@ -71,11 +71,16 @@ class DemandedObject(NamedTuple):
         """Its name, "" for any."""
         return text(mapping(self.body.get("metadata")).get("name"))
 
-    def __str__(self) -> str:
-        """Return `musthave NetworkPolicy shop/deny-all`."""
+    @property
+    def what(self) -> str:
+        """The object: `NetworkPolicy shop/deny-all`."""
         namespace = text(mapping(self.body.get("metadata")).get("namespace"))
         place = f"{namespace}/{self.name}" if namespace else self.name
-        return f"{self.compliance or '?'} {text(self.body.get('kind'), '?')} {place}".rstrip()
+        return f"{text(self.body.get('kind'), '?')} {place}".rstrip()
+
+    def __str__(self) -> str:
+        """Return `musthave NetworkPolicy shop/deny-all`."""
+        return f"{self.compliance or '?'} {self.what}"
 
 
 class PolicyDependency(NamedTuple):

@@ -32,7 +32,7 @@ class Coverage(NamedTuple):
         skipped: number of files that are no Kubernetes YAML, by what they are instead.
         not_rendered: sentences such as `3 HelmReleases not rendered`.
         resources, policies, routes, gateways: objects over all environments.
-        network_policies: those that are evaluated; they are not among `policies`.
+        network_policies, cluster_policies: those that are evaluated; they are not among `policies`.
         cut_off: whether rendering ended before it was done (`policylint.budget`).
         unevaluated: the objects that filters and annotations name and nobody judges: `2 KongPlugins by annotation`.
         unseen: the Gateways and ListenerSets, as `Kind namespace/name`, that routes name and that are not in the tree.
@@ -52,6 +52,7 @@ class Coverage(NamedTuple):
     unseen: tuple[str, ...] = ()
     unevaluated: tuple[str, ...] = ()
     network_policies: int = 0
+    cluster_policies: int = 0
     left_out: tuple[LeftOut, ...] = ()
 
     @property
@@ -76,6 +77,7 @@ class Coverage(NamedTuple):
             routes=self.routes + other.routes,
             gateways=self.gateways + other.gateways,
             network_policies=self.network_policies + other.network_policies,
+            cluster_policies=self.cluster_policies + other.cluster_policies,
             cut_off=self.cut_off or other.cut_off,
             unseen=tuple(sorted({*self.unseen, *other.unseen})),
             unevaluated=tuple(dict.fromkeys((*self.unevaluated, *other.unevaluated))),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.budget import Budget
 from policylint.catalog.kinds import Catalog, CatalogError, load_catalog
+from policylint.clusters.kinds import POLICY
 from policylint.config import PROGRAMS
 from policylint.documents import Document
 from policylint.errors import UsageError
@@ -528,6 +529,7 @@ def _coverage(source: Source, loaded: Loaded, simulations: Sequence[Simulation],
         routes=sum(len(simulation.topology.routes) for simulation in simulations),
         gateways=sum(len(simulation.topology.gateways) for simulation in simulations),
         network_policies=sum(len(simulation.world.of_kind(*kind)) for simulation in simulations for kind in EVALUATED),
+        cluster_policies=sum(len(simulation.world.of_kind(*POLICY)) for simulation in simulations),
         cut_off=cut_off or any(simulation.cut for simulation in simulations),
         unseen=tuple(sorted({str(key) for simulation in simulations for key in simulation.topology.unseen})),
         unevaluated=_unevaluated(simulations),

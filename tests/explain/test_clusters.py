@@ -52,8 +52,14 @@ def facts(folder: Path, about: str, *manifests: dict[str, Any]) -> list[str]:
         ),
         ("ManagedCluster/dev", ["inform: Policy policies/pod by PlacementBinding policies/all"]),
         ("Placement/policies/prod", ["selects: eu, us", "asks for: env=prod in the sets bound to policies"]),
-        ("PolicySet/policies/all", ["bound by: PlacementBinding policies/all"]),
-        ("PlacementBinding/policies/strict", ["selects: eu, us"]),
+        (
+            "PolicySet/policies/all",
+            ["bound by: PlacementBinding policies/all", "placed: dev, eu, us", "policies: pod, off"],
+        ),
+        (
+            "PlacementBinding/policies/strict",
+            ["selects: eu, us", "subjects: Policy policies/pod", "override: its policies enforce there"],
+        ),
     ],
 )
 def test_facts(about: str, said: list[str], tmp_path: Path) -> None:
@@ -71,6 +77,66 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     both = [cluster("eu"), cluster("us"), policy(), binding(), placement(predicates=[cel]), set_binding()]
     mixed = [*both, binding("sure", "sure"), placement("sure"), decision("sure", "us")]
     assert "inform: us; perhaps eu (cel-selector)" in facts(tmp_path, "Policy/policies/pod", *mixed)
+
+
+WAITS = [{"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "name": "base"}]
+
+
+def demanding(compliance: str, action: str = "inform", data: str = "{{hub .ManagedClusterName hub}}") -> Any:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "b"}}
+    entry = {"complianceType": compliance, "objectDefinition": body if not data else {**body, "data": {"a": data}}}
+    definition = {
+        "apiVersion": "policy.open-cluster-management.io/v1",
+        "kind": "ConfigurationPolicy",
+        "metadata": {"name": "one"},
+        "spec": {"remediationAction": action, "object-templates": [entry]},
+    }
+    return [{"objectDefinition": definition}]
+
+
+def test_who_decides_on_the_action(tmp_path: Path) -> None:
+    templates = {"policy-templates": demanding("musthave", "enforce")}
+    parts = [cluster("eu"), set_binding(), placement(), binding(bindingOverrides={"remediationAction": "enforce"})]
+    found = facts(tmp_path, "Policy/policies/pod", *parts, policy(**templates))
+    assert "override: inform -> enforce by PlacementBinding policies/bind" in found
+    assert not any(line.startswith("template: one") for line in found), "the override enforces what it says"
+    assert "demands: musthave ConfigMap b/a" in found
+    assert "templates: the hub fills in {{hub … hub}}, which is not evaluated" in found
+    plain = [*parts[:3], binding()]
+    informing = facts(tmp_path, "Policy/policies/pod", *plain, policy(**templates))
+    assert "template: one: its enforce does not count, the Policy says inform" in informing
+    each = facts(tmp_path, "Policy/policies/pod", *plain, policy(remediationAction=None, **templates))
+    assert "template: one: enforce" in each
+    only = {"policy-templates": demanding("musthave", "InformOnly")}
+    kept = facts(tmp_path, "Policy/policies/pod", *plain, policy(remediationAction="enforce", **only))
+    assert "template: one: InformOnly, whatever the Policy says" in kept
+
+
+def test_what_a_policy_waits_for(tmp_path: Path) -> None:
+    parts = [*HUB[:4], placement(), placement("dev", predicates=labelled(env="dev"))]
+    own = [policy(dependencies=WAITS), binding()]
+    assert "waits for: Policy policies/base: it is not there" in facts(tmp_path, "Policy/policies/pod", *parts, *own)
+    other = [policy("base"), binding("other", "dev", "Policy/base")]
+    found = facts(tmp_path, "Policy/policies/pod", *parts, *own, *other)
+    assert "waits for: Policy policies/base: not placed on eu, us" in found
+    assert "waited for by: Policy policies/pod" in facts(tmp_path, "Policy/policies/base", *parts, *own, *other)
+    idle = facts(tmp_path, "Policy/policies/pod", *parts, *own, policy("base", disabled=True))
+    assert "waits for: Policy policies/base: placed nowhere" in idle
+
+
+def test_exclusions_and_conflicts_of_a_cluster(tmp_path: Path) -> None:
+    excluding = policy_set("pod", exclusions=[{"policyName": "pod", "clusterNames": ["eu"]}])
+    parts = [*HUB[:4], placement(), excluding, binding("all", "place", "PolicySet/all")]
+    assert "excluded: Policy policies/pod by PolicySet policies/all" in facts(
+        tmp_path, "ManagedCluster/eu", *parts, policy()
+    )
+    assert "excluded: from eu by PolicySet policies/all" in facts(tmp_path, "Policy/policies/pod", *parts, policy())
+    assert "excludes: pod from eu" in facts(tmp_path, "PolicySet/policies/all", *parts, policy())
+    demands = [policy("a", **{"policy-templates": demanding("musthave", data="")})]
+    demands.append(policy("b", **{"policy-templates": demanding("mustnothave", data="")}))
+    both = [cluster("eu"), set_binding(), placement(), binding("bind", "place", "Policy/a", "Policy/b")]
+    conflict = "conflict: Policy policies/a and Policy policies/b on ConfigMap b/a"
+    assert any(line.startswith(conflict) for line in facts(tmp_path, "ManagedCluster/eu", *both, *demands))
 
 
 def test_a_cluster_without_policies(tmp_path: Path) -> None:

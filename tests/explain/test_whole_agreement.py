@@ -40,7 +40,7 @@ BACKENDS = "merged"
 EXAMPLES = ("GWP201", "GWP202", "GWP204", "GWP206")
 _BAD = re.compile(r"^```yaml bad\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _ROOM = 240
-NO_POLICIES = {"history", "network-shop", "ocm-fleet", "silent-failures"}
+NO_POLICIES = {"history", "network-shop", "ocm-fleet", "ocm-generator", "silent-failures"}
 """Worlds in which no policy has an effect."""
 
 Row = tuple[str, str, str, str, str, str]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.model import SEVERITIES, Finding, Location, Severity
-from policylint.model.words import count, count_with_unseen
+from policylint.model.words import count, count_with_unseen, series
 from policylint.namedtuple import NamedTuple
 from policylint.report.kit.token import token_end
 
@@ -164,10 +164,12 @@ class Report(NamedTuple):
     @property
     def looked_at(self) -> str:
         """`14 policies on 23 routes, 2 gateways and 1 elsewhere`."""
-        policies = count(self.coverage.policies, "policy", "policies")
-        if self.coverage.network_policies:
-            number = count(self.coverage.network_policies, "network policy", "network policies")
-            policies = f"{policies} and {number}" if self.coverage.policies else number
+        kinds = (
+            (self.coverage.policies, "policy", "policies"),
+            (self.coverage.network_policies, "network policy", "network policies"),
+            (self.coverage.cluster_policies, "policy for clusters", "policies for clusters"),
+        )
+        policies = series(count(*kind) for kind in kinds if kind[0]) or "0 policies"
         gateways = count_with_unseen(self.coverage.gateways, "gateway", len(self.coverage.unseen))
         return f"{policies} on {count(self.coverage.routes, 'route')}, {gateways}"
 

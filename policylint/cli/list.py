@@ -1,4 +1,4 @@
-"""`policylint list WHAT`: tables of policies, routes, Gateways, backends, connections, as a cluster has them."""
+"""`policylint list WHAT`: tables of policies, routes, Gateways, backends, connections, placements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-TABLES = ("policies", "routes", "gateways", "listeners", "backends", "connections")
+TABLES = ("policies", "routes", "gateways", "listeners", "backends", "connections", "placements")
 SHOWN = "What is shown"
 
 
@@ -39,7 +39,8 @@ SHOWN = "What is shown"
 @showing
 def list_(run: Run, what: str, namespace: str, kind: str, selector: str, revision: str, form: str) -> int:
     """List policies with their targets, verdicts and reach; routes, Gateways, listeners, backends with their policies;
-    the connections that network policies leave open (-n: to or from a namespace).
+    the connections that network policies leave open (-n: to or from a namespace); the placements of policies for
+    clusters.
 
     PATH is a directory, a file, or `-` for rendered YAML on stdin. Default: the git root.
     """

@@ -36,7 +36,7 @@ SHARED = ROOT.parent / "shared"
 FIXTURES = ROOT / "fixtures"
 SHOP = FIXTURES / "envoy-gateway-shop"
 PARABLE = FIXTURES / "baker-parable"
-TABLES = ("policies", "routes", "gateways", "listeners", "backends")
+TABLES = ("policies", "routes", "gateways", "listeners", "backends", "placements")
 SCHEMAS = {file.stem: json.loads(file.read_text()) for file in sorted((ROOT / "schemas" / "output").glob("*.json"))}
 KIND_ENTRY = json.loads((ROOT / "schemas" / "policy-kind.json").read_text())
 REGISTRY: Registry[Any] = Registry().with_resources(
@@ -69,7 +69,9 @@ def documents(world: Path) -> Iterator[tuple[str, Any]]:
         rows = written("list", table, place, "-o", "json", incomplete=True)
         yield "list-v1", rows
         for row in rows[table][:1]:
-            object_name = row[{"policies": "policy"}.get(table, table[:-1])].replace(" ", "/", 1)
+            object_name = row[{"policies": "policy", "placements": "policy"}.get(table, table[:-1])].replace(
+                " ", "/", 1
+            )
             if table != "listeners":
                 yield "explain-v1", written("explain", object_name, place, "-o", "json", incomplete=True)
 

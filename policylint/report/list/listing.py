@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from policylint.clusters.kinds import has_policies as has_cluster_policies
 from policylint.explain.reach import affected_nodes, reach
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, selectors
 from policylint.namedtuple import NamedTuple
@@ -95,7 +96,9 @@ def write(form: str, table: str, rows: Sequence[Entry], paint: Paint) -> Iterato
     yield from (f"{line}\n" for line in (paint("faint", head), *lines))
 
 
-_WIDE = frozenset({"by", "sets", "location", "acting", "addresses", "kinds", "ports", "used by", "listeners"})
+_WIDE = frozenset(
+    {"by", "by way of", "sets", "location", "acting", "addresses", "kinds", "ports", "used by", "listeners"}
+)
 """Columns that only `-o wide` and JSON have."""
 
 
@@ -259,6 +262,27 @@ def _connections(context: _Context) -> Iterable[Entry]:
             yield row
 
 
+def _placements(context: _Context) -> Iterable[Entry]:
+    """Yield where policies for clusters are placed, one row per policy and action."""
+    world = context.simulation.world
+    if not has_cluster_policies(world):
+        return
+    hub = context.simulation.hub
+    for key, rows in hub.policies.items():
+        if context.request.fits(world.resources[key]):
+            for row in rows:
+                yield {
+                    "policy": context.names.key(key),
+                    "action": row.action or None,
+                    "clusters": hub.fleet.named(row.clusters),
+                    "perhaps": hub.fleet.named(row.possible),
+                    "reason": row.reason,
+                    "asks for": row.words,
+                    "by way of": context.names.keys(row.via),
+                    "location": place(world.resources[key].name_location),
+                }
+
+
 _TELLING = ("Accepted", "ResolvedRefs")
 _TABLES: dict[str, Callable[[_Context], Iterable[Entry]]] = {
     "policies": _policies,
@@ -267,5 +291,6 @@ _TABLES: dict[str, Callable[[_Context], Iterable[Entry]]] = {
     "listeners": _listeners,
     "backends": _backends,
     "connections": _connections,
+    "placements": _placements,
 }
 TABLES = tuple(_TABLES)

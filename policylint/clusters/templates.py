@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.clusters.kinds import POLICY_GROUP, SUBJECTS
+from policylint.clusters.kinds import POLICY, POLICY_GROUP, SUBJECTS
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
@@ -122,7 +122,10 @@ def _selected(selector: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def dependencies(policy: Resource) -> Iterator[PolicyDependency]:
-    """Yield the Policies and PolicySets that a Policy or one of its templates waits for; others are on the clusters."""
+    """Yield the Policies and PolicySets that a Policy or one of its templates waits for; others are on the clusters.
+
+    Source: governance-policy-propagator controllers/propagator/replication.go.
+    """
     holders: list[tuple[Any, Pointer]] = [(policy.spec.get("dependencies"), ("spec", "dependencies"))]
     for number, template in enumerate(map(mapping, sequence(policy.spec.get("policy-templates")))):
         listed = template.get("extraDependencies")
@@ -131,8 +134,10 @@ def dependencies(policy: Resource) -> Iterator[PolicyDependency]:
         for number, dependency in enumerate(map(mapping, sequence(listed))):
             kind = (text(dependency.get("apiVersion")).rpartition("/")[0], text(dependency.get("kind")))
             if kind in SUBJECTS:
-                namespace = text(dependency.get("namespace")) or policy.key.namespace
-                key = ResourceKey(*kind, namespace, text(dependency.get("name")))
+                namespace, name = text(dependency.get("namespace")), text(dependency.get("name"))
+                if kind == POLICY and name.count(".") == 1:  # as the hub calls its copies
+                    namespace, _, name = name.partition(".")
+                key = ResourceKey(*kind, namespace or policy.key.namespace, name)
                 yield PolicyDependency(key, (*pointer, number, "name"))
 
 

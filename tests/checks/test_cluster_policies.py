@@ -207,6 +207,8 @@ def test_many_demands_for_one_object_are_bounded(tmp_path: Path) -> None:
         ({"dependencies": [{**WAITS[0], "kind": "ConfigurationPolicy"}]}, None, []),
         ({"dependencies": [{**WAITS[0], "kind": "PolicySet"}]}, None, ["GWP710"]),
         ({"dependencies": WAITS}, "place", []),
+        ({"dependencies": [{**WAITS[0], "name": "policies.base"}]}, "place", []),
+        ({"dependencies": [{**WAITS[0], "namespace": "other"}]}, "place", ["GWP710"]),
         ({"dependencies": WAITS}, "dev", ["GWP711"]),
         ({"dependencies": WAITS}, "cel", []),
     ],

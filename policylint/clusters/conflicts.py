@@ -27,6 +27,8 @@ from policylint.namedtuple import NamedTuple
 
 _MOST = 60
 """Demands for one object that are compared with each other; beyond, the others are left out."""
+_LONGEST = 40
+"""Characters of a value that is shown."""
 _PATTERN = frozenset("*?[")
 
 
@@ -144,7 +146,7 @@ def _differences(
             if isinstance(a, Mapping) and isinstance(b, Mapping):
                 pending.append((a, b, place))
             elif _is_scalar(a) and _is_scalar(b) and a != b and str(a) != str(b):
-                yield place, f"{dotted(place)} is {a} in the one and {b} in the other"
+                yield place, _differ(dotted(place), a, b, secret=one.get("kind") == "Secret")
         if pointer and pointer[0] not in ("metadata", "status"):
             for mine, theirs, compliance in ((left, right, of_one), (right, left, of_other)):
                 added = next((name for name in theirs if name not in mine), None)
@@ -154,6 +156,13 @@ def _differences(
                         place if added in right else pointer,
                         f"{dotted(place)} is one more than the other allows",
                     )
+
+
+def _differ(place: str, one: Any, other: Any, *, secret: bool) -> str:
+    """Return how two values differ; those of Secrets and long ones are not shown."""
+    if secret or any(len(text) > _LONGEST or "\n" in text for text in (str(one), str(other))):
+        return f"{place} has one value in the one and another in the other"
+    return f"{place} is {one} in the one and {other} in the other"
 
 
 def _is_scalar(value: Any) -> bool:

@@ -171,6 +171,17 @@ def test_conflicting_demands(first: dict[str, Any], second: dict[str, Any], seve
     assert [row[1] for row in rows if row[0] == "GWP713"] == [severity] * bool(severity)
 
 
+def test_values_of_secrets_are_not_shown(tmp_path: Path) -> None:
+    def secret(value: str) -> dict[str, Any]:
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringData": {"user": value}}
+        return wrapping(("musthave", body))
+
+    parts = [*HERE, policy("a", **secret("alice")), policy("b", **secret("bob")), BOTH, placement()]
+    (row,) = found(tmp_path, *parts)
+    assert "stringData.user has one value in the one" in row[3]
+    assert "alice" not in row[3] and "bob" not in row[3]
+
+
 def test_demands_conflict_only_where_both_are_placed(tmp_path: Path) -> None:
     demands = [
         policy("a", **wrapping(("musthave", quota()))),
@@ -289,6 +300,15 @@ def test_delimiters_by_the_thousand_cost_their_number() -> None:
         start = process_time()
         unbalanced(text)
         assert process_time() - start < 2
+
+
+def test_a_placement_rule_is_superseded(tmp_path: Path) -> None:
+    rule = {"apiVersion": "apps.open-cluster-management.io/v1", "kind": "PlacementRule", "spec": {}}
+    file = tmp_path / "hub.yaml"
+    file.write_text(yaml.safe_dump({**rule, "metadata": {"name": "old", "namespace": "policies"}}), encoding="utf-8")
+    (finding,) = open_workspace([str(file)]).findings({"GWP502"})
+    assert (finding.severity, finding.label) == ("note", "use cluster.open-cluster-management.io/v1beta1, Placement")
+    assert finding.fixes == (), "its fields are others"
 
 
 def test_a_dump_of_the_hub_holds_its_copies(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""Versions of Gateway API's own kinds that are superseded: what to write instead, and which release removed them.
+"""Kinds and versions that are superseded: what to write instead, and which release removed them.
 
-Taken from its CRDs (`deprecated: true`, or a newer version is stored) and from the release notes of kinds that left it.
-v1beta1 of ReferenceGrant is still the stored one, so it is not listed. TCPRoute and UDPRoute have a v1 only since a
-late release, so that v1alpha2 of them is a note.
+Those of Gateway API are taken from its CRDs (`deprecated: true`, or a newer version is stored) and from the release
+notes of kinds that left it. v1beta1 of ReferenceGrant is still the stored one, so it is not listed. TCPRoute and
+UDPRoute have a v1 only since a late release, so that v1alpha2 of them is a note; so is a PlacementRule of Open Cluster
+Management, which still works.
 """
 
 from __future__ import annotations
@@ -42,4 +43,7 @@ SUPERSEDED: dict[tuple[str, str], dict[str, Superseded]] = {
     },
     (X_GROUP, "XListenerSet"): {"v1alpha1": Superseded(_V1, kind="ListenerSet")},
     (X_GROUP, "ListenerSet"): {"v1alpha1": Superseded(_V1)},
+    ("apps.open-cluster-management.io", "PlacementRule"): {
+        "v1": Superseded("cluster.open-cluster-management.io/v1beta1", kind="Placement", severity="note")
+    },
 }

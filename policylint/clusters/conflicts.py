@@ -6,8 +6,7 @@ Only what is literal counts. A list that is demanded must be part of the one tha
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.clusters.state import Hub
@@ -61,7 +60,10 @@ class _Placed(NamedTuple):
 
 
 def conflicts(hub: Hub) -> Iterator[DemandConflict]:
-    """Yield what policies on one cluster disagree about."""
+    """Yield what policies on one cluster disagree about: of each demand, one that it contradicts on each cluster.
+
+    One that is enforced goes first.
+    """
     placed = {policy: place for policy in hub.policies if (place := _placed(hub, policy)) is not None}
     demands: dict[tuple[str, str, str], list[DemandedObject]] = defaultdict(list)
     for policy in placed:
@@ -70,19 +72,40 @@ def conflicts(hub: Hub) -> Iterator[DemandConflict]:
             if all(head) and not any(map(is_symbolic, head)) and demanded.compliance:
                 demands[head].append(demanded)
     for alike in demands.values():
-        for first, second in combinations(alike[:_MOST], 2):
-            if not _share_a_place(first, second):
-                continue
-            one, other = placed[first.template.policy.key], placed[second.template.policy.key]
-            clusters = one.everywhere & other.everywhere
-            unseen = one.unseen & other.unseen
-            found = _disagreement(first, second) if clusters or unseen else None
-            if found is not None:
-                enforced = one.enforced & other.enforced & clusters != 0
-                if not clusters:
-                    enforced = one.enforced_unseen and other.enforced_unseen
-                enforced = enforced and INFORM_ONLY not in (first.template.action, second.template.action)
-                yield DemandConflict(first, second, clusters, enforced, *found)
+        for number, second in enumerate(alike[:_MOST]):
+            told = 0
+            for conflict in sorted(_contradicted(second, alike[:number], placed), key=lambda found: not found.enforced):
+                if conflict.clusters & ~told or not told:
+                    told |= conflict.clusters
+                    yield conflict
+                    if not conflict.clusters:
+                        break
+
+
+def _contradicted(
+    second: DemandedObject, earlier: Iterable[DemandedObject], placed: Mapping[ResourceKey, _Placed]
+) -> Iterator[DemandConflict]:
+    """Yield what a demand contradicts among those for an object of the same name."""
+    for first in earlier:
+        conflict = _conflict(first, second, placed) if _share_a_place(first, second) else None
+        if conflict is not None:
+            yield conflict
+
+
+def _conflict(
+    first: DemandedObject, second: DemandedObject, placed: Mapping[ResourceKey, _Placed]
+) -> DemandConflict | None:
+    """Return how two demands for one object in one namespace exclude each other on a cluster, if they do."""
+    one, other = placed[first.template.policy.key], placed[second.template.policy.key]
+    clusters = one.everywhere & other.everywhere
+    found = _disagreement(first, second) if clusters or one.unseen & other.unseen else None
+    if found is None:
+        return None
+    enforced = one.enforced & other.enforced & clusters != 0
+    if not clusters:
+        enforced = one.enforced_unseen and other.enforced_unseen
+    enforced = enforced and INFORM_ONLY not in (first.template.action, second.template.action)
+    return DemandConflict(first, second, clusters, enforced, *found)
 
 
 def _placed(hub: Hub, policy: ResourceKey) -> _Placed | None:

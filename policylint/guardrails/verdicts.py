@@ -122,7 +122,7 @@ class _Requests:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._tracer = Tracer(simulation)
+        self._tracer = Tracer(simulation, nearest=False)
         self._doors = doors(self._tracer)
 
     def _entries(self, hosts: Iterable[str]) -> Iterator[EntryPoint]:

@@ -68,7 +68,7 @@ class Stated(NamedTuple):
 
 def all_ways(simulation: Simulation, gateways: Iterable[ResourceKey] | None = None) -> Iterator[WayIn]:
     """Yield the ways through some Gateways of an environment, or through all; see `ways_in`."""
-    tracer = Tracer(simulation)
+    tracer = Tracer(simulation, nearest=False)
     for entry in entries(tracer, gateways):
         yield from ways_in(tracer, entry)
 

@@ -42,9 +42,14 @@ _REGEX_LAST = frozenset({"istio"})
 
 
 class Tracer:
-    """Traces requests through one environment; what many requests need is indexed once."""
+    """Traces requests through one environment; what many requests need is indexed once.
 
-    def __init__(self, simulation: Simulation) -> None:
+    Args:
+        nearest: whether near misses are looked for where nothing matches: all routes are looked at for each.
+    """
+
+    def __init__(self, simulation: Simulation, *, nearest: bool = True) -> None:
+        self._nearest = nearest
         self.simulation = simulation
         self.topology = simulation.topology
         self.tls = BackendTls(simulation)
@@ -226,6 +231,8 @@ class Tracer:
         refused = chosen.status is None
         grpc = "Unimplemented" if request.grpc and chosen.status == 404 else ""
         outcome = Outcome(status=chosen.status, refused=refused, reason=chosen.reason, grpc_status=grpc)
+        if not self._nearest:
+            return start._replace(outcome=outcome)
         nearest = nearest_listeners(chosen.on_port or listeners, request)
         if not nearest and chosen.listener is None:
             nearest = nearest_rules(self._unattached(start), (), request)
@@ -258,6 +265,8 @@ class Tracer:
         if not fitting:
             reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"
             status = Outcome(status=404, reason=reason, grpc_status="Unimplemented" if request.grpc else "")
+            if not self._nearest:
+                return start._replace(outcome=status)
             nearest = nearest_rules(self._unattached(start), filter(can_match, evaluated), request)
             if not nearest and not evaluated:
                 of_kind = self.attached(listener, "GRPCRoute" if grpc else "HTTPRoute")

@@ -101,7 +101,7 @@ def request_changes(
     """
     if not changed:
         return RequestChanges(same=whole and bool(sides.after.topology.routes))
-    tracers = Tracer(sides.before), Tracer(sides.after)
+    tracers = Tracer(sides.before, nearest=False), Tracer(sides.after, nearest=False)
     comparison = _Comparison(sides, tracers, changed)
     for entry in touched_entries(sides, tracers, contexts, changed):
         comparison.add(entry)

@@ -29,7 +29,6 @@ class WayIn(NamedTuple):
     """A region of requests and its outcome.
 
     Args:
-        requests: the region in words, without the host.
         boxes: the region, over `dimensions`.
         trace: of one request of the region.
         certificate: whether the listener demands a client certificate, which the request that is traced has.
@@ -38,12 +37,16 @@ class WayIn(NamedTuple):
     """
 
     entry: EntryPoint
-    requests: str
     boxes: tuple[Box, ...]
     dimensions: tuple[Dimension, ...]
     trace: Trace
     certificate: bool = False
     undecided: tuple[str, ...] = ()
+
+    @property
+    def requests(self) -> str:
+        """The region in words, without the host."""
+        return in_words(self.dimensions, self.boxes) if self.dimensions else ""
 
 
 class Stated(NamedTuple):
@@ -109,10 +112,12 @@ def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> It
             continue
         undecided = tuple(sorted({pattern for dimension in dimensions for pattern in dimension.undecided}))
         gained, left = found
-        for own in (*_of_rules(candidates, gained), left):
+        doubtful = [candidate for candidate in candidates if candidate.doubtful]
+        for own, winner in (*_of_rules(candidates, gained), (left, None)):
             if own:
-                way = _whole(tracer, entry, dimensions, tuple(merged(own)), own[0])
-                yield way._replace(requests=in_words(dimensions, way.boxes), undecided=undecided)
+                among = None if winner is None else [*doubtful, winner]
+                way = _whole(tracer, entry, dimensions, tuple(merged(own)), own[0], among)
+                yield way._replace(undecided=undecided)
 
 
 def in_words(dimensions: Sequence[Dimension], boxes: Sequence[Box]) -> str:
@@ -139,16 +144,25 @@ def end_in_words(trace: Trace) -> str:
 
 
 def _whole(
-    tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...], boxes: tuple[Box, ...], first: Box = ()
+    tracer: Tracer,
+    entry: EntryPoint,
+    dimensions: tuple[Dimension, ...],
+    boxes: tuple[Box, ...],
+    first: Box = (),
+    among: Sequence[RuleCandidate] | None = None,
 ) -> WayIn:
-    """Return a way that some boxes take, with the trace of a request of the first one."""
+    """Return a way that some boxes take, with the trace of a request of one of them.
+
+    Args:
+        among: the matches that may take this request, None for any.
+    """
     witness = request_in(entry, dimensions if first else (), first, grpc=is_grpc(dimensions))
     if not tracer.knows(entry.gateway):
         absent = Outcome(refused=True, reason=f"there is no {entry.gateway}")
-        return WayIn(entry, "", boxes, dimensions, Trace(witness, absent))
+        return WayIn(entry, boxes, dimensions, Trace(witness, absent))
     certificate = tracer.demands_certificate(witness)
-    trace = tracer.trace(witness._replace(client_certificate="client" if certificate else ""))
-    return WayIn(entry, "", boxes, dimensions, trace, certificate)
+    trace = tracer.trace(witness._replace(client_certificate="client" if certificate else ""), among)
+    return WayIn(entry, boxes, dimensions, trace, certificate)
 
 
 def is_grpc(dimensions: Sequence[Dimension]) -> bool:
@@ -156,11 +170,14 @@ def is_grpc(dimensions: Sequence[Dimension]) -> bool:
     return bool(dimensions) and dimensions[0].name == "service"
 
 
-def _of_rules(candidates: Sequence[RuleCandidate], gained: Sequence[list[Box]]) -> Iterable[list[Box]]:
-    """Return what each rule gets by all of its matches."""
-    by_rule: dict[object, list[Box]] = {}
+def _of_rules(
+    candidates: Sequence[RuleCandidate], gained: Sequence[list[Box]]
+) -> Iterable[tuple[list[Box], RuleCandidate]]:
+    """Return what each rule gets by all of its matches, with the match that takes the first of it."""
+    by_rule: dict[object, tuple[list[Box], RuleCandidate]] = {}
     for candidate, own in zip(candidates, gained, strict=True):
-        by_rule.setdefault(candidate.rule.node, []).extend(own)
+        if own:
+            by_rule.setdefault(candidate.rule.node, ([], candidate))[0].extend(own)
     return by_rule.values()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import and_
 
 Box = tuple[int, ...]
 
@@ -14,7 +15,7 @@ def is_empty(box: Box) -> bool:
 
 def intersect(left: Box, right: Box) -> Box:
     """Return what lies in both boxes."""
-    return tuple(first & second for first, second in zip(left, right, strict=True))
+    return tuple(map(and_, left, right))
 
 
 def subtract(box: Box, other: Box) -> Iterator[Box]:

@@ -54,13 +54,12 @@ def _paths(dimension: Dimension, bits: int) -> str:
 
 def _stated(dimension: Dimension, bits: int) -> tuple[list[str], int]:
     """Return the widest predicates that hold within a set, in words, and the atoms that they leave."""
-    ranked = sorted(
-        dimension.masks.items(), key=lambda entry: (-entry[1].bit_count(), _RANK[entry[0].type], entry[0].value)
-    )
+    within = ((predicate, mask) for predicate, mask in dimension.masks.items() if mask & bits and not mask & ~bits)
+    ranked = sorted(within, key=lambda entry: (-entry[1].bit_count(), _RANK[entry[0].type], entry[0].value))
     parts = []
     rest = bits
     for predicate, mask in ranked:
-        if mask & rest and not mask & ~bits:
+        if mask & rest:
             parts.append(_written(predicate))
             rest &= ~mask
     return sorted(parts), rest

@@ -102,8 +102,12 @@ def faults(route: Resource) -> list[RouteFault]:
 
 def _read_faults(route: Resource) -> list[RouteFault]:
     bodies = enumerate(sequence(route.spec.get("rules")))
-    first_faults = (next(_faults(index, ("spec", "rules", index), body), None) for index, body in bodies)
-    return [fault for fault in first_faults if fault is not None]
+    return [fault for index, body in bodies if (fault := fault_of(index, body)) is not None]
+
+
+def fault_of(index: int, body: object) -> RouteFault | None:
+    """Return the first fault of a rule, None where it has none."""
+    return next(_faults(index, ("spec", "rules", index), body), None)
 
 
 def _faults(index: int, pointer: Pointer, rule: object) -> Iterator[RouteFault]:

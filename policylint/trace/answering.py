@@ -10,7 +10,7 @@ from policylint.model.policy_kind import Answer
 from policylint.simulation import Simulation
 from policylint.topology import RouteState, whole
 from policylint.topology.extensions import FilterExtension, extensions_of
-from policylint.topology.routes import PATH_TYPES, faults
+from policylint.topology.routes import PATH_TYPES, fault_of
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
 from policylint.trace.filters import Message, Step, shown
 from policylint.trace.matching import path_of
@@ -42,7 +42,7 @@ class Responder:
         for _ in range(_MOST_DELEGATIONS):
             trace = start._replace(path=tuple(nodes))
             state = self._state(candidate)
-            fault = next((fault for fault in faults(candidate.route) if fault.rule == candidate.rule.number), None)
+            fault = fault_of(candidate.rule.number, candidate.rule.body)
             if fault is not None:
                 return candidate, _ended(trace, message, Outcome(status=500, reason=fault.message))
             rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)

@@ -11,6 +11,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.regex import expression
 from policylint.topology.routes import PATH_TYPES, Rule, rules
 from policylint.trace.hosts import serves
 from policylint.trace.matching import Match, Miss, matches, path_of, takes_prefix
@@ -20,6 +21,7 @@ _HTTP = ("exact hostname", "hostname", "path type", "path length", "method", "he
 _GRPC = ("exact hostname", "hostname", "service", "grpc method", "headers")
 _REST = ("age", "name", "rule", "match")
 _PLAIN = ("", "Exact")
+_LONG = " " * 4_096
 
 
 class RuleCandidate(NamedTuple):
@@ -41,6 +43,20 @@ class RuleCandidate(NamedTuple):
         """The pointer of the match, or of the rule where it has none."""
         place: Pointer = ("spec", "rules", self.rule.number)
         return place if self.match.number is None else (*place, "matches", self.match.number)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether an expression of the match is too large to be matched, so that it may take any request."""
+        fields = (self.match.value.get(name) for name in ("path", "method", "headers", "queryParams"))
+        conditions = [condition for field in fields for condition in (field if isinstance(field, list) else [field])]
+        patterns = (
+            expression(str(condition[name]))
+            for condition in map(mapping, conditions)
+            if condition.get("type") == "RegularExpression"
+            for name in ("value", "service", "method")
+            if name in condition
+        )
+        return any(not pattern.refusal and pattern.is_whole(_LONG) is None for pattern in patterns)
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -74,6 +90,12 @@ def rule_candidates(
         for rule in rules(route):
             for match in matches(rule.body, grpc=grpc, regex_last=regex_last):
                 yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)))
+
+
+def tried(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RuleCandidate]:
+    """Yield candidates of the same host with what another request does not satisfy."""
+    for candidate in candidates:
+        yield candidate._replace(misses=tuple(candidate.match.misses(request)))
 
 
 def ordered(candidates: Iterable[RuleCandidate]) -> list[RuleCandidate]:

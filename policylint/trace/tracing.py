@@ -32,6 +32,7 @@ from policylint.trace.precedence import (
     doubt,
     ordered,
     rule_candidates,
+    tried,
 )
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Considered, Outcome, Trace
@@ -65,8 +66,11 @@ class Tracer:
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
         self._spelled: dict[str, ResourceKey] = {}
 
-    def trace(self, request: Request) -> Trace:
+    def trace(self, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
         """Return the trace of one request.
+
+        Args:
+            among: the contenders that may take it, by precedence, where it is known that no other one does.
 
         Raises:
             RequestError: it names a Gateway, Service or workload that does not exist.
@@ -75,7 +79,7 @@ class Tracer:
             return network.along(self.simulation, mesh.to_pod(self, request))
         if request.service:
             return network.along(self.simulation, mesh.to_service(self, request))
-        traces = [self._at_gateway(gateway, request) for gateway in self._gateways(request)]
+        traces = [self._at_gateway(gateway, request, among) for gateway in self._gateways(request)]
         best = network.along(self.simulation, min(traces, key=_preference))
         return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
 
@@ -180,12 +184,12 @@ class Tracer:
         of_sets = (listener for listener_set in self.topology.listener_sets for listener in listener_set.listeners)
         return [*gateway.listeners, *(listener for listener in of_sets if listener.gateway == gateway.gateway.key)]
 
-    def _at_gateway(self, key: ResourceKey, request: Request) -> Trace:
+    def _at_gateway(self, key: ResourceKey, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
         """Return the trace of the request at one Gateway."""
         start = Trace(request, Outcome(), key)
         gateway = self.topology.gateway(key)
         if gateway is None:
-            return self._at_unseen(start, key)
+            return self._at_unseen(start, key, among)
         fault = rejection(gateway.conditions)
         listeners = self.listeners(gateway)
         if fault is not None and fault.reason != "ListenersNotValid":
@@ -202,9 +206,9 @@ class Tracer:
             by = f" (by {demands[0].holder})" if demands[0].holder != key else ""
             reason = f"{chosen.listener.node} demands a client certificate{by}, the request has none"
             return start._replace(outcome=Outcome(refused=True, reason=reason))
-        return self._route(start, chosen.listener, gateway)
+        return self._route(start, chosen.listener, gateway, among)
 
-    def _at_unseen(self, start: Trace, gateway: ResourceKey) -> Trace:
+    def _at_unseen(self, start: Trace, gateway: ResourceKey, among: Sequence[RuleCandidate] | None) -> Trace:
         """Return the trace of the request at a Gateway that was not seen: only the routes that name it are known."""
         request = start.request
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
@@ -215,7 +219,8 @@ class Tracer:
             if parent.unseen is not None and parent.unseen.key == gateway and parent.port in (None, request.port)
         }
         served = [(state.route, state.hostnames) for state in self._naming_unseen(gateway, request.port, kind)]
-        fitting = ordered(rule_candidates(served, request, grpc=request.grpc))
+        candidates = rule_candidates(served, request, grpc=request.grpc) if among is None else tried(among, request)
+        fitting = ordered(candidates)
         if not fitting or request.scheme in ("tcp", "udp", "tls"):
             reason = f"{gateway} was not seen, and no route here decides"
             return start._replace(outcome=Outcome(unknown=True, reason=reason))
@@ -238,7 +243,13 @@ class Tracer:
             nearest = nearest_rules(self._unattached(start), (), request)
         return start._replace(outcome=outcome, nearest=nearest)
 
-    def _route(self, start: Trace, listener: ListenerState, gateway: GatewayState) -> Trace:
+    def _route(
+        self,
+        start: Trace,
+        listener: ListenerState,
+        gateway: GatewayState,
+        among: Sequence[RuleCandidate] | None,
+    ) -> Trace:
         """Return the trace by the rule of an attached route that takes the request."""
         request = start.request
         plain = attached = self.serving(listener, "HTTPRoute", request.host)
@@ -250,7 +261,8 @@ class Tracer:
             attached = calls if grpc else attached
         served = [(state.route, candidate.hostnames) for state, candidate in attached]
         regex_last = self._ranks_regex_last(gateway)
-        evaluated = list(rule_candidates(served, request, grpc=grpc, regex_last=regex_last))
+        candidates = rule_candidates(served, request, grpc=grpc, regex_last=regex_last)
+        evaluated = list(candidates if among is None else tried(among, request))
         fitting = ordered(evaluated)
         if grpc and plain and not fitting:
             # Where both kinds share a hostname, a call that no GRPCRoute takes is a request like any other.

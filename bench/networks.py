@@ -1,6 +1,7 @@
-"""Network policies in numbers: `python bench/networks.py --namespaces 200` measures one world, in one process.
+"""Network policies in numbers: `python bench/networks.py` prints each ratio with its bar.
 
-Prints as JSON the CPU seconds of loading it with CSafeLoader, of all connections, of all verdicts, and of one question.
+Every measurement is a process of its own (`--world large|small|hostile --what NAME`), which prints CPU seconds and the
+peak of its memory as JSON. Ratios are to loading the same YAML with CSafeLoader.
 """
 
 from __future__ import annotations
@@ -8,10 +9,14 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import resource
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from statistics import median
 
 import yaml
 
@@ -56,36 +61,105 @@ def manifests(namespaces: int, workloads: int, cluster: int) -> Iterator[str]:
         )
 
 
-def measure(namespaces: int, workloads: int, cluster: int) -> dict[str, float]:
-    """Return CPU seconds by what was done."""
-    from policylint.network.connections import connections
-    from policylint.network.hops import Hops
-    from tests.network.worlds import world
+def hostile(workloads: int = 10_000, policies: int = 1_000) -> Iterator[str]:
+    """Yield a world without any order: every pod has labels of its own, every policy selects at random."""
+    random = Random(1)
 
-    text = "---\n".join(manifests(namespaces, workloads, cluster))
+    def some(number: int, operator: str) -> str:
+        values = ", ".join(f"a{random.randrange(workloads)}" for _ in range(number))
+        return f"{{matchExpressions: [{{key: id, operator: {operator}, values: [{values}]}}]}}"
+
+    for number in range(workloads):
+        labels = f"{{id: a{number}}}"
+        yield (
+            f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}, namespace: one, labels: {labels}}}\n"
+            "spec: {containers: [{name: main}]}\n"
+        )
+    for number in range(policies):
+        rules = []
+        for _ in range(3):
+            low = random.randrange(1, 60_000)
+            ports = f"ports: [{{port: {low}, endPort: {low + random.randrange(5_000)}}}]"
+            rules.append(f"{{from: [{{podSelector: {some(10, random.choice(('In', 'NotIn')))}}}], {ports}}}")
+        spec = f"podSelector: {some(100, 'In')}, ingress: [{', '.join(rules)}]"
+        head = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n"
+        yield f"{head}metadata: {{name: n{number}, namespace: one}}\nspec: {{{spec}}}\n"
+
+
+WORLDS = {"large": (200, 50, 50), "small": (8, 50, 10)}
+WHATS = ("load", "trace", "explain", "connections", "verdicts")
+
+
+def measure(world: str, what: str) -> dict[str, float]:
+    """Return CPU seconds of loading, and of one thing beyond that; and the peak of memory in MiB."""
+    text = "---\n".join(hostile() if world == "hostile" else manifests(*WORLDS[world]))
     begin = time.process_time()
     documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
     spent = {"load": time.process_time() - begin}
-    read = world(documents)
-    gc.collect()
-    gc.freeze()
-    begin = time.process_time()
-    network = Hops(read).network
-    network.ask(0, 1, network.universe.ports.at("TCP", 8080))
-    spent["question"] = time.process_time() - begin
-    begin = time.process_time()
-    network = Hops(read).network
-    connections(network)
-    spent["connections"] = time.process_time() - begin
-    begin = time.process_time()
-    assert network.statuses.policies
-    spent["verdicts"] = time.process_time() - begin
+    del text
+    if what != "load":
+        from policylint.explain.network import of_workload
+        from policylint.network.connections import connections
+        from policylint.network.hops import Hops
+        from tests.network.worlds import world as as_world
+
+        read = as_world(documents)
+        gc.collect()
+        gc.freeze()
+        begin = time.process_time()
+        network = Hops(read).network
+        if what == "trace":
+            network.ask(0, 1, network.universe.ports.at("TCP", 8080))
+        elif what == "explain":
+            assert list(of_workload(network, 0))
+        elif what == "connections":
+            connections(network)
+        else:
+            connections(network)
+            begin = time.process_time()
+            assert network.statuses.policies
+        spent[what] = time.process_time() - begin
+    spent["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return spent
 
 
+def _medians(rounds: int, world: str, what: str) -> dict[str, float]:
+    """Return the medians of a measurement, each round in a process of its own."""
+    command = [sys.executable, __file__, "--world", world, "--what", what]
+    spent = [json.loads(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(rounds)]
+    return {name: median(each[name] for each in spent) for name in spent[0]}
+
+
+def table(rounds: int) -> Iterator[tuple[str, float, float, str]]:
+    """Yield each ratio: name, value, bar, what was measured."""
+    spent = {what: _medians(rounds, "large", what) for what in WHATS}
+    bars = {"trace": 0.1, "explain": 0.1, "connections": 0.5, "verdicts": 0.6}
+    for what, bar in bars.items():
+        took, load = spent[what][what], spent[what]["load"]
+        yield what, took / load, bar, f"{took:.2f} / {load:.2f} s"
+    peak, alone = spent["connections"]["peak"], spent["load"]["peak"]
+    yield "memory", peak / alone, 1.5, f"{peak:.0f} / {alone:.0f} MiB"
+    small = _medians(rounds, "small", "connections")["connections"]
+    large = spent["connections"]["connections"]
+    yield "growth", large / small, 25, f"{large:.3f} / {small:.4f} s for 600 times the pairs"
+    random = _medians(1, "hostile", "connections")
+    yield "hostile", random["connections"], 30, f"{random['connections']:.1f} s, {random['peak']:.0f} MiB of 1,024"
+
+
+def main() -> int:
+    """Print one measurement as JSON, or the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--world", choices=(*WORLDS, "hostile"))
+    parser.add_argument("--what", choices=WHATS, default="connections")
+    parser.add_argument("--rounds", type=int, default=3)
+    chosen = parser.parse_args()
+    if chosen.world:
+        print(json.dumps(measure(chosen.world, chosen.what)))
+        return 0
+    for name, value, bar, what in table(chosen.rounds):
+        print(f"{name:12} {value:6.2f}  must be at most {bar:<4}  {what}")
+    return 0
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--namespaces", type=int, default=200)
-    parser.add_argument("--workloads", type=int, default=50)
-    parser.add_argument("--cluster", type=int, default=50)
-    print(json.dumps(measure(**vars(parser.parse_args()))))
+    sys.exit(main())

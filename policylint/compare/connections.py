@@ -171,7 +171,7 @@ def _pairs(both: _Both, environment: str) -> Iterator[ConnectionChange]:
         gained, lost = now & ~was, was & ~now
         change: Change = "opened" if not was else "closed" if not now else "widened" if gained else "narrowed"
         assert gained or lost
-        by = tuple(sorted(_by(both, source, target)))
+        by = tuple(sorted(set(_by(both, source, target))))
         for senders, receivers in apart(source, target):
             yield ConnectionChange(
                 environment,
@@ -262,6 +262,8 @@ def _finding(sides: Sides, both: _Both, keys: tuple[ResourceKey, ...], numbers: 
     assert resource is not None
     gone = [key for key in keys if sides.after.world.get(key) is None]
     why = f"{leading(gone, 3)} is gone" if gone else f"{leading(keys, 3)} changed" if keys else "labels changed"
+    idle = both.after.universe.facts.idle
+    why = idle if idle and not both.before.universe.facts.idle else why
     names = leading((str(end.key) for end in ends), 3)
     return Finding(
         RULE,

@@ -29,7 +29,7 @@ def facts(subject: Subject) -> Iterator[Fact]:
         if status is not None:
             yield from _of_policy(network, status)
     elif str(key) in network.numbers:
-        yield from _of_workload(network, network.numbers[str(key)])
+        yield from of_workload(network, network.numbers[str(key)])
 
 
 def _of_policy(network: Network, status: NetworkStatus) -> Iterator[Fact]:
@@ -79,7 +79,8 @@ def _rule(network: Network, status: NetworkStatus, state: RuleState) -> str:
     return words
 
 
-def _of_workload(network: Network, subject: int) -> Iterator[Fact]:
+def of_workload(network: Network, subject: int) -> Iterator[Fact]:
+    """Yield by what a workload is isolated, who reaches it and whom it reaches; the workload by number."""
     if network.universe.facts.idle:
         yield Fact("network", network.universe.facts.idle)
     for direction in DIRECTIONS:
@@ -110,7 +111,10 @@ def _peers(network: Network, subject: int, direction: Direction) -> Iterable[tup
     other: Direction = "egress" if direction == "ingress" else "ingress"
     found: dict[tuple[bool, int], int] = {}
     by_peer: dict[tuple[bool, int], int] = {}
-    for members, row in groups(network, other):
+    within = 0
+    for column in network.row(subject, direction):
+        within |= column.allowed
+    for members, row in groups(network, other, within & network.universe.shown & ~own):
         for column in network.row(subject, direction):
             for way in row:
                 ports = column.ports & way.ports

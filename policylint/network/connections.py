@@ -43,15 +43,15 @@ def connections(network: Network) -> list[Connection]:
     return sorted(found)
 
 
-def groups(network: Network, direction: Direction) -> list[tuple[int, Row]]:
-    """Return the ends by their rows; address ranges are open."""
+def groups(network: Network, direction: Direction, within: int | None = None) -> list[tuple[int, Row]]:
+    """Return the ends by their rows, or some of them; address ranges are open."""
     universe = network.universe
     by_row: dict[Row, int] = {}
-    for members, first in network.classes(direction):
+    for members, first in network.classes(direction, within):
         row = network.row(first, direction)
         by_row[row] = by_row.get(row, 0) | members
-    if universe.addresses.all:
-        is_open = (Column(universe.ports.all, universe.everything, 0),)
+    if universe.addresses.all & (universe.everything if within is None else within):
+        is_open = (Column(universe.ports.all, universe.everything, 0, universe.everything),)
         by_row[is_open] = by_row.get(is_open, 0) | universe.addresses.all
     return [(members, row) for row, members in by_row.items()]
 
@@ -62,12 +62,12 @@ def _products(network: Network) -> Iterator[tuple[int, int, int, bool]]:
     for targets, ingress in groups(network, "ingress"):
         for column in ingress:
             for members, egress in sources:
-                senders = members & column.allowed
+                senders = _meet(column.allowed, members)
                 if not senders:
                     continue
                 for way in egress:
                     ports = column.ports & way.ports
-                    receivers = targets & way.allowed
+                    receivers = _meet(targets, way.allowed)
                     if ports and receivers:
                         yield from _certainty(senders, receivers, ports, column.denied, way.denied, outside)
 
@@ -76,14 +76,23 @@ def _certainty(
     senders: int, receivers: int, ports: int, refused_senders: int, refused_receivers: int, outside: int
 ) -> Iterator[tuple[int, int, int, bool]]:
     """Yield what is certain, then what is not; nothing from outside to outside."""
-    for from_part, is_sure in ((senders & ~refused_senders, True), (senders & refused_senders, False)):
-        for to_part, is_sure_too in ((receivers & ~refused_receivers, True), (receivers & refused_receivers, False)):
+    for from_part, is_sure in ((_meet(senders, ~refused_senders), True), (senders & refused_senders, False)):
+        for to_part, is_sure_too in (
+            (_meet(receivers, ~refused_receivers), True),
+            (receivers & refused_receivers, False),
+        ):
             if from_part and to_part:
-                inner = from_part & ~outside
+                inner = _meet(from_part, ~outside)
                 if inner:
                     yield inner, to_part, ports, is_sure and is_sure_too
                 if from_part & outside and to_part & ~outside:
                     yield from_part & outside, to_part & ~outside, ports, is_sure and is_sure_too
+
+
+def _meet(first: int, second: int) -> int:
+    """Return `first & second`, as the first itself where it is that: there may be millions of them."""
+    both = first & second
+    return first if both == first else both
 
 
 def apart(sources: int, targets: int) -> Iterator[tuple[int, int]]:

@@ -20,6 +20,8 @@ KINDS = (
     ("apps.openshift.io", "DeploymentConfig"),
     ("kubevirt.io", "VirtualMachine"),
 )
+POD_ROLES = ("workload", "pods", "proxies")
+"""The roles of ends that selectors of pods can select."""
 _GROUPS = {kind: group for group, kind in KINDS}
 
 
@@ -60,7 +62,7 @@ class Endpoint(NamedTuple):
     @property
     def is_pod(self) -> bool:
         """Whether selectors of pods can select it."""
-        return self.role in ("workload", "pods", "proxies")
+        return self.role in POD_ROLES
 
     @property
     def listed(self) -> frozenset[tuple[str, int]]:
@@ -136,7 +138,7 @@ def _of_template(resource: Resource, key: ResourceKey) -> Endpoint:
     template = pod_template(resource)
     spec = mapping(template.get("spec"))
     labels = mapping(mapping(template.get("metadata")).get("labels"))
-    if not all(type(value) is str for value in labels.values()):
+    if any(type(value) is not str for value in labels.values()):
         labels = {name: value for name, value in labels.items() if isinstance(value, str)}
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     return Endpoint(

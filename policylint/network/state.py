@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -219,30 +219,46 @@ class Network:
             found = self._rows[key] = row(entries, self.universe.everything, self.universe.ports.all)
         return found
 
-    def classes(self, direction: Direction) -> list[Class]:
-        """Return the ends that selectors can tell apart in one direction, by what bears on them."""
+    def classes(self, direction: Direction, within: int | None = None) -> list[Class]:
+        """Return the ends that selectors can tell apart in one direction, by what bears on them.
+
+        Args:
+            within: only these ends; by default all of them.
+        """
         members: dict[tuple[object, ...], list[int]] = {}
-        bearing = self._bearing[direction]  # for all at once
-        if direction == "egress" or not self.universe.names:
-            for subject in range(len(self.universe.endpoints) - 2):
-                members.setdefault(bearing[subject], []).append(subject)
+        bearing: Mapping[int, Sequence[tuple[int, bool]]]
+        if within is None:
+            bearing = dict(enumerate(self._bearing[direction][:-2]))  # for all at once
         else:
-            for subject in range(len(self.universe.endpoints) - 2):
-                members.setdefault(self._class_of(subject, direction), []).append(subject)
+            bearing = self._bearing_within(direction, within)
+        by_name = direction == "ingress" and self.universe.names
+        for subject, bears in bearing.items():
+            key = self._named_class_of(subject, tuple(bears)) if by_name and bears else (direction, tuple(bears))
+            members.setdefault(key, []).append(subject)
         return [Class(bits_of(subjects), subjects[0]) for subjects in members.values()]
+
+    def _bearing_within(self, direction: Direction, within: int) -> dict[int, list[tuple[int, bool]]]:
+        """Return the policies that bear on some ends."""
+        pods = within & ((1 << len(self.universe.endpoints) - 2) - 1)
+        listed: dict[int, list[tuple[int, bool]]] = {subject: [] for subject in numbers_of(pods)}
+        for number, selected in self._directions[direction]:
+            for certain, subjects in ((True, selected.sure), (False, selected.maybe & ~selected.sure)):
+                for subject in numbers_of(subjects & pods):
+                    listed[subject].append((number, certain))
+        return listed
 
     def _class_of(self, subject: int, direction: Direction) -> tuple[object, ...]:
         """Return what decides on an end's row."""
         bearing = self._bearing_on(subject, direction)
         if not bearing or direction == "egress" or not self.universe.names:
             return (direction, bearing)
+        return self._named_class_of(subject, bearing)
+
+    def _named_class_of(self, subject: int, bearing: tuple[tuple[int, bool], ...]) -> tuple[object, ...]:
+        """Return what decides on an end's row for ingress, where rules name ports, which are the end's to resolve."""
         endpoint = self.universe.endpoints[subject]
-        return (
-            direction,
-            bearing,
-            endpoint.open,
-            *(port for port in endpoint.named if port.name in self.universe.names),
-        )
+        named = (port for port in endpoint.named if port.name in self.universe.names)
+        return ("ingress", bearing, endpoint.open, *named)
 
     def check(self, subject: int, direction: Direction, peers: int, ports: int) -> str:
         """Return whether an end may talk to all of some peers on all of some ports: allowed, denied or unknown."""

@@ -8,7 +8,7 @@ from typing import Any
 from policylint.model import UNKNOWN_NAMESPACE, World, is_symbolic
 from policylint.network.addresses import Addresses, holds, is_everything, may_hold
 from policylint.network.cilium import ACCOUNT
-from policylint.network.endpoints import API_SERVER, NODES, Endpoint
+from policylint.network.endpoints import API_SERVER, NODES, POD_ROLES, Endpoint
 from policylint.network.facts import facts_of
 from policylint.network.kinds import CILIUM
 from policylint.network.ports import PortSpace, PortSpec
@@ -60,30 +60,34 @@ class Universe:
         }
         self.ports = PortSpace(named | {port for port in specs if not port.name})
         self.names = frozenset(names)
-        self.pods = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.is_pod)
-        self._host = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.host)
-        self._identities = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.role == "identity")
-        self.open = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.open)
-        hidden = bits_of(number for number, endpoint in enumerate(endpoints) if endpoint.alternative)
+        pods: list[int] = []
+        members: dict[str, list[int]] = {}
+        inhabited = set()
+        for number, endpoint in enumerate(endpoints):
+            if endpoint.role in POD_ROLES:
+                pods.append(number)
+                members.setdefault(endpoint.namespace, []).append(number)
+            if endpoint.role != "proxies":
+                inhabited.add(endpoint.namespace)
+        self.pods = bits_of(pods)
+        self._host = bits_of([number for number, endpoint in enumerate(endpoints) if endpoint.host])
+        self._identities = bits_of([number for number, endpoint in enumerate(endpoints) if endpoint.role == "identity"])
+        self.open = bits_of([number for number, endpoint in enumerate(endpoints) if endpoint.open])
+        hidden = bits_of([number for number, endpoint in enumerate(endpoints) if endpoint.alternative])
         self.shown = ((1 << count) - 1) & ~hidden | self.addresses.all
         self.everything = self.shown | hidden | self._nodes | self._api_server
         if any(policy.key[:2] in CILIUM for policy in policies):  # its selectors see the service account as a label
             self._by_label = Labels((_labels(endpoint), endpoint.open) for endpoint in endpoints)
         else:
             self._by_label = Labels((endpoint.labels, endpoint.open) for endpoint in endpoints)
-        self._namespaces = sorted({endpoint.namespace for endpoint in endpoints if endpoint.is_pod})
-        members: dict[str, list[int]] = {}
-        for number, endpoint in enumerate(endpoints):
-            if endpoint.is_pod:
-                members.setdefault(endpoint.namespace, []).append(number)
+        self._namespaces = sorted(members)
         self._members = {namespace: bits_of(numbers) for namespace, numbers in members.items()}
-        inhabited = {endpoint.namespace for endpoint in endpoints if endpoint.role != "proxies"}
         self._by_namespace = Labels(
             namespace_labels(world, namespace, known=namespace in inhabited) for namespace in self._namespaces
         )
-        self._unplaced = bits_of(
-            number for number, endpoint in enumerate(endpoints) if endpoint.is_pod and _is_unplaced(endpoint.namespace)
-        )
+        self._unplaced = 0
+        for namespace in filter(_is_unplaced, self._namespaces):
+            self._unplaced |= self._members[namespace]
         self._answers: dict[tuple[str | None, str, str], Chosen] = {}
         self._spread: dict[str, Chosen] = {}
         self._by_port: dict[tuple[str, str], list[tuple[int, int]]] = {}

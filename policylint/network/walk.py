@@ -45,11 +45,22 @@ class Entry(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Some ports, with the peers that may be allowed on them and those that may be denied."""
+    """Some ports, with the peers that may be allowed on them.
+
+    Args:
+        perhaps: those of them that may be denied as well.
+        everything: all peers; who is not allowed is denied.
+    """
 
     ports: int
     allowed: int
-    denied: int
+    perhaps: int
+    everything: int
+
+    @property
+    def denied(self) -> int:
+        """The peers that may be denied."""
+        return self.everything & ~self.allowed | self.perhaps
 
 
 Row = tuple[Column, ...]
@@ -159,9 +170,10 @@ def row(entries: Sequence[Entry], everything: int, ports: int) -> Row:
             state.passed = 0
     merged: dict[tuple[int, int], int] = {}
     for state in states:
-        outcome = (state.allowed | state.rest, state.denied)
+        allowed = state.allowed | state.rest
+        outcome = (allowed, allowed & state.denied)
         merged[outcome] = merged.get(outcome, 0) | state.ports
-    return tuple(sorted(Column(its_ports, *outcome) for outcome, its_ports in merged.items()))
+    return tuple(sorted(Column(its_ports, *outcome, everything) for outcome, its_ports in merged.items()))
 
 
 def by_priority(entries: Sequence[Entry]) -> Iterator[list[Entry]]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from click.testing import CliRunner
 
+from policylint.cli import main
 from policylint.model import ResourceKey
 from policylint.network.hops import Hops
 from policylint.network.state import Network
@@ -33,6 +37,8 @@ def network(*manifests: dict[str, Any], **facts: Any) -> Network:
     return Hops(world([pod("web"), pod("client"), pod("far", "away"), *manifests], **facts)).network
 
 
+SERVICE_PORT = {"port": 80, "targetPort": 8080}
+L7 = "reaches shop/web, where L7 rules of CiliumNetworkPolicy shop/l7 let it through."
 CLIENT = {"matchLabels": {"app": "client"}}
 
 
@@ -151,3 +157,23 @@ def test_ambient_mode_leaves_open_what_arrives() -> None:
     (hop,) = hops.to_backend(source, ResourceKey("", "Service", "shop", "web"), 80)
     assert hop.verdict == "unknown"
     assert "15008" in hop.because
+
+
+@pytest.mark.parametrize(("rules", "said"), [({}, "reaches shop/web."), ({"http": [{"method": "GET"}]}, L7)])
+def test_what_l7_rules_refuse_is_not_claimed(rules: dict[str, Any], said: str, tmp_path: Path) -> None:
+    port = {"ports": [{"port": "8080", "protocol": "TCP"}], **({"rules": rules} if rules else {})}
+    spec = {"endpointSelector": {}, "ingress": [{"fromEntities": ["ingress"], "toPorts": [port]}]}
+    gateway = {"gatewayClassName": "cilium", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]}
+    rule = {"backendRefs": [{"name": "web", "port": 80}]}
+    version = "gateway.networking.k8s.io/v1"
+    manifests = [
+        manifest(version, "GatewayClass", "cilium", spec={"controllerName": "io.cilium/gateway-controller"}),
+        manifest(version, "Gateway", "edge", "shop", spec=gateway),
+        manifest(version, "HTTPRoute", "web", "shop", spec={"parentRefs": [{"name": "edge"}], "rules": [rule]}),
+        manifest("v1", "Service", "web", "shop", spec={"selector": {"app": "web"}, "ports": [SERVICE_PORT]}),
+        pod("web"),
+        policy("l7", "CiliumNetworkPolicy", **spec),
+    ]
+    file = tmp_path / "world.yaml"
+    file.write_text(yaml.safe_dump_all(manifests), encoding="utf-8")
+    assert said in CliRunner().invoke(main, ["trace", "GET", "http://a.example.com/", str(file)]).stdout

@@ -36,7 +36,7 @@ def step_words(step: TierStep, names: Names) -> str:
     if step.rule is None:
         return f"[{step.tier}] {name}: {perhaps}isolates, no rule lets it through"
     called = f" «{step.rule.name}»" if step.rule.name else ""
-    http = ", where its L7 rules let the request through" if step.rule.http and step.action == "Allow" else ""
+    http = ", where its L7 rules let the request through" if _may_refuse(step) else ""
     return f"[{step.tier}] {name} {step.rule.direction}[{step.rule.position}]{called} {perhaps}{step.action}{http}"
 
 
@@ -46,6 +46,17 @@ def _place(walk: Iterable[TierStep]) -> str:
             pointer = step.policy.pointer if step.rule is None else step.rule.pointer
             return short_place(step.policy.resource.location(*(pointer or ("metadata", "name"))))
     return ""
+
+
+def condition(way: Way | None, names: Names) -> str:
+    """Return on what it rests that a request gets through, beyond layers 3 and 4: L7 rules, which are not computed."""
+    steps = [step for hop in way.hops for step in hop.egress + hop.ingress] if way is not None else []
+    policies = dict.fromkeys(step.policy.key for step in steps if _may_refuse(step) and step.policy is not None)
+    return f", where L7 rules of {', '.join(map(names.key, policies))} let it through" if policies else ""
+
+
+def _may_refuse(step: TierStep) -> bool:
+    return step.action == "Allow" and step.rule is not None and step.rule.http
 
 
 def result(way: Way, backends: Iterable[ResourceKey], names: Names) -> str:

@@ -158,7 +158,12 @@ def result(trace: Trace, names: Names) -> str:
             for key, share in backends.items()
         ]
         failing = f"; {outcome.failing:.0%} of the requests get an error" if outcome.failing else ""
-        return f"reaches {', '.join(parts)}{_protection(trace)}{_condition(trace)}{failing}."
+        l7 = ""
+        if trace.network is not None:
+            from policylint.report.trace.hops import condition as l7_condition
+
+            l7 = l7_condition(trace.network, names)
+        return f"reaches {', '.join(parts)}{_protection(trace)}{_condition(trace)}{l7}{failing}."
     nearest = ""
     if trace.nearest:
         nearest = f"; nearest is {_near(trace.nearest[0].node, names)} (needs {', '.join(trace.nearest[0].needs)})"

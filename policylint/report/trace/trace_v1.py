@@ -97,6 +97,8 @@ def _step(step: TierStep, names: Names) -> Entry:
         content["location"] = json_place(step.policy.resource.location(*(pointer or ("metadata", "name"))))
     if not step.certain:
         content["certain"] = False
+    if step.rule is not None and step.rule.http:
+        content["l7"] = True
     return content
 
 

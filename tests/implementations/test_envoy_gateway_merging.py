@@ -322,3 +322,30 @@ def test_a_selected_route_without_a_grant_is_named() -> None:
         "note",
         "BackendTrafficPolicy infra/all selects HTTPRoute shop/checkout, but does not act on it",
     )
+
+
+def test_conditions_stand_in_the_order_in_which_they_are_set() -> None:
+    """Accepted, the warning, Merged, Overridden; a route's Merged stands with the listener that it passes.
+
+    internal/gatewayapi/backendtrafficpolicy.go: processBackendTrafficPolicyForGateway and …ForRoute.
+    """
+    warned = "targetRef: {group: gateway.networking.k8s.io, kind: GATEWAY, name: NAME}"
+    on_edge = warned.replace("GATEWAY", "Gateway").replace("NAME", "edge")
+    on_checkout = warned.replace("GATEWAY", "HTTPRoute").replace("NAME", "checkout")
+    other = route("other", more="rules: [{backendRefs: [{name: checkout, port: 80}]}]")
+    simulation = simulated(
+        *SHOP,
+        other,
+        policy("BTP", "wide", "", "retry: {}", "infra", field=on_edge),
+        policy("BTP", "narrow", "", "mergeType: StrategicMerge, timeout: {}", field=on_checkout),
+        policy("BTP", "other", "HTTPRoute/other", "timeout: {}"),
+        on_route("BTP", "timeout: {}", "pay", "#pay"),
+    )
+    orders = {
+        name: sorted(
+            [condition.type for condition in ancestor.conditions] for ancestor in state(simulation, name).ancestors
+        )
+        for name in ("wide", "narrow")
+    }
+    assert orders["wide"] == [["Accepted", "Warning", "Merged", "Overridden"]]
+    assert orders["narrow"] == [["Accepted", "Warning", "Overridden"], ["Merged"]]

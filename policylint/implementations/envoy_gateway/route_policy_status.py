@@ -72,13 +72,13 @@ class _Passes:
                 self.overrides.merged(base.scope, claim.scope.key)
                 message = f"Merged with policy {base.policy.key.path}"
                 self.ledger.say(claim, [listener], Condition("Merged", "True", "Merged", message))
+        self.ledger.accept(claim, ancestors)
         rules = self.rules[claim.scope.key]
         if claim.scope.section:
             rules.add(claim.scope.section)
         elif rules:
             kinds = "backendTrafficPolicy" if self.kind == "BackendTrafficPolicy" else self.kinds
             self.ledger.say(claim, ancestors, overridden(kinds, f"these route rules: [{' '.join(sorted(rules))}]"))
-        self.ledger.accept(claim, ancestors)
 
     def _holder(self, claim: TargetClaim) -> None:
         """Process a policy on a Gateway, a ListenerSet, or a listener of either."""
@@ -88,9 +88,9 @@ class _Passes:
         if not self.ledger.take(claim, [claim.scope]):
             return
         self.overrides.by_scope(claim.scope)
+        self.ledger.accept(claim, [claim.scope])
         self.ledger.say(claim, [claim.scope], self.overrides.merging(claim.scope, self.kinds))
         self.ledger.say(claim, [claim.scope], self.overrides.overridden(claim.scope, self.kinds))
-        self.ledger.accept(claim, [claim.scope])
 
     def _merges(self, parents: tuple[ParentState, ...]) -> Iterator[tuple[Scope, TargetClaim]]:
         """Yield each listener that the route may use with the nearest policy above it (§5); hostnames do not count."""

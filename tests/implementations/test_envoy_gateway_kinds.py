@@ -220,6 +220,19 @@ def test_a_policy_for_the_very_port_is_chosen_before_one_for_the_whole_service()
     assert told(simulation, "a-whole") == {}
 
 
+@pytest.mark.parametrize(
+    ("section", "port", "verdict"),
+    [("a", 80, "Enforced"), ("b", 443, "Enforced"), ("b", 80, "Accepted"), ("c", 80, "TargetNotFound")],
+)
+def test_a_section_that_no_backend_names_is_used_by_nothing(section: str, port: int, verdict: str) -> None:
+    """processBackendRefs asks for the policy of the port that a backendRef names, and of no other."""
+    ports = "[{name: a, port: 80}, {name: b, port: 443}]"
+    asking = route(more=f"rules: [{{backendRefs: [{{name: checkout, port: {port}}}]}}]")
+    simulation = simulated(CLASS, gateway(), asking, service(ports=ports), tls("own", section))
+    assert worlds.state(simulation, "own").verdict == verdict
+    assert list(told(simulation, "own")) == (["Gateway infra/edge"] if verdict == "Enforced" else [])
+
+
 @pytest.mark.parametrize("backend", ["{name: checkout, port: 80, weight: 0}", "{name: checkout, port: 81}"])
 def test_a_backend_that_gets_no_traffic_uses_no_policy(backend: str) -> None:
     idle = route(more=f"rules: [{{backendRefs: [{backend}]}}]")

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from policylint.sources.kubectl import Kubectl
     from policylint.workspace import Workspace
 
+_DEPLOYING = ("fluxcd.io", "controlplane.io", "argoproj.io", "cattle.io", "config.k8s.io")
+"""Ends of API groups whose objects have others deployed: in a cluster these are there, and nothing is unseen."""
+
 
 def objects(setup: Setup, kubectl: Kubectl) -> bytes:
     """Return the objects of the cluster that policylint knows the kinds of, with the configured ones.
@@ -23,7 +26,8 @@ def objects(setup: Setup, kubectl: Kubectl) -> bytes:
     from policylint.load.reading import GROUPS
     from policylint.workspace import known_groups
 
-    return kubectl.objects(GROUPS | known_groups() | setup.assumptions.groups())
+    groups = frozenset(group for group in GROUPS if not group.endswith(_DEPLOYING))
+    return kubectl.objects(groups | known_groups() | setup.assumptions.groups())
 
 
 def beside(setup: Setup, data: bytes) -> Setup:

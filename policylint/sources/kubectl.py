@@ -24,7 +24,9 @@ _SECONDS: Final = 120.0
 _MORE: Final = (
     "namespaces", "services", "serviceaccounts", "endpointslices.discovery.k8s.io",
     "deployments.apps", "statefulsets.apps", "daemonsets.apps",
-    "customresourcedefinitions.apiextensions.k8s.io",
+    "customresourcedefinitions.apiextensions.k8s.io", "apiservices.apiregistration.k8s.io",
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "validatingwebhookconfigurations.admissionregistration.k8s.io",
 )  # fmt: skip
 """Resources that policies act on or are about, beside those of the groups that the catalog knows."""
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from policylint.cli import kubectl_plugin, main
 
 SHOP = Path(__file__).parents[2] / "fixtures" / "envoy-gateway-shop"
-UNWANTED = ("bindings", "configmaps", "pods", "secrets", "widgets.example.com")
+UNWANTED = ("bindings", "configmaps", "pods", "secrets", "widgets.example.com", "helmreleases.helm.toolkit.fluxcd.io")
 STAND_IN = """#!{python}
 import sys
 from pathlib import Path
@@ -37,6 +37,8 @@ pods
 secrets
 services
 deployments.apps
+helmreleases.helm.toolkit.fluxcd.io
+networkpolicies.networking.k8s.io
 widgets.example.com
 gatewayclasses.gateway.networking.k8s.io
 gateways.gateway.networking.k8s.io

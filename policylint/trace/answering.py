@@ -8,7 +8,7 @@ from policylint.documents import Pointer
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Answer
 from policylint.simulation import Simulation
-from policylint.topology import RouteState, whole
+from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.extensions import FilterExtension, extensions_of
 from policylint.topology.routes import PATH_TYPES, fault_of
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
@@ -23,13 +23,14 @@ _MOST_DELEGATIONS = 16
 class Responder:
     """Applies rules to requests."""
 
-    __slots__ = ("_catalog", "_tls", "_topology", "_world")
+    __slots__ = ("_by_rule", "_catalog", "_tls", "_topology", "_world")
 
     def __init__(self, simulation: Simulation, tls: BackendTls) -> None:
         self._world = simulation.world
         self._catalog = simulation.catalog
         self._topology = simulation.topology
         self._tls = tls
+        self._by_rule: dict[ResourceKey, dict[int, list[BackendState]]] = {}
 
     def respond(self, candidate: RuleCandidate, start: Trace, port: int | None) -> tuple[RuleCandidate, Trace]:
         """Return the trace of a request that a candidate takes, down from its rule, and the candidate that answers.
@@ -76,11 +77,22 @@ class Responder:
         outcome = Outcome(status=500, reason="the routes delegate to each other in a circle")
         return candidate, _ended(start._replace(path=tuple(nodes)), message, outcome)
 
+    def _backends_of(self, state: RouteState) -> dict[int, list[BackendState]]:
+        """Return the backends of a route by rule."""
+        by_rule = self._by_rule.get(state.route.key)
+        if by_rule is None:
+            by_rule = self._by_rule[state.route.key] = {}
+            for backend in state.backends:
+                by_rule.setdefault(backend.rule, []).append(backend)
+        return by_rule
+
     def _backends(
         self, trace: Trace, candidate: RuleCandidate, state: RouteState, message: Message, port: int | None
     ) -> Trace:
         """Distribute a request over the backends, each behind its own filters."""
-        backend_shares = shares(self._world, state, candidate.rule.number, self._tls)
+        number = candidate.rule.number
+        of_rule = state._replace(backends=tuple(self._backends_of(state).get(number, ())))
+        backend_shares = shares(self._world, of_rule, number, self._tls)
         maker = "" if backend_shares else generator_of(candidate.route)
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"

@@ -91,6 +91,8 @@ def _filter_problem(world: World, route: Resource, backend: BackendState) -> str
 def mirrors(route: RouteState, pointers: Iterable[tuple[Any, ...]]) -> list[BackendState]:
     """Return the usable backends of RequestMirror filters; the others receive nothing."""
     mirrored = set(pointers)
+    if not mirrored:
+        return []
     return [backend for backend in route.backends if backend.pointer in mirrored and not problem(backend)]
 
 

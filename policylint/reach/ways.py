@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from policylint.model import ResourceKey, mapping, text
+from policylint.model import Node, ResourceKey, mapping, text
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
@@ -56,11 +56,13 @@ class Stated(NamedTuple):
         predicates: by the name of their dimension.
         grpc: whether some are of calls.
         order: what each match demands, in the order in which they are asked.
+        rules: whose matches they are.
     """
 
     predicates: Mapping[str, Collection[Predicate]] = {}
     grpc: bool = False
     order: tuple[tuple[tuple[str, Predicate], ...], ...] = ()
+    rules: frozenset[Node] = frozenset()
 
     def joined(self, other: Stated) -> Stated:
         """Return what this or the other one demands."""
@@ -86,7 +88,7 @@ def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
     order = tuple(tuple(_predicates(candidate.match)) for candidate in candidates)
     for name, predicate in chain.from_iterable(order):
         found.setdefault(name, set()).add(predicate)
-    return Stated(found, bool(calls), order)
+    return Stated(found, bool(calls), order, frozenset(candidate.rule.node for candidate in candidates))
 
 
 def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> Iterator[WayIn]:

@@ -18,6 +18,10 @@ from policylint.spaces.samples import literal_start, sample, takes_all_below
 ABSENT: Final = None
 """The witness of requests without the property at all: without the header."""
 _MOST_SAMPLES: Final = 2_000
+_MOST_TRIED: Final = 400_000
+"""Samples that are tried, each on every expression."""
+_MOST_COMPARED: Final = 200
+"""Expressions of a property that are compared with each other; of more of them all are undecided."""
 _FRESH: Final = "other"
 _Said = tuple[frozenset["Predicate"], frozenset["Predicate"]]
 """The predicates that hold: those other than expressions, and expressions."""
@@ -134,7 +138,8 @@ def _dimension(
 
 def _samples(expressions: Mapping[Predicate, Expression], below: Mapping[str, str]) -> list[str]:
     """Return texts that expressions may match, below every beginning."""
-    texts = [sample(match.value) for match in expressions][: max(1, _MOST_SAMPLES // len(below))]
+    most = min(_MOST_SAMPLES, _MOST_TRIED // max(1, len(expressions)))
+    texts = [sample(match.value) for match in expressions][: max(1, most // len(below))]
     return [
         text if text.startswith(beginning) else f"{beginning}{text.lstrip('/')}"
         for text in texts
@@ -150,6 +155,9 @@ def _doubtful(
     Args:
         below: the other predicates that hold below each beginning, unless a deeper one says otherwise.
     """
+    if len(expressions) > _MOST_COMPARED:
+        yield from expressions
+        return
     seen: dict[frozenset[Predicate], list[frozenset[Predicate]]] = {}
     for plain, matched in atoms:
         seen.setdefault(plain, []).append(matched)

@@ -251,7 +251,10 @@ def _of(ways: Iterable[WayIn], *, grpc: bool) -> list[WayIn]:
 
 def _is_alike(matches: tuple[Stated, Stated], old: Sequence[WayIn], new: Sequence[WayIn]) -> bool:
     """Return whether the same matches are asked in the same order on both sides, and each rule has requests."""
-    return matches[0].order == matches[1].order and [way.boxes for way in old] == [way.boxes for way in new]
+    if matches[0].order != matches[1].order or [way.boxes for way in old] != [way.boxes for way in new]:
+        return False
+    pairs = zip(matches, (old, new), strict=True)
+    return all(said.rules <= {way.trace.rule for way in ways} for said, ways in pairs)
 
 
 def _finished(gathered: _Gathered) -> RequestChange:

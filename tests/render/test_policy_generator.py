@@ -190,7 +190,7 @@ def test_a_policy_of_kyverno_gets_one_that_reports_its_results(tmp_path: Path) -
         (["certificates.yaml"], {"remediationAction": "enforce"}, "inform"),
         (["certificates.yaml", "map.yaml"], {"remediationAction": "enforce"}, None),
         (["certificates.yaml", "map.yaml"], {"remediationAction": "InformOnly"}, "inform"),
-        (["absent.yaml"], {"remediationAction": "enforce"}, "${remediationAction}"),
+        (["absent.yaml"], {"remediationAction": "enforce"}, "<remediationAction>"),
     ],
 )
 def test_the_action_is_what_all_templates_have(
@@ -266,7 +266,7 @@ def test_a_placement_of_a_file_is_made_once(tmp_path: Path) -> None:
     )
     absent = built(tmp_path, policy(placement={"placementPath": "absent.yaml"}))
     assert codes(absent) == {"missing-file"}
-    assert absent.manifests[1].body["placementRef"]["name"].startswith("${"), "a variable: nobody knows its name"
+    assert absent.manifests[1].body["placementRef"]["name"] == "<placement of absent.yaml>", "nobody knows its name"
 
 
 def test_order(tmp_path: Path) -> None:

@@ -321,10 +321,10 @@ class _Generator:
         return self._object("v1beta1", "Placement", name, {"spec": spec}, place, group=_CLUSTERS)
 
     def _placement_of_path(self, config: _PlacementConfig) -> tuple[str, Manifest | None]:
-        """Return the first placement of a file, once; a variable for its name where the file was not seen."""
+        """Return the first placement of a file, once; a placeholder for its name where the file was not seen."""
         found = self._files.placements(config.path, config.place)
         if found is None:
-            return f"${{placement of {config.path}}}", None
+            return f"<placement of {config.path}>", None
         wanted = "PlacementRule" if config.rule else "Placement"
         manifest = next((known for known in found if known.kind in ("Placement", "PlacementRule")), None)
         if manifest is None or manifest.kind != wanted or not manifest.name:

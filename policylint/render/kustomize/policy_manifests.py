@@ -26,7 +26,7 @@ _OF_A_TEMPLATE = (
     "extraDependencies", "ignorePending",
 )  # fmt: skip
 """Options of one manifest that are its ConfigurationPolicy's, and so the same for all that one of them wraps."""
-_UNKNOWN_ACTION = "${remediationAction}"
+_UNKNOWN_ACTION = "<remediationAction>"
 _RAW = ("object-templates-raw", "object-templates")
 _ABSENT = (None, "")
 _INFORMING = {
@@ -173,7 +173,7 @@ class PolicyTemplates(NamedTuple):
 
     Args:
         values, origins: the entries of `policy-templates`, and where each is written.
-        action: the remediation action on which they agree, "" if they do not; a variable where some were not seen.
+        action: the remediation action on which they agree, "" if they do not; a placeholder where some were not seen.
         incomplete: why there may be others, "" if there are not.
     """
 

@@ -154,6 +154,16 @@ def test_an_inventory_makes_placements_sure(tree: Path) -> None:
     assert placed(INVENTORY) == [(["eu"], [], "")], "it lists all clusters"
 
 
+def test_a_set_that_is_assumed_to_be_bound(tree: Path) -> None:
+    parts = HUB.split("---\n")
+    (tree / "hub.yaml").write_text("---\n".join(parts[:-1]))
+    assert placed(INVENTORY) == [(None, ["eu", "far"], "set-bindings-unknown")]
+    bound = (
+        "{group: cluster.open-cluster-management.io, kind: ManagedClusterSetBinding, namespace: policies, name: live"
+    )
+    assert placed(f"{INVENTORY}assume: [{bound}, spec: {{clusterSet: live}}}}]\n") == [(["eu"], [], "")]
+
+
 def test_what_a_manifest_says_of_a_cluster_counts_more_than_the_inventory(tree: Path) -> None:
     cluster = "\n---\napiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"
     (tree / "hub.yaml").write_text(f"{HUB}{cluster}metadata: {{name: eu, labels: {{env: dev}}}}\n")

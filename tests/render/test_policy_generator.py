@@ -363,6 +363,19 @@ def test_no_file_outside_of_the_folder_is_read(tmp_path: Path) -> None:
     assert codes(found) == {"generator-refused"}
 
 
+def test_links_out_of_the_tree_are_not_followed(tmp_path: Path) -> None:
+    outside, inner = tmp_path / "outside", tmp_path / "inner"
+    outside.mkdir()
+    (outside / "secret.yaml").write_text(MAP.replace("settings", "secret"))
+    (inner / ".git").mkdir(parents=True)
+    (inner / "folder").mkdir()
+    (inner / "link.yaml").symlink_to(outside / "secret.yaml")
+    (inner / "linked").symlink_to(outside)
+    found = built(inner, policy("one", "link.yaml", "linked", "linked/secret.yaml"))
+    assert templates(found) == []
+    assert codes(found) == {"missing-file"}
+
+
 def test_what_is_not_done_faithfully_is_provisional(tmp_path: Path) -> None:
     manifests = [{"path": "map.yaml", "openapi": {"path": "schema.json"}, "patches": [{"data": {"a": "c"}}]}]
     for one in (policy("one", "absent.yaml"), policy("one", unheard_of=True), {"name": "one", "manifests": manifests}):

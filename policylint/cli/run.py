@@ -132,7 +132,7 @@ class Run:
         from policylint.sources.kubectl import Kubectl
 
         if self.snapshot:
-            raise click.UsageError("--live and --snapshot exclude each other")
+            raise click.UsageError("--live and --snapshot cannot be used together")
         with setup.options.progress("asking the cluster"):
             return objects(setup, Kubectl(self.kubectl, self.context))
 

@@ -25,8 +25,8 @@ from policylint import __version__
 from policylint.edit.plan import edits
 from policylint.editor.positions import EditorPositions
 from policylint.editor.renaming import rename
-from policylint.editor.state import Cursor, State
-from policylint.editor.tree import EditedTree, StaleError
+from policylint.editor.state import Cursor, StaleError, State
+from policylint.editor.tree import EditedTree
 from policylint.errors import UsageError
 from policylint.model import Finding, Location
 from policylint.model.home import home
@@ -120,11 +120,14 @@ class EditorServer(LanguageServer):
         return await asyncio.get_running_loop().run_in_executor(self._worker, compute)
 
     async def ask(self, question: Callable[[State], _Answer]) -> _Answer | None:
-        """Answer from the reading of the newest text; None where there was never one."""
+        """Answer from the reading of the newest text; None where there was never one, or a newer one comes first."""
         while self._reading is not None and not self._reading.done():
             await asyncio.shield(self._reading)
         state = self._state
-        return None if state is None else await self.work(partial(question, state))
+        try:
+            return None if state is None else await self.work(partial(question, state))
+        except StaleError:
+            return None
 
     def _complain(self, message: str) -> None:
         if message != self._complaint:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,10 @@ from policylint.workspace import Workspace
 
 _WITH_WAYS = ("Gateway", "HTTPRoute", "GRPCRoute", "Service")
 """Kinds whose lens counts requests."""
+
+
+class StaleError(Exception):
+    """The answer is of no use any more: something changed while it was worked out."""
 
 
 class Held(NamedTuple):
@@ -47,14 +51,16 @@ class Cursor(NamedTuple):
 class State:
     """One reading of a tree.
 
-    Attributes:
+    Args:
         workspace: its environments.
         lint: its findings.
+        is_stale: asked now and then while much is computed, whether the answer is still wanted.
     """
 
-    def __init__(self, workspace: Workspace, lint: LintResult) -> None:
+    def __init__(self, workspace: Workspace, lint: LintResult, is_stale: Callable[[], bool] = lambda: False) -> None:
         self.workspace = workspace
         self.lint = lint
+        self._is_stale = is_stale
 
     @cached_property
     def _by_file(self) -> dict[str, list[Held]]:
@@ -89,13 +95,19 @@ class State:
 
     @cached_property
     def _ways(self) -> list[tuple[Simulation, WayIn]]:
-        """The ways into all environments."""
-        return [
-            (simulation, way)
-            for simulation in self.workspace.simulations
-            for way in all_ways(simulation)
-            if way.trace.rule is not None
-        ]
+        """The ways into all environments.
+
+        Raises:
+            StaleError: something changed meanwhile.
+        """
+        ways = []
+        for simulation in self.workspace.simulations:
+            for way in all_ways(simulation):
+                if self._is_stale():
+                    raise StaleError
+                if way.trace.rule is not None:
+                    ways.append((simulation, way))
+        return ways
 
     def objects_in(self, file: str) -> list[Cursor]:
         """Return the objects of a file, in the order of its lines, each once for all environments."""
@@ -177,6 +189,9 @@ class State:
         """Return `4 policies · 12 requests · authentication: jwt`, for a policy its verdict; "" where there is nothing.
 
         Requests are kinds of requests: the regions that `reach` lists.
+
+        Raises:
+            StaleError: something changed meanwhile.
         """
         states = [simulation.policies[key] for simulation in self.workspace.simulations if key in simulation.policies]
         if states:

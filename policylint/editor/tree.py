@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from policylint.editor.overlay import Overlay
-from policylint.editor.state import State
+from policylint.editor.state import StaleError, State
 from policylint.load.shared_facts import SharedFacts
 from policylint.render.shared import Shared
 from policylint.session.lint import lint
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
 _MOST_READINGS = 200
 """Readings after which everything is read anew: what was known of earlier texts is kept until then."""
-
-
-class StaleError(Exception):
-    """The reading is of no use any more: something changed while it went on."""
 
 
 class EditedTree:
@@ -66,4 +62,4 @@ class EditedTree:
             return Overlay(paths or [setup.top], setup.exclude, texts)
 
         workspace = open_tree(setup, listing=listing, shared_facts=self._facts, shared=self._shared)
-        return State(workspace, lint(setup, workspace, chosen(setup)))
+        return State(workspace, lint(setup, workspace, chosen(setup)), is_stale)

@@ -12,6 +12,9 @@ pytest.importorskip("pygls", reason="pygls is not installed")
 
 from lsprotocol import types
 
+from policylint.editor.state import StaleError
+from policylint.editor.tree import EditedTree
+from policylint.session.settings import RunOptions
 from tests.editor.client import Editor, edit
 
 ROOT = Path(__file__).parents[2]
@@ -258,3 +261,18 @@ def test_what_manifests_say_disturbs_no_editor(shop: Path) -> None:
             assert not [text for text in said if {"\u202e", "\u200b", "\x1b"} & set(text)]
 
     edit(shop, session)
+
+
+def test_what_takes_long_ends_with_the_next_key(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shop)
+    changed: list[str] = []
+    tree = EditedTree(RunOptions())
+    state = tree.read({}, lambda: bool(changed))
+    (route,) = (cursor.key for cursor in state.objects_in(ROUTE) if cursor.key.kind == "HTTPRoute")
+    changed.append("a key")
+    with pytest.raises(StaleError):
+        state.lens(route)
+    with pytest.raises(StaleError):
+        tree.read({}, lambda: bool(changed))
+    changed.clear()
+    assert state.lens(route).startswith("2 policies")

@@ -45,7 +45,7 @@ class DiffRun(ReportingRun):
   policylint diff HEAD~3                    three commits and what is not committed
   policylint diff --staged                  what is about to be committed
   policylint diff --rendered-before a --rendered-after b
-  policylint diff --live clusters/prod      what applying that would change in the cluster of kubectl
+  policylint diff --live clusters/prod      what applying that would change in the cluster
 """,
     exit_codes="""0 no new finding at or above --fail-on, 1 new findings (with --exit-code also any
 change in effect), 2 wrong usage or unknown revision, 3 not done whole.""",

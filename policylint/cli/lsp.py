@@ -10,8 +10,8 @@ from policylint.cli.options import Command
 @click.command(
     cls=Command,
     examples="""\
-  pip install 'policylint[lsp]'
   policylint lsp                  started by an editor: docs/editors.md
+  pip install 'policylint[lsp]'
 """,
 )
 def lsp() -> int:

@@ -10,8 +10,8 @@ from policylint.cli.options import Command
 @click.command(
     cls=Command,
     examples="""\
-  pip install 'policylint[mcp]'
   policylint mcp clusters/prod    started by an assistant: docs/assistants.md
+  pip install 'policylint[mcp]'
 """,
 )
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, resolve_path=True), default=".")

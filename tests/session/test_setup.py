@@ -62,7 +62,7 @@ def test_which_configuration_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     of_environment = Setup.of(RunOptions(start="tree"))
     assert (of_environment.settings.select, of_environment.origin) == (("GWP2",), "POLICYLINT_CONFIG")
     assert Setup.of(RunOptions(start="tree", no_config=True)).settings.select == ()
-    with pytest.raises(UsageError, match="exclude each other"):
+    with pytest.raises(UsageError, match="cannot be used together"):
         Setup.of(RunOptions(config="mine.yaml", no_config=True))
 
 

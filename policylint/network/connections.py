@@ -32,7 +32,8 @@ def connections(network: Network) -> list[Connection]:
         key = (sources, targets, certain)
         allowed[key] = allowed.get(key, 0) | ports
     joined: dict[tuple[int, int, bool], int] = {}
-    for (sources, targets, certain), ports in allowed.items():
+    while allowed:  # there may be millions: what is done with goes
+        (sources, targets, certain), ports = allowed.popitem()
         place = (sources, ports, certain)
         joined[place] = joined.get(place, 0) | targets
     found = [

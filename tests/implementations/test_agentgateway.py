@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.cel.syntax import is_expression
+from policylint.model import ResourceKey
 from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation
 from tests import worlds
@@ -72,7 +73,8 @@ def test_override_locks_the_fields_that_it_sets(tmp_path: Path) -> None:
     """strategy.inheritance Override: for traffic, and for those fields alone."""
     simulation = simulate(
         tmp_path,
-        policy("edge", "Gateway/gw", LOCK + "traffic: {timeouts: {request: 9s}}, backend: {http: {version: HTTP1}}"),
+        policy("edge", "Gateway/gw", LOCK + "traffic: {timeouts: {request: 9s}}"),
+        policy("wide", "Gateway/gw", "backend: {http: {version: HTTP1}}"),
         policy(
             "shop", "HTTPRoute/shop", "traffic: {timeouts: {request: 1s}, csrf: {}}, backend: {http: {version: HTTP2}}"
         ),
@@ -97,14 +99,16 @@ def test_authorization_adds_up_until_a_lock(tmp_path: Path, lock: str, sources: 
     assert {each.policy.name for each in result.lost} == {"edge", "listener", "shop"} - set(sources)
 
 
-def test_traffic_on_a_service_is_broader_than_on_a_route(tmp_path: Path) -> None:
-    """binds.rs: Service < Route; for the backend block the Service is the most specific."""
-    spec = "traffic: {{timeouts: {{request: {0}}}}}, backend: {{http: {{requestTimeout: {0}}}}}"
+def test_for_the_backend_block_a_service_is_more_specific_than_a_route(tmp_path: Path) -> None:
+    """binds.rs; the CRD lets no `traffic` target a Service."""
+    traffic, backend = "traffic: {{timeouts: {{request: {0}}}}}", "backend: {{http: {{requestTimeout: {0}}}}}"
     simulation = simulate(
         tmp_path,
-        policy("route", "HTTPRoute/shop", spec.format("1s")),
-        policy("service", "Service/web", spec.format("2s")),
+        policy("route", "HTTPRoute/shop", f"{traffic}, {backend}".format("1s")),
+        policy("service", "Service/web", backend.format("2s")),
+        policy("refused", "Service/web", traffic.format("3s")),
     )
+    assert simulation.policies[ResourceKey("agentgateway.dev", "AgentgatewayPolicy", "default", "refused")].invalid
     assert only(simulation).spec == {
         "traffic": {"timeouts": {"request": "1s"}},
         "backend": {"http": {"requestTimeout": "2s"}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
+from policylint.trace import Request
+from policylint.trace.matching import Match, Miss
 from tests.worlds import gateway, gateway_class, route, service
 
 LISTENERS = "listeners: [{name: http, port: 80, protocol: HTTP}]"
@@ -147,6 +150,34 @@ def test_the_list_for_a_spreadsheet(tmp_path: Path) -> None:
     table = list(csv.DictReader(done.stdout.splitlines()))
     assert [row["goes to"] for row in table] == ["shop/app"] * len(table)
     assert not [cell for row in table for cell in row.values() if cell.startswith(("=", "+", "@"))]
+
+
+def test_too_many_matches_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policylint.reach.ways._MOST_STEPS", 2)
+    listed = ways(written(tmp_path, SHOP))
+    assert {tuple(way.get("undecided", ())) for way in listed} == {("too many matches",)}
+    assert {way["asked"]["authentication"]["state"] for way in listed} == {"unknown"}
+
+
+@pytest.mark.parametrize(("form", "number"), [("PathPrefix", 200), ("RegularExpression", 100)])
+def test_the_work_grows_with_the_rules_and_not_with_their_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, number: int
+) -> None:
+    backends = "backendRefs: [{name: app, port: 80}]"
+    values = [f"{{type: {form}, value: '/(a|b)*a(a|b){{20}}{each}'}}" for each in range(number)]
+    rules = ", ".join(f"{{matches: [{{path: {value}}}], {backends}}}" for value in values)
+    evaluated = 0
+    original = Match.misses
+
+    def counted(match: Match, request: Request) -> Iterator[Miss]:
+        nonlocal evaluated
+        evaluated += 1
+        return original(match, request)
+
+    monkeypatch.setattr(Match, "misses", counted)
+    world = written(tmp_path, SHOP.replace(RULES, f"rules: [{rules}]").replace(', "*.example.com"', ""))
+    assert len(ways(world)) > 50
+    assert evaluated < 8 * number
 
 
 def test_as_markdown(tmp_path: Path) -> None:

@@ -122,6 +122,7 @@ class _Requests:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
+        self._doubtful: dict[ResourceKey, bool] = {}
         self._tracer = Tracer(simulation, nearest=False)
         self._doors = doors(self._tracer)
 
@@ -177,8 +178,8 @@ class _Requests:
         if guardrail.ask == "backendTLS":
             return Asked("asked" if way.trace.backend_tls else "unknown" if way.trace.outcome.unknown else "open")
         if guardrail.ask != "issuer":
-            return asked(self._simulation, way, guardrail.ask)
-        given = asked(self._simulation, way, "authentication")
+            return asked(self._simulation, way, guardrail.ask, self._doubtful)
+        given = asked(self._simulation, way, "authentication", self._doubtful)
         others = [
             issuer
             for met in way.trace.policies

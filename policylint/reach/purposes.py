@@ -38,12 +38,13 @@ class Asked(NamedTuple):
     why: str = ""
 
 
-def asked(simulation: Simulation, way: WayIn, purpose: str) -> Asked:
+def asked(simulation: Simulation, way: WayIn, purpose: str, doubtful: dict[ResourceKey, bool] | None = None) -> Asked:
     """Return what is asked of the requests of a way.
 
     Args:
         purpose: one of PURPOSES, or the name of a setting (`jwt`, `rateLimit`): one that asks for nothing need only be
             in force.
+        doubtful: keeps for many ways whether something that was not seen may ask the requests of a route.
     """
     trace = way.trace
     demands = []
@@ -65,7 +66,7 @@ def asked(simulation: Simulation, way: WayIn, purpose: str) -> Asked:
     told = tuple(dict.fromkeys(demands))
     if any(demand.must for demand in told) and covered >= backends:
         return Asked("asked", told)
-    why = _unknown(simulation, way)
+    why = _unknown(simulation, way, {} if doubtful is None else doubtful)
     if why:
         return Asked("unknown", told, why)
     return Asked("optional" if told else "open", told)
@@ -93,7 +94,7 @@ def _owner(group: Group, path: str) -> ResourceKey | None:
     return next((by for at, by in owners if at[: len(steps)] == steps or steps[: len(at)] == at), None)
 
 
-def _unknown(simulation: Simulation, way: WayIn) -> str:
+def _unknown(simulation: Simulation, way: WayIn, doubtful: dict[ResourceKey, bool]) -> str:
     """Return why something that was not seen may ask all the same."""
     if way.entry.gateway in simulation.topology.unseen:
         return f"{way.entry.gateway} was not seen"
@@ -102,6 +103,8 @@ def _unknown(simulation: Simulation, way: WayIn) -> str:
     if way.undecided:
         return f"not decided: {way.undecided[0]}"
     state = None if way.trace.route is None else simulation.topology.route(way.trace.route.key)
-    if state is not None and may_authenticate_unseen(simulation, state):
-        return "a filter or a policy that was not seen may ask for it"
-    return ""
+    if state is None:
+        return ""
+    if state.route.key not in doubtful:
+        doubtful[state.route.key] = may_authenticate_unseen(simulation, state)
+    return "a filter or a policy that was not seen may ask for it" if doubtful[state.route.key] else ""

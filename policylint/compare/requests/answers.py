@@ -87,18 +87,21 @@ class Difference(NamedTuple):
 class Answers:
     """The answers of one side."""
 
-    __slots__ = ("_specs", "simulation")
+    __slots__ = ("_doubtful", "_specs", "simulation")
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
         self._specs: dict[int, str] = {}
+        self._doubtful: dict[ResourceKey, bool] = {}
 
     def of(self, way: WayIn) -> RequestAnswer:
         """Return the answer to the request of a way."""
         trace = way.trace
         ended = trace.outcome
         serves = bool(ended.backends)
-        purposes = {purpose: asked(self.simulation, way, purpose) for purpose in PURPOSES} if serves else {}
+        purposes = (
+            {purpose: asked(self.simulation, way, purpose, self._doubtful) for purpose in PURPOSES} if serves else {}
+        )
         demands: dict[str, dict[DemandKey, Demanded]] = {purpose: {} for purpose in PURPOSES}
         for met in trace.policies:
             for ask in met.asks:

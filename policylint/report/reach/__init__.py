@@ -68,11 +68,12 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
     purposes = tuple(dict.fromkeys((*PURPOSES, *filter(None, [question.without]))))
     ways = 0
     for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
+        doubtful: dict[ResourceKey, bool] = {}
         for way in all_ways(simulation, question.gateways):
             decided = way.trace.rule is not None or (way.trace.outcome.unknown and way.entry.port is not None)
             if not decided or not question.concerns(way):
                 continue
-            row = Row(simulation, way, {purpose: asked(simulation, way, purpose) for purpose in purposes})
+            row = Row(simulation, way, {purpose: asked(simulation, way, purpose, doubtful) for purpose in purposes})
             ways += row.serves or not question.without
             if not question.without or (row.serves and row.answers[question.without].state != "asked"):
                 rows.append(row)

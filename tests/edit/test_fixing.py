@@ -93,7 +93,7 @@ def test_unsafe_fixes_want_to_be_asked_for(world: Path) -> None:
 def test_what_is_read_from_stdin_cannot_be_fixed() -> None:
     result = CliRunner().invoke(main, ["lint", "--fix", "-"], input=OLD)
     assert result.exit_code == 2
-    assert "for files of the work tree" in result.output
+    assert "work on files in the work tree" in result.output
 
 
 def test_reports_carry_the_fixes(world: Path) -> None:

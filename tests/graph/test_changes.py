@@ -63,7 +63,7 @@ def test_the_graph_of_a_revision(change: Path) -> None:
     assert "HTTPRoute shop/checkout" in CliRunner().invoke(main, ["graph", "--at", "HEAD", "shop", "infra"]).output
     run = CliRunner().invoke(main, ["graph", "--at", "HEAD", "--diff", "HEAD~1..HEAD"])
     assert run.exit_code == 2
-    assert "exclude each other" in run.output
+    assert "cannot be used with --diff" in run.output
 
 
 def test_each_kind_of_change_has_its_colour(change: Path) -> None:

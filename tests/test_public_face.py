@@ -62,7 +62,7 @@ def test_a_text(encoded: bool) -> None:
     assert "chekout" in result.workspace.source_lines("<text>")[line - 1]
     assert policylint.lint(text="").coverage.documents == 0
     assert rules(policylint.lint(text="a: [").known) == ["GWP910"]
-    with pytest.raises(policylint.UsageError, match="takes the place of paths"):
+    with pytest.raises(policylint.UsageError, match="cannot be combined with paths"):
         policylint.open("here", text="")
 
 

@@ -100,8 +100,15 @@ class WorkTree(ListedSource):
         return unexplained(root, absent, *committed(root)) if absent else frozenset()
 
     def _is_there(self, root: str, path: str) -> bool:
-        """Tell whether a file is there, or a directory with a file in it: git has no others."""
-        place = os.path.join(root, path.rstrip("/"))
+        """Tell whether a file is there, or a directory with a file in it: git has no others.
+
+        A link on the way is there, and where it leads to is not looked at.
+        """
+        place = root
+        for step in path.rstrip("/").split("/"):
+            place = os.path.join(place, step)
+            if os.path.islink(place):
+                return True
         if path.endswith("/") and os.path.isdir(place):
             return any(names for _, _, names in os.walk(place))
         return os.path.lexists(place)

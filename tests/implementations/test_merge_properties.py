@@ -261,9 +261,9 @@ def test_the_order_of_documents_means_nothing(kind: Custom, data: st.DataObject)
 
 
 def merged(base: Any, patch: Any) -> Any:
-    """RFC 7386, without deletions: typed objects have no nulls."""
+    """RFC 7386, without deletions: typed objects have no nulls, and leave empty lists of rules out."""
     if not isinstance(patch, dict):
-        return patch
+        return base if patch == [] and base else patch
     result = dict(base) if isinstance(base, dict) else {}
     for name, value in patch.items():
         result[name] = merged(result.get(name), value)

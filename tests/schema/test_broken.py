@@ -190,7 +190,9 @@ def test_what_another_release_may_allow_is_assumed(tmp_path: Path) -> None:
     simulation = opened(tmp_path, SHOP, JWT.replace("SETTING: ", "authorization: {defaultAction: Alow}\n  jwt: "))
     (finding,) = run(simulation, select={"GWP501"})
     assert (finding.severity, finding.confidence) == ("warning", "assumed")
-    assert "by the CRD of Envoy Gateway @ d32f282942, and the cluster may have another version" in finding.ground
+    assert (
+        "it rests on the CRD of Envoy Gateway @ d32f282942, and the cluster may have another version" in finding.ground
+    )
 
 
 def test_an_unknown_field_is_no_setting(tmp_path: Path) -> None:

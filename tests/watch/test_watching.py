@@ -30,6 +30,7 @@ class Watching:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "policylint", *arguments],
             cwd=tree, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background it may be ignored
         )  # fmt: skip
         self.lines: Queue[str] = Queue()
         assert self.process.stdout is not None

@@ -130,7 +130,7 @@ def _medians(rounds: int, world: str, what: str) -> dict[str, float]:
     return {name: median(each[name] for each in spent) for name in spent[0]}
 
 
-def table(rounds: int) -> Iterator[tuple[str, float, float, str]]:
+def table(rounds: int, *, with_hostile: bool = True) -> Iterator[tuple[str, float, float, str]]:
     """Yield each ratio: name, value, bar, what was measured."""
     spent = {what: _medians(rounds, "large", what) for what in WHATS}
     bars = {"trace": 0.1, "explain": 0.1, "connections": 0.5, "verdicts": 0.6}
@@ -142,6 +142,8 @@ def table(rounds: int) -> Iterator[tuple[str, float, float, str]]:
     small = _medians(rounds, "small", "connections")["connections"]
     large = spent["connections"]["connections"]
     yield "growth", large / small, 25, f"{large:.3f} / {small:.4f} s for 600 times the pairs"
+    if not with_hostile:
+        return
     random = _medians(1, "hostile", "connections")
     yield "hostile", random["connections"], 30, f"{random['connections']:.1f} s, {random['peak']:.0f} MiB of 1,024"
 

@@ -35,6 +35,9 @@ def words(dimension: Dimension, bits: int) -> str:
 
 def _paths(dimension: Dimension, bits: int) -> str:
     """Return the least prefix that holds all of some paths, with its exceptions, or the paths one by one."""
+    parts, rest = _stated(dimension, bits)
+    if not rest and len(parts) == 1:
+        return parts[0]
     prefixes = [
         (mask, predicate) for predicate, mask in dimension.masks.items() if predicate.type == "PathPrefix" and mask
     ]
@@ -42,7 +45,6 @@ def _paths(dimension: Dimension, bits: int) -> str:
         (entry for entry in prefixes if not bits & ~entry[0]), key=lambda entry: entry[0].bit_count(), default=None
     )
     whole = dimension.all if around is None else around[0]
-    parts, rest = _stated(dimension, bits)
     exceptions, more = _stated(dimension, whole & ~bits)
     outer = "/**" if around is None else _written(around[1])
     if not rest and (more or len(parts) <= len(exceptions) + 1):
@@ -54,7 +56,12 @@ def _paths(dimension: Dimension, bits: int) -> str:
 
 def _stated(dimension: Dimension, bits: int) -> tuple[list[str], int]:
     """Return the widest predicates that hold within a set, in words, and the atoms that they leave."""
-    within = ((predicate, mask) for predicate, mask in dimension.masks.items() if mask & bits and not mask & ~bits)
+    is_one = not bits & (bits - 1)
+    within = (
+        (predicate, mask)
+        for predicate, mask in dimension.masks.items()
+        if (mask == bits if is_one else mask & bits and not mask & ~bits)
+    )
     ranked = sorted(within, key=lambda entry: (-entry[1].bit_count(), _RANK[entry[0].type], entry[0].value))
     parts = []
     rest = bits

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from policylint.report.diff import stored
-from tests.diff.history import run, steady
+from tests.diff.history import commit, run, steady
 from tests.diff.test_history import History
 from tests.hostile.test_output import of_markdown
 from tests.hostile.world import TEXTS, changed, laid, written
 
+SHOP = Path(__file__).parents[2] / "fixtures" / "network-shop"
 LINKS = ("--links", "https://example.net/x")
 
 
@@ -39,6 +40,16 @@ def test_it_is_the_same_comment(history: History, tmp_path: Path) -> None:
             direct = run(directory, "diff", f"{one}..{other}", "-o", form, *LINKS)[1]
             document = run(directory, "diff", f"{one}..{other}", "-o", "json-v1")[1]
             assert rendered(tmp_path, document, "-o", form) == (0, bare(direct), "")
+
+
+def test_it_keeps_connections(tmp_path: Path) -> None:
+    repository = tmp_path / "shop"
+    commit(repository, {file.name: file.read_text(encoding="utf-8") for file in SHOP.iterdir()})
+    commit(repository, {"policies.yaml": None})
+    direct = run(repository, "diff", "HEAD~1..HEAD", "-o", "markdown", *LINKS)[1]
+    assert "opened" in direct
+    document = run(repository, "diff", "HEAD~1..HEAD", "-o", "json-v1")[1]
+    assert rendered(tmp_path, document, "-o", "markdown") == (0, bare(direct), "")
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -21,6 +21,7 @@ from policylint.compare.change import (
     SettingChange,
     SubjectChange,
 )
+from policylint.compare.connections import ConnectionChange
 from policylint.compare.placements import PlacementChange
 from policylint.compare.requests import RequestChange, RequestChanges, RequestSet
 from policylint.model import Finding, Location, Node, PolicyKind, ResourceKey
@@ -188,6 +189,20 @@ def _environment(document: Entry, name: str, routes: int) -> EnvironmentChange:
                 _place(entry["location"]) or Location(Spot("")),
             )
             for entry in own("policies")
+        ),
+        connections=tuple(
+            ConnectionChange(
+                name,
+                tuple(entry["from"]),
+                tuple(entry["to"]),
+                entry["before"],
+                entry["after"],
+                entry["change"],
+                _keys(entry["by"]),
+                entry["because"],
+                exposed=False,  # they come in their order
+            )
+            for entry in own("connections")
         ),
         requests=next(map(_requests, own("requests")), None) if "requests" in document else None,
         objects=tuple(

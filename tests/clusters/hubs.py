@@ -8,6 +8,8 @@ from policylint.clusters.state import Hub
 from tests.network.worlds import manifest, world
 
 Manifest = dict[str, Any]
+Row = tuple[list[str] | None, list[str], str, str]
+"""Clusters for certain (None where that is not known), others that may be, action, reason."""
 CLUSTERS = "cluster.open-cluster-management.io"
 POLICIES = "policy.open-cluster-management.io"
 
@@ -64,8 +66,8 @@ def hub(*manifests: Manifest, **facts: Any) -> Hub:
     return Hub(world(list(manifests), **facts))
 
 
-def placed(asked: Hub, name: str = "pod") -> list[tuple[list[str] | None, list[str], str, str]]:
-    """Clusters for certain (None where that is not known), others that may be, action, reason of each entry."""
+def placed(asked: Hub, name: str = "pod") -> list[Row]:
+    """The rows of a policy, one for each entry."""
     rows = next(rows for key, rows in asked.policies.items() if key.name == name)
     named = asked.fleet.named
     return [(named(row.clusters) if row.known else None, named(row.possible), row.action, row.reason) for row in rows]

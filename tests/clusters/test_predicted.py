@@ -7,6 +7,7 @@ import pytest
 from tests.clusters.hubs import (
     CLUSTERS,
     Manifest,
+    Row,
     binding,
     cluster,
     decision,
@@ -21,7 +22,6 @@ from tests.clusters.hubs import (
 )
 from tests.network.worlds import manifest
 
-Row = tuple[list[str] | None, list[str], str, str]
 ENFORCING = {"bindingOverrides": {"remediationAction": "enforce"}}
 IN_PROD = {f"{CLUSTERS}/clusterset": "prod"}
 FLEET = [

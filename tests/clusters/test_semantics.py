@@ -10,6 +10,7 @@ from policylint.clusters.placements import in_words
 from tests.clusters.hubs import (
     CLUSTERS,
     Manifest,
+    Row,
     binding,
     cluster,
     decision,
@@ -30,7 +31,6 @@ FLEET = [
     cluster("us", env="prod"),
     set_binding(),
 ]
-Row = tuple[list[str] | None, list[str], str, str]
 
 
 def selected(*more: Manifest, **spec: Any) -> list[Row]:

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
+from tests.scripts import module_of
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared"
-
-
-def maker() -> ModuleType:
-    """fixtures/history/make.py as a module."""
-    spec = importlib.util.spec_from_file_location("history_make", ROOT / "fixtures" / "history" / "make.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MAKE = maker()
+MAKE = module_of(ROOT / "fixtures" / "history" / "make.py")
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pytest
 
 from tests.graph.browser import Browser, installed
 from tests.hostile.test_regex import GATEWAY, ROUTE
+from tests.scripts import module_of
 
 ROOT = Path(__file__).parents[2]
 PLAYGROUND = ROOT / "docs" / "playground"
@@ -28,18 +28,9 @@ PRINTED = "document.getElementById('printed').textContent"
 STATE = "document.getElementById('state').textContent"
 
 
-def module(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec
-    assert spec.loader
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
 @pytest.fixture(scope="module")
 def builder() -> ModuleType:
-    return module("playground_build", PLAYGROUND / "build.py")
+    return module_of(PLAYGROUND / "build.py")
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +149,7 @@ def test_every_rule_has_an_example_in_the_page(builder: ModuleType) -> None:
 def test_the_plain_collections_do_what_the_compiled_ones_do() -> None:
     import rpds
 
-    plain = module("plain_rpds", PLAYGROUND / "runtime" / "rpds.py")
+    plain = module_of(PLAYGROUND / "runtime" / "rpds.py")
 
     def done(library: Any) -> list[object]:
         numbers = library.HashTrieMap({"a": 1}).insert("b", 2)
@@ -181,7 +172,7 @@ def test_the_plain_collections_do_what_the_compiled_ones_do() -> None:
 
 
 def test_files_of_the_editor_keep_their_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bridge = module("playground_bridge", PLAYGROUND / "runtime" / "bridge.py")
+    bridge = module_of(PLAYGROUND / "runtime" / "bridge.py")
     monkeypatch.setattr(bridge, "HOME", tmp_path)
     monkeypatch.setattr(bridge, "FINDINGS", tmp_path / "findings.json")
     bridge.write("manifests", "# file: a/one.yaml\na: 1\n# file: ../../two.yaml\nb: 2\n")

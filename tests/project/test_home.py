@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import tomllib
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from policylint.model.home import home
 from policylint.report.findings import write
 from tests.report.sample import Options, sample
+from tests.scripts import module_of
 
 ROOT = Path(__file__).parents[2]
 STATED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Homepage"]
@@ -21,11 +21,7 @@ STATED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
 @pytest.fixture(scope="module")
 def carried() -> ModuleType:
     """.ci/home.py as a module."""
-    spec = importlib.util.spec_from_file_location("home", ROOT / ".ci" / "home.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(ROOT / ".ci" / "home.py")
 
 
 def test_the_program_reads_what_pyproject_states() -> None:

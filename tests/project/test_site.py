@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -15,18 +14,14 @@ from click.testing import CliRunner
 
 from policylint.cli import main
 from tests.project.test_readme import comparable
+from tests.scripts import module_of
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def site() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_build", ROOT / "docs" / "site" / "build.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(ROOT / "docs" / "site" / "build.py")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -17,6 +16,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.scripts import module_of
+
 ROOT = Path(__file__).parents[2]
 RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 NPM = ROOT / ".ci" / "npm"
@@ -27,11 +28,7 @@ PERMISSIVE = {"Apache-2.0", "BSD-3-Clause", "MIT", "PSF-2.0"}
 @pytest.fixture(scope="module")
 def licences() -> ModuleType:
     """.ci/licences.py as a module."""
-    spec = importlib.util.spec_from_file_location("licences", ROOT / ".ci" / "licences.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(ROOT / ".ci" / "licences.py")
 
 
 def test_licences_are_listed(licences: ModuleType) -> None:

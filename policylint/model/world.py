@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from copy import copy
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from policylint.documents import Document, Problem
 from policylint.documents.problem import DUPLICATE_KEY
@@ -18,6 +18,8 @@ from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource
 from policylint.model.selectors import Labelled
 from policylint.namedtuple import NamedTuple
+
+_T = TypeVar("_T")
 
 
 class Note(NamedTuple):
@@ -262,6 +264,14 @@ class World:
         self._kinds = _by_kind(self.resources.values())
         self._labelled: dict[tuple[str, str, str | None], Labelled[Resource]] = {}
         self._near: dict[tuple[str, str, str], frozenset[str]] = {}
+        self._answers: dict[Callable[[World], Any], Any] = {}
+
+    def once(self, compute: Callable[[World], _T]) -> _T:
+        """Return `compute(self)`, computed once: what everybody asks who looks at this world. Nobody may change it."""
+        if compute not in self._answers:
+            self._answers[compute] = compute(self)
+        answer: _T = self._answers[compute]
+        return answer
 
     def with_resources(self, changed: Mapping[ResourceKey, Resource]) -> World:
         """Return the same world with other states of some of its objects."""
@@ -287,7 +297,7 @@ class World:
     def _holding(self, resources: dict[ResourceKey, Resource]) -> World:
         world = copy(self)
         world.resources, world._kinds = resources, _by_kind(resources.values())
-        world._labelled, world._places, world._near = {}, {}, {}
+        world._labelled, world._places, world._near, world._answers = {}, {}, {}, {}
         vars(world).pop("files", None)
         return world
 

@@ -291,6 +291,7 @@ class _Tree(NamedTuple):
         if not stated and render != "helm" and not self.loaded.places:
             return None
         from policylint.render.environments import environments, without_repeats
+        from policylint.render.shared import Shared
 
         places = (self.source, self.loaded, self.cluster_scoped, self.groups, stated)
         try:
@@ -305,13 +306,14 @@ class _Tree(NamedTuple):
         if not known:
             return None
         _check_names(env, [environment.name for environment in known])
+        shared = self.shared or (Shared() if len(known) > 1 else None)
         simulations = []
         for environment in known:
             if env and environment.name not in env:
                 continue
             its_faults = list(faults)
             objects, catalog = self._completed(environment.resources, its_faults)
-            objects = self._once(without_repeats(objects))
+            objects = _once(without_repeats(objects), shared)
             made_elsewhere = Unseen()
             for gap in environment.gaps:
                 made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api)
@@ -351,7 +353,7 @@ class _Tree(NamedTuple):
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
         objects, catalog = self._completed(_at_origins(objects, self.source), faults)
-        objects = self._once(objects)
+        objects = _once(objects, self.shared)
         loaded, groups = self.loaded, self._policy_groups(catalog)
         made_elsewhere, not_rendered = unseen(objects, loaded.unread, loaded.templates, groups)
         notes: Sequence[Note] = ()
@@ -430,12 +432,13 @@ class _Tree(NamedTuple):
         catalog = _catalog(objects, self.semantics, self.given, faults)
         return _cluster_scoped_policies(objects, catalog), catalog
 
-    def _once(self, objects: Iterable[Resource]) -> list[Resource]:
-        """Return objects that the other side of a diff has, too, as it has them."""
-        return list(objects) if self.shared is None else self.shared.resources(objects)
-
     def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
         return self.groups | {kind.group for kind in catalog.kinds()}
+
+
+def _once(objects: Iterable[Resource], shared: Shared | None) -> list[Resource]:
+    """Return objects that another environment or the other side of a diff has, too, as it has them."""
+    return list(objects) if shared is None else shared.resources(objects)
 
 
 def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:

@@ -47,9 +47,6 @@ class Istio(Implementation):
     judges_core_kinds = True
     is_mesh = True
 
-    def __init__(self) -> None:
-        self._known: Mesh | None = None
-
     @property
     def root_namespace(self) -> str:
         """Return meshConfig.rootNamespace."""
@@ -72,7 +69,7 @@ class Istio(Implementation):
             return backends.targets(kind, topology, named, own_imports=self.settings.get("mcsHosts") is True)
         named = super().targets(policy, kind, topology, grants)
         implied = naming.without_references(
-            policy, self._mesh(topology.world), topology.world, self.root_namespace, self._open_gateways
+            policy, topology.world.once(Mesh), topology.world, self.root_namespace, self._open_gateways
         )
         return (*map(naming.made_by_istiod, named), *implied)
 
@@ -92,7 +89,7 @@ class Istio(Implementation):
         """Return groups over one context per workload, Gateway, or Service behind a waypoint."""
         if kind.implementation != self.name:
             return super().groups(kind, kept, topology)
-        contexts = ProxyContexts(self._mesh(topology.world), kind, kept, self.root_namespace, self._open_gateways)
+        contexts = ProxyContexts(topology.world.once(Mesh), kind, kept, self.root_namespace, self._open_gateways)
         return contexts.groups(partial(compose, providers=self._providers))
 
     def merge(self, stack: Stack) -> Effective:
@@ -112,24 +109,24 @@ class Istio(Implementation):
             if state.verdict == "Unknown" and state.targets and resolved:
                 state.verdict = "Accepted"
             if state.kind.kind == labels.AUTHORIZATION and state.verdict == "Accepted":
-                mesh, world = self._mesh(topology.world), topology.world
+                mesh, world = topology.world.once(Mesh), topology.world
                 bound = conditions.waypoint_ancestors(state, mesh, world, self.root_namespace)
                 if bound and all(each.reason == "Invalid" for ancestor in bound for each in ancestor.conditions):
                     state.verdict = "Invalid"
             if state.kind.implementation == self.name:
-                state.idle = idle(state, self._mesh(topology.world), topology.world, self.root_namespace)
+                state.idle = idle(state, topology.world.once(Mesh), topology.world, self.root_namespace)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return targets and Gateways of a BackendTLSPolicy (§8), or a result per targetRef (§1)."""
         if state.kind.implementation != self.name:
             return backends.ancestors(state, topology)
-        return conditions.waypoint_ancestors(state, self._mesh(topology.world), topology.world, self.root_namespace)
+        return conditions.waypoint_ancestors(state, topology.world.once(Mesh), topology.world, self.root_namespace)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:
         """Return WaypointAccepted or ZtunnelAccepted, the one condition of an AuthorizationPolicy."""
         if state.kind.implementation != self.name:
             return ()
-        return conditions.flat(state, self._mesh(topology.world), topology.world, self.root_namespace)
+        return conditions.flat(state, topology.world.once(Mesh), topology.world, self.root_namespace)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
@@ -140,7 +137,7 @@ class Istio(Implementation):
 
     def fronts(self, service: Resource, world: World) -> Node | None:
         """Return the waypoint that a Service is bound to."""
-        proxy = admission.fronts(service, self._mesh(world))
+        proxy = admission.fronts(service, world.once(Mesh))
         return None if proxy is None else proxy.node
 
     def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
@@ -150,11 +147,7 @@ class Istio(Implementation):
         if asked is None:
             return None
         checked = labels.REQUEST_AUTHENTICATION in here
-        return admission.admit(call, hop, asked, self._mesh(world), checked=checked)
-
-    def _mesh(self, world: World) -> Mesh:
-        self._known = self._known or Mesh(world)
-        return self._known
+        return admission.admit(call, hop, asked, world.once(Mesh), checked=checked)
 
 
 def compose(

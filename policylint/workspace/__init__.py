@@ -29,10 +29,9 @@ from policylint.render.live import NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
-from policylint.sources.skipping import CUE, JSONNET
 from policylint.workspace.alternatives import DEFAULT, Alternative, separate
 from policylint.workspace.assumptions import Assumptions
-from policylint.workspace.left_out import folded, left_out
+from policylint.workspace.left_out import folded, languages, left_out
 
 if TYPE_CHECKING:
     from policylint.budget import Cut
@@ -232,7 +231,8 @@ def open_workspace(
     loaded = load(source, groups, everything=strict, shared_facts=shared_facts, rendered=render != "off")
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
     definitions = Definitions(source, loaded)
-    tree = _Tree(source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared)
+    others = languages(source, loaded.skipped)
+    tree = _Tree(source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared, others)
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope
     simulations = None if render == "off" else tree.rendered(env, stated, render, budget, faults, picked)
@@ -241,7 +241,7 @@ def open_workspace(
         written = tree.as_written(env, faults, alternatives=alternatives, cut=budget.cut)
         simulations = [simulation for simulation in written if not picked or picked.of(simulation.world).has_part()]
         beside = [simulation for simulation in written if simulation not in simulations]
-    coverage = _coverage(source, loaded, simulations, cut_off=budget.cut is not None)
+    coverage = _coverage(loaded, simulations, others, cut_off=budget.cut is not None)
     return Workspace(source, simulations, coverage, loaded.mentioning, scope, beside)
 
 
@@ -271,6 +271,7 @@ class _Tree(NamedTuple):
     snapshot: str | None
     dump: bytes | None
     shared: Shared | None
+    languages: Mapping[str, int]
 
     def rendered(
         self,
@@ -417,7 +418,7 @@ class _Tree(NamedTuple):
             assumed=self.given.assumed(),
             cluster_scoped=self.cluster_scoped,
             partial=not self.source.named,
-            languages=[language for language in (JSONNET, CUE) if language in self.loaded.skipped],
+            languages=self.languages,
             **details,
         )
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
@@ -520,7 +521,9 @@ def _with_snapshot(
     return [*dated, *live.values()]
 
 
-def _coverage(source: Source, loaded: Loaded, simulations: Sequence[Simulation], *, cut_off: bool) -> Coverage:
+def _coverage(
+    loaded: Loaded, simulations: Sequence[Simulation], other_languages: Mapping[str, int], *, cut_off: bool
+) -> Coverage:
     return Coverage(
         files=len(loaded.files),
         documents=len(loaded.documents) + len(loaded.unread) + loaded.idle_documents,
@@ -536,7 +539,7 @@ def _coverage(source: Source, loaded: Loaded, simulations: Sequence[Simulation],
         cut_off=cut_off or any(simulation.cut for simulation in simulations),
         unseen=tuple(sorted({str(key) for simulation in simulations for key in simulation.topology.unseen})),
         unevaluated=_unevaluated(simulations),
-        left_out=tuple(left_out(source, loaded, simulations)),
+        left_out=tuple(left_out(loaded, simulations, other_languages)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from policylint.load.reading import Loaded
 from policylint.model.coverage import LeftOut
@@ -44,8 +44,18 @@ _MOST_READ = 300
 """Terraform files that are looked into."""
 
 
-def left_out(source: Source, loaded: Loaded, simulations: Sequence[Simulation]) -> Iterator[LeftOut]:
-    """Yield what was not checked, what matters most first."""
+def languages(source: Source, skipped: Mapping[str, int]) -> dict[str, int]:
+    """Return the other languages in which files of the tree describe objects, with the number of files."""
+    numbers = {language: skipped[language] for language in (JSONNET, CUE) if language in skipped}
+    if number := sum(_holds_manifests(source, file) for file in source.skipped.get(TERRAFORM, [])[:_MOST_READ]):
+        numbers[TERRAFORM] = number
+    return numbers
+
+
+def left_out(
+    loaded: Loaded, simulations: Sequence[Simulation], other_languages: Mapping[str, int]
+) -> Iterator[LeftOut]:
+    """Yield what was not checked, what matters most first; `other_languages` as `languages` returns them."""
     worlds = [simulation.world for simulation in simulations]
     # Alternatives among plain files call each other's objects orphans, and each of them is checked.
     orphans = {key for world in worlds if not world.plain for key in world.orphans if key.group}
@@ -73,11 +83,9 @@ def left_out(source: Source, loaded: Loaded, simulations: Sequence[Simulation]) 
         yield LeftOut("network policies", number, f"{engine} network policy", f"{engine} network policies")
     for engine, number in sorted(of_admission.items()):
         yield LeftOut("admission policies", number, f"{engine} admission policy", f"{engine} admission policies")
-    for language in (JSONNET, CUE):
-        if number := loaded.skipped.get(language, 0):
-            yield LeftOut("other languages", number, f"{language} file", f"{language} files")
-    if number := sum(_holds_manifests(source, file) for file in source.skipped.get(TERRAFORM, [])[:_MOST_READ]):
-        yield LeftOut("other languages", number, "Terraform file with manifests", "Terraform files with manifests")
+    for language, number in other_languages.items():
+        what = "Terraform file{s} with manifests" if language == TERRAFORM else f"{language} file{{s}}"
+        yield LeftOut("other languages", number, what.format(s=""), what.format(s="s"))
 
 
 def _holds_manifests(source: Source, file: str) -> bool:

@@ -54,6 +54,12 @@ APART = route("cart").replace("namespace: shop", "namespace: cart")
         pytest.param({"web.yaml": f"{APART}---\n{SERVICE}"}, ANOTHER, id="a Service alone"),
         pytest.param({"web.yaml": f"{APART}---\n{SERVICE}---\n{NAMESPACE}"}, "", id="the namespace and a Service"),
         pytest.param({"web.yaml": route("checkout"), "lib.cue": "a: 1"}, "CUE files", id="another language"),
+        pytest.param(
+            {"web.yaml": route("checkout"), "app.tf": 'resource "kubernetes_manifest" "web" {}'},
+            "Terraform files",
+            id="manifests in Terraform",
+        ),
+        pytest.param({"web.yaml": route("checkout"), "dns.tf": 'resource "a" "b" {}'}, "", id="Terraform without any"),
         pytest.param({"web.yaml": route("checkout"), "old.yaml": "a: ["}, "old.yaml", id="a file that is no YAML"),
         pytest.param(
             {

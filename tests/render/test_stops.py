@@ -299,6 +299,65 @@ def test_a_path_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest.Monke
     assert stopped(tmp_path, monkeypatch) == []
 
 
+APPLICATION = """apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: NAME, namespace: argocd}
+spec:
+  source: {repoURL: "https://git.example.com/fleet.git", path: PATH, targetRevision: main}
+  destination: {server: "https://kubernetes.default.svc", namespace: shop}
+"""
+ARGO = {
+    "argo.yaml": APPLICATION.replace("NAME", "all").replace("PATH", "apps"),
+    "apps/shop.yaml": APPLICATION.replace("NAME", "shop").replace("PATH", "./app"),
+    "apps/edge.yaml": ROUTE.replace("web", "edge"),
+}
+OF_A_SET = """apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: teams, namespace: argocd}
+spec:
+  generators: [{list: {elements: [{team: app}]}}]
+  template:
+    metadata: {name: shop}
+    spec:
+      source: {repoURL: "https://git.example.com/fleet", path: "{{team}}", targetRevision: main}
+      destination: {name: in-cluster, namespace: shop}
+"""
+
+
+@pytest.mark.parametrize("shop", [ARGO["apps/shop.yaml"], OF_A_SET], ids=["Application", "ApplicationSet"])
+def test_a_path_of_argo_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shop: str) -> None:
+    commit(tmp_path, {**ARGO, "apps/shop.yaml": shop, "app/route.yaml": ROUTE})
+    assert stopped(tmp_path, monkeypatch) == []
+    commit(tmp_path, {"app/route.yaml": None})
+    (finding,) = stopped(tmp_path, monkeypatch)
+    assert finding.message.startswith("Argo CD applies nothing of app: path ")
+    assert finding.message.endswith("app of Application argocd/shop is not there")
+    assert finding.severity == "error"
+    assert new_errors(tmp_path, "HEAD~..HEAD") == [f"error {finding.message}"]
+    commit(tmp_path, {"app/README.md": "To be written."})
+    assert stopped(tmp_path, monkeypatch) == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"argo.yaml": None}, id="nothing says which repository this is"),
+        pytest.param({"argo.yaml": ARGO["argo.yaml"].replace("fleet", "other")}, id="another repository"),
+        pytest.param({"apps/shop.yaml": ARGO["apps/shop.yaml"].replace("main", "release")}, id="another branch"),
+        pytest.param(
+            {name: ARGO[name].replace("main", "v1.2") for name in ("argo.yaml", "apps/shop.yaml")}, id="a tag"
+        ),
+        pytest.param({"apps/shop.yaml": ARGO["apps/shop.yaml"].replace("./app", "'{{path}}'")}, id="a parameter"),
+        pytest.param({".gitignore": "app/\n"}, id="git ignores the directory"),
+    ],
+)
+def test_a_path_of_argo_that_may_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str | None]
+) -> None:
+    commit(tmp_path, {name: content for name, content in {**ARGO, **files}.items() if content is not None})
+    assert stopped(tmp_path, monkeypatch) == []
+
+
 @pytest.mark.parametrize(
     "files",
     [

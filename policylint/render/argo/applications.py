@@ -29,6 +29,8 @@ GROUP = "argoproj.io"
 _FOR_AN_OBJECT = 10
 """Steps of work that it costs to take in an object."""
 _FOR_AN_APPLICATION = 100
+_Repository = tuple[str, str]
+"""The address and the revision of what an Application deploys."""
 _HERE = frozenset({"https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster", ""})
 
 
@@ -42,6 +44,8 @@ class Argo:
         self._clusters: dict[str, Deployed] = {}
         self._seen: set[tuple[str, str, str]] = set()
         self._waiting: deque[Manifest] = deque()
+        self._taken_from: dict[Manifest, _Repository] = {}
+        """The Applications and sets that another Application brings along from the top of the tree."""
         self._in_this_tree = False
         self._budget = tree.budget
 
@@ -59,8 +63,12 @@ class Argo:
         """Queue the Applications of a set, or deploy an Application unless that has been done."""
         if manifest.kind == "ApplicationSet":
             journal = Journal()
+            origin = self._taken_from.get(manifest)
             try:
-                self._waiting.extend(_of_set(manifest, self._tree, journal))
+                for application in _of_set(manifest, self._tree, journal):
+                    self._waiting.append(application)
+                    if origin is not None:
+                        self._taken_from[application] = origin
             finally:
                 if journal.notes:
                     self._cluster("in-cluster").journal.add(journal)
@@ -105,8 +113,11 @@ class Argo:
                     made, namespace, self._kustomizer.cluster_scoped, place.at("destination", "namespace")
                 )
             self._budget.spend(_FOR_AN_OBJECT * len(made))
+            is_top = text(source.get("path")).strip("./") == self._directory_of(manifest, text(source.get("path")))
             for resource in made:
                 (self._waiting if is_application(resource) else cluster.manifests).append(resource)
+                if is_top and is_application(resource):
+                    self._taken_from[resource] = _repository(source)
 
     def _source(
         self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
@@ -122,7 +133,8 @@ class Argo:
             return []
         directory = self._directory_of(owner, text(source.get("path")))
         if directory is None:
-            cluster.journal.remote(f"{owner} from {text(source.get('repoURL'))}", place, namespace)
+            if not self._is_absent(owner, source, place, cluster):
+                cluster.journal.remote(f"{owner} from {text(source.get('repoURL'))}", place, namespace)
             return []
         self._in_this_tree = True
         cluster.reach(self._tree.path_of(owner.file), (directory,))
@@ -150,6 +162,26 @@ class Argo:
             return self._tree.base
         placed = self._tree.placed(self._tree.path_of(owner.file), path)
         return None if placed is None else placed[0]
+
+    def _is_absent(self, owner: Manifest, source: Any, place: Provenance, cluster: Deployed) -> bool:
+        """Record an Application that deploys nothing because its path is not there, if it must be in this tree: the
+        Application that brings it along takes it from the same repository and revision («app path does not exist»)."""
+        path = text(source.get("path"))
+        directory = join("", path)
+        if directory is None or is_symbolic(path) or owner.provisional:
+            return False
+        repository = _repository(source)
+        if self._taken_from.get(owner) != repository or any(map(str.isdigit, repository[1])):  # a tag or a commit
+            return False
+        message = f"path {path} of {owner} is not there"
+        cluster.journal.note(message, place.at("path"), code="missing-path")
+        cluster.journal.gap(
+            f"{message}, and may have it", text(mapping(owner.spec.get("destination")).get("namespace"))
+        )
+        journal = Journal()
+        journal.note(message, place.at("path"), code="missing-path", lacking=f"{directory}/")
+        cluster.builds.append(Build("Argo CD applies", directory, journal.failures, set(), []))
+        return True
 
     def _directories(self, owner: Manifest) -> set[str]:
         """Return the directories that an Application deploys."""
@@ -253,6 +285,12 @@ def _of_set(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manife
 def is_application(manifest: Manifest) -> bool:
     """Return whether an object is an Argo CD Application or ApplicationSet."""
     return manifest.group == GROUP and manifest.kind in ("Application", "ApplicationSet")
+
+
+def _repository(source: Any) -> _Repository:
+    return text(source.get("repoURL")).removesuffix("/").removesuffix(".git"), text(
+        source.get("targetRevision"), "HEAD"
+    )
 
 
 def _destination(manifest: Manifest) -> str:

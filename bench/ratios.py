@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from changes import write_history, write_staged
 from corpus import write_corpus
@@ -236,6 +237,47 @@ def networks(bench: Bench) -> list[Row]:
     ]
 
 
+def reach(bench: Bench) -> list[Row]:
+    """All ways in of the generated documents, of one large host, and through each Gateway of the real trees."""
+    from reach import host
+
+    def measured(place: Path) -> dict[str, float]:
+        runs = [_printed(str(place)) for _ in range(bench.rounds(5, 3))]
+        return {name: median(figures[name] for figures in runs) for name in runs[0]}
+
+    linted = interleaved({"lint": bench.lint(bench.corpus)}, bench.rounds(5, 3), LINT_CODES)["lint"]
+    large, wide = measured(bench.corpus), measured(host(bench.scratch / "one-host"))
+    regions, peak = (replace(linted, cpu=large["regions"]), replace(linted, peak=large["peak"]))
+    seconds = wide["regions"]
+    return [
+        _cpu("reach", "all ways in / lint, 10k generated documents, CPU", regions, linted, 0.25),
+        _peak("reach-memory", "the same, peak memory", peak, linted, 1.2),
+        Row("reach-host", "all ways in of one host with 1,000 rules on three headers, seconds", seconds, 0.5, None, ""),
+        _slowest_gateway(bench),
+    ]
+
+
+def _slowest_gateway(bench: Bench) -> Row:
+    """Return what the ways in without a login cost through the Gateway that takes longest, beside its tree's lint."""
+    title = "reach --gateway G --without authentication / lint, the slowest of all Gateways of the ten trees, CPU"
+    if bench.trees is None or bench.quick:
+        return Row("reach-gateway", title, skipped="quick run" if bench.quick else "no ../shared/trees")
+    rows = []
+    for tree in sorted(each for each in bench.trees.iterdir() if each.is_dir()):
+        ways = [str(bench.tool), "reach", str(tree), "--without", "authentication", "--gateway"]
+        commands = {name: [*ways, name] for name in _printed("--gateways", str(tree))}
+        spent = interleaved({**commands, "lint": bench.lint(tree)}, bench.rounds(3, 1), LINT_CODES)
+        linted = spent.pop("lint")
+        rows += [_cpu("reach-gateway", f"{title} ({tree.name})", took, linted, 2.0) for took in spent.values()]
+    return max(rows, key=lambda row: row.value)
+
+
+def _printed(*arguments: str) -> Any:
+    """Return what bench/reach.py prints."""
+    command = [sys.executable, str(HERE / "reach.py"), *arguments]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
 def _yaml_bytes(tree: Path) -> int:
     return sum(each.stat().st_size for each in tree.rglob("*.y*ml"))
 
@@ -251,4 +293,5 @@ BENCHMARKS: dict[str, Callable[[Bench], list[Row]]] = {
     "wide": wide,
     "growth": growth,
     "networks": networks,
+    "reach": reach,
 }

@@ -20,7 +20,6 @@ from policylint.compare.findings import changed_lines, finding_changes, on_chang
 from policylint.compare.objects import changed_keys, object_changes
 from policylint.compare.pairing import Pairing, Sides
 from policylint.compare.placements import placement_changes
-from policylint.compare.requests import request_changes
 from policylint.compare.subjects import subject_changes
 from policylint.compare.unknown import unknown_subjects
 from policylint.model import World
@@ -53,6 +52,8 @@ def compare(sides: Iterable[Sides]) -> list[EnvironmentChange]:
 
 def _environment(sides: Sides) -> EnvironmentChange:
     """Return what changes in one environment."""
+    from policylint.compare.requests import request_changes
+
     before, after, pairing = sides
     contexts = changed_contexts(before, after, pairing)
     subjects = subject_changes(sides, contexts.changes)

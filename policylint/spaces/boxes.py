@@ -42,21 +42,22 @@ def regions(rules: Sequence[Box], universe: Box, most: int) -> tuple[list[list[B
         more steps.
     """
     left: list[Box] = [] if is_empty(universe) else [universe]
+    sizes = [max(1, whole.bit_count()) for whole in universe]
     gained: list[list[Box]] = []
     for rule in rules:
         most -= len(left) + 1
         if most < 0:
             return None
-        own, rest = [], []
-        for box in left:
+        narrowest = min(range(len(rule)), key=lambda number: rule[number].bit_count() / sizes[number])
+        bits = rule[narrowest]
+        own = []
+        for place in [place for place, box in enumerate(left) if box[narrowest] & bits][::-1]:
+            box = left[place]
             common = intersect(box, rule)
-            if is_empty(common):
-                rest.append(box)
-            else:
+            if not is_empty(common):
                 own.append(common)
-                rest += subtract(box, common)
-        gained.append(own)
-        left = rest
+                left[place : place + 1] = subtract(box, common)
+        gained.append(own[::-1])
     return gained, left
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
 from policylint.model.words import leading
+from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
@@ -40,6 +41,19 @@ from policylint.trace.result import Considered, Outcome, Trace
 _MOST_CONSIDERED = 8
 _REGEX_LAST = frozenset({"istio"})
 """Implementations that rank regular expressions after prefixes; the others do so between exact paths and prefixes."""
+_MOST_SERVED = 8
+
+
+class _Served(NamedTuple):
+    """What a listener serves for a host.
+
+    Args:
+        routes: with the hostnames that they serve there.
+        doubtful: the routes of which it is not known whether they are attached, with the reason.
+    """
+
+    routes: Sequence[tuple[Resource, Sequence[str]]]
+    doubtful: dict[ResourceKey, str]
 
 
 class Tracer:
@@ -64,6 +78,7 @@ class Tracer:
                 if not candidate.failure:
                     self._attached[candidate.node].append((state, candidate))
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
+        self._served: dict[tuple[Node, str, str], _Served] = {}
         self._spelled: dict[str, ResourceKey] = {}
 
     def trace(self, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
@@ -105,6 +120,18 @@ class Tracer:
         numbers = {*by_host.get(EVERY, ()), *by_host.get(without_port(host), ())}
         return [attached[number] for number in sorted(numbers)]
 
+    def _at_host(self, listener: ListenerState, kind: str, host: str) -> _Served:
+        """Return what serves a host; of the last ones it is kept, since many requests for one host come in a row."""
+        place = (listener.node, kind, host)
+        if place not in self._served:
+            if len(self._served) >= _MOST_SERVED:
+                self._served.clear()
+            attached = self.serving(listener, kind, host)
+            routes = [(state.route, candidate.hostnames) for state, candidate in attached]
+            doubtful = {state.route.key: candidate.unknown for state, candidate in attached if candidate.unknown}
+            self._served[place] = _Served(routes, doubtful)
+        return self._served[place]
+
     def contenders(self, request: Request) -> list[RuleCandidate]:
         """Return every match that might take a request for the same host at the same place, by precedence.
 
@@ -116,13 +143,13 @@ class Tracer:
         (key,) = self._gateways(request)
         gateway = self.topology.gateway(key)
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
+        served: Sequence[tuple[Resource, Sequence[str]]]
         if gateway is None:
             served = [(state.route, state.hostnames) for state in self._naming_unseen(key, request.port, kind)]
             regex_last = False
         else:
             listener = select(self.listeners(gateway), request).listener
-            attached = [] if listener is None else self.serving(listener, kind, request.host)
-            served = [(state.route, candidate.hostnames) for state, candidate in attached]
+            served = [] if listener is None else self._at_host(listener, kind, request.host).routes
             regex_last = self._ranks_regex_last(gateway)
         candidates = rule_candidates(served, request, grpc=request.grpc, regex_last=regex_last)
         return sorted(candidates, key=lambda candidate: candidate.order)
@@ -252,26 +279,23 @@ class Tracer:
     ) -> Trace:
         """Return the trace by the rule of an attached route that takes the request."""
         request = start.request
-        plain = attached = self.serving(listener, "HTTPRoute", request.host)
+        plain = served = self._at_host(listener, "HTTPRoute", request.host)
         grpc = False
         if request.grpc:
-            calls = self.serving(listener, "GRPCRoute", request.host)
-            serving = [call for call in calls if any(serves(request.host, name) for name in call[1].hostnames)]
-            grpc = bool(serving) or not self.attached(listener, "HTTPRoute")
-            attached = calls if grpc else attached
-        served = [(state.route, candidate.hostnames) for state, candidate in attached]
+            calls = self._at_host(listener, "GRPCRoute", request.host)
+            serving = any(serves(request.host, name) for _, hostnames in calls.routes for name in hostnames)
+            grpc = serving or not self.attached(listener, "HTTPRoute")
+            served = calls if grpc else plain
         regex_last = self._ranks_regex_last(gateway)
-        candidates = rule_candidates(served, request, grpc=grpc, regex_last=regex_last)
+        candidates = rule_candidates(served.routes, request, grpc=grpc, regex_last=regex_last)
         evaluated = list(candidates if among is None else tried(among, request))
         fitting = ordered(evaluated)
-        if grpc and plain and not fitting:
+        if grpc and plain.routes and not fitting:
             # Where both kinds share a hostname, a call that no GRPCRoute takes is a request like any other.
-            others = [(state.route, candidate.hostnames) for state, candidate in plain]
-            http_candidates = list(rule_candidates(others, request, grpc=False, regex_last=regex_last))
+            http_candidates = list(rule_candidates(plain.routes, request, grpc=False, regex_last=regex_last))
             fitting = ordered(http_candidates)
             if fitting:
-                attached, served, evaluated = plain, others, http_candidates
-        doubtful = {state.route.key: candidate.unknown for state, candidate in attached if candidate.unknown}
+                served, evaluated = plain, http_candidates
         if why := doubt(evaluated, fitting):
             return start._replace(outcome=Outcome(unknown=True, reason=why))
         if not fitting:
@@ -294,8 +318,8 @@ class Tracer:
         notes += [f"{certificate} is taken to be there: nothing in the tree deploys it" for certificate in certificates]
         names = sorted({name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)})
         notes += [f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in names]
-        if winner.route.key in doubtful:
-            notes.append(f"{winner.route.key} may not be attached: {doubtful[winner.route.key]}")
+        if winner.route.key in served.doubtful:
+            notes.append(f"{winner.route.key} may not be attached: {served.doubtful[winner.route.key]}")
         return trace._replace(notes=(*trace.notes, *notes))
 
     def finish(

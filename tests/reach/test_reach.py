@@ -104,6 +104,21 @@ def test_a_filter_that_cannot_be_looked_into(tmp_path: Path) -> None:
     assert "open" not in {way["asked"].get("authentication", {}).get("state") for way in ways(world)}
 
 
+def test_a_filter_that_only_rewrites_asks_for_nothing(tmp_path: Path) -> None:
+    filters = (
+        "filters: [{type: ExtensionRef, extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: x}}]"
+    )
+    rewrite = """
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: HTTPRouteFilter
+metadata: {name: x, namespace: shop}
+spec: {urlRewrite: {hostname: {type: Backend}}}
+"""
+    world = written(tmp_path, SHOP.replace("name: admin, matches", f"name: admin, {filters}, matches"), rewrite)
+    assert {state for *_, state in said(ways(world))} == {"open"}
+
+
 def test_client_certificates_are_a_login(tmp_path: Path) -> None:
     tls = "tls: {frontend: {default: {validation: {caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}}}}"
     https = SHOP.replace(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from policylint.model import ResourceKey, mapping, sequence
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
 
@@ -10,8 +13,7 @@ from policylint.topology import RouteState
 def may_authenticate_unseen(simulation: Simulation, route: RouteState) -> bool:
     """Return whether a filter that cannot be looked into, or an object that was not seen, may authenticate a route."""
     for rule in sequence(route.route.spec.get("rules")):
-        filters = {mapping(entry).get("type") for entry in sequence(mapping(rule).get("filters"))}
-        if filters & {"ExtensionRef", "ExternalAuth"}:
+        if any(_may_authenticate(mapping(entry), simulation) for entry in sequence(mapping(rule).get("filters"))):
             return True
     namespace = route.route.key.namespace
     authenticating = [policy for policy in simulation.policies.values() if policy.kind.settings.authentication]
@@ -24,3 +26,12 @@ def may_authenticate_unseen(simulation: Simulation, route: RouteState) -> bool:
         if policy.key.namespace == namespace
         for target in policy.targets
     )
+
+
+def _may_authenticate(entry: Mapping[str, Any], simulation: Simulation) -> bool:
+    """Return whether a filter may ask for a login: one of a kind that answers or rewrites does not."""
+    if entry.get("type") != "ExtensionRef":
+        return entry.get("type") == "ExternalAuth"
+    named = mapping(entry.get("extensionRef"))
+    kind = simulation.catalog.get(text(named.get("group")), text(named.get("kind")))
+    return kind is None or kind.answers is None

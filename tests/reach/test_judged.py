@@ -1,0 +1,37 @@
+"""Answers about real repositories that somebody judged by reading the manifests (answers.toml)."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from policylint.reach import asked_in_words, end_in_words
+from policylint.report.reach import Question, find
+from policylint.workspace import open_workspace
+
+SHARED = Path(__file__).parents[3] / "shared"
+JUDGED = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tree", JUDGED)
+def test_answers_are_as_judged(tree: str) -> None:
+    if not (SHARED / tree).is_dir():
+        pytest.skip("no ../shared")
+    found = find(open_workspace([str(SHARED / tree)]).simulations, Question())
+    answers = {
+        (
+            row.simulation.world.name if found.several else "",
+            row.way.entry.gateway.path,
+            row.way.entry.port or 0,
+            row.way.entry.hosts,
+            row.way.requests,
+            end_in_words(row.way.trace),
+            asked_in_words(row.answers["authentication"]) if row.serves else "",
+        )
+        for row in found.rows
+    }
+    judged = [tuple(answer[:-1]) for answer in JUDGED[tree]["answers"]]
+    assert judged == [answer for answer in judged if answer in answers]

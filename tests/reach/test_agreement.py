@@ -7,17 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from policylint.reach import EntryPoint, WayIn, all_ways
-from policylint.reach.ways import request_in
+from policylint.reach import EntryPoint, Stated, WayIn, entries, request_in, stated, ways_in
 from policylint.simulation import Simulation
-from policylint.spaces import Box
+from policylint.spaces import Box, Predicate
 from policylint.trace import Trace, Tracer
 from policylint.workspace import open_workspace
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = sorted(place for place in (ROOT / "fixtures").iterdir() if place.is_dir())
 TREES = sorted(place for place in (ROOT.parent / "shared" / "trees").glob("*") if place.is_dir())
+WILD = sorted(place for place in (ROOT.parent / "shared" / "wild").glob("*") if place.is_dir())
 CASES = sorted(file.parent for file in (ROOT.parent / "shared").glob("cases/gateway-api/*/manifests.yaml"))
+
+
+ALIEN = Stated(
+    {
+        "path": [
+            *(Predicate("Exact", path) for path in ("/", "/a", "/a/b", "/shop")),
+            *(Predicate("PathPrefix", path) for path in ("/a", "/api", "/api/v1", "/shop")),
+        ],
+        "method": [Predicate("Exact", method) for method in ("DELETE", "GET", "OPTIONS", "POST")],
+        "header x-canary": [Predicate("Exact", value) for value in ("0", "1")],
+        "header origin": [Predicate("Exact", "https://a.example.com"), Predicate("Present")],
+        "query page": [Predicate("Exact", "1")],
+        "service": [Predicate("Exact", "pkg.Cart")],
+        "call": [Predicate("Exact", "Add")],
+    }
+)
+"""What no rule of a world need ask, and what regions must be deaf to."""
 
 
 def of(trace: Trace) -> tuple[object, ...]:
@@ -28,13 +45,20 @@ def of(trace: Trace) -> tuple[object, ...]:
     return trace.rule, outcome.backends, outcome.status, redirect, outcome.refused, outcome.unknown, asks
 
 
-def disagreements(simulation: Simulation, rounds: int, seed: int = 0) -> tuple[int, list[str]]:
-    """Return how many requests were tried, and those of which the two say different things."""
+def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: bool = False) -> tuple[int, list[str]]:
+    """Return how many requests were tried, and those of which the two say different things.
+
+    Args:
+        mixed: whether the atoms of an entry are also those of another entry and of ALIEN.
+    """
     draw = random.Random(seed)
     tracer = Tracer(simulation)
     universes: dict[tuple[EntryPoint, tuple[str, ...]], list[WayIn]] = {}
-    for way in all_ways(simulation):
-        universes.setdefault((way.entry, tuple(dimension.name for dimension in way.dimensions)), []).append(way)
+    points = list(entries(tracer))
+    for entry in points:
+        also = ALIEN.joined(stated(tracer, draw.choice(points))) if mixed else None
+        for way in ways_in(tracer, entry, also):
+            universes.setdefault((way.entry, tuple(dimension.name for dimension in way.dimensions)), []).append(way)
     tried, wrong = 0, []
     for (entry, _), ways in universes.items():
         dimensions = ways[0].dimensions

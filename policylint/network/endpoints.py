@@ -6,7 +6,7 @@ owner is left to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
@@ -90,7 +90,7 @@ def workloads(world: World) -> list[Endpoint]:
     found: dict[ResourceKey, Endpoint] = {}
     for group, kind in KINDS:
         for resource in world.of_kind(group, kind):
-            owner = _owner(world, resource)
+            owner = _owner(world, resource) if "ownerReferences" in resource.metadata else None
             if owner is None:
                 found[resource.key] = _of_template(resource, resource.key)
             elif kind == "Pod":
@@ -118,8 +118,6 @@ def behind(service: ResourceKey, seen: Resource | None) -> Endpoint:
 def _owner(world: World, resource: Resource) -> ResourceKey | None:
     """Return the workload that controls an object, as far up as the world shows; None where none does."""
     owner: ResourceKey | None = None
-    if "ownerReferences" not in resource.metadata:
-        return None
     for _ in range(len(_GROUPS)):  # a chain is at most CronJob, Job, Pod; anything longer is a circle
         references = map(mapping, sequence(resource.metadata.get("ownerReferences")))
         kinds = ((text(reference.get("kind")), text(reference.get("name"))) for reference in references)
@@ -138,31 +136,37 @@ def _of_template(resource: Resource, key: ResourceKey) -> Endpoint:
     template = pod_template(resource)
     spec = mapping(template.get("spec"))
     labels = mapping(mapping(template.get("metadata")).get("labels"))
-    if any(type(value) is not str for value in labels.values()):
-        labels = {name: value for name, value in labels.items() if isinstance(value, str)}
+    for value in labels.values():
+        if type(value) is not str:
+            labels = {name: value for name, value in labels.items() if isinstance(value, str)}
+            break
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     return Endpoint(
         "workload",
         key,
-        resource.key.namespace,
+        key.namespace,
         labels,
-        named=tuple([port for port in _container_ports(spec) if port.name]),
-        host=spec.get("hostNetwork") is True,
-        account=account if isinstance(account, str) else "default",
-        resource=resource,
+        False,
+        tuple([port for port in _container_ports(spec) if port.name]),
+        spec.get("hostNetwork") is True,
+        account if isinstance(account, str) else "default",
+        resource,
     )
 
 
-def _container_ports(spec: Mapping[str, Any]) -> Iterator[NamedPort]:
-    """Yield the ports of containers and of sidecars, the init containers that go on running."""
+def _container_ports(spec: Mapping[str, Any]) -> list[NamedPort]:
+    """Return the ports of containers and of sidecars, the init containers that go on running."""
     containers = sequence(spec.get("containers"))
     if "initContainers" in spec:
         sidecars = map(mapping, sequence(spec["initContainers"]))
         containers = [*containers, *(sidecar for sidecar in sidecars if sidecar.get("restartPolicy") == "Always")]
+    found = []
     for container in containers:
-        for port in sequence(container.get("ports")) if isinstance(container, dict) else ():
+        ports = container.get("ports") if isinstance(container, dict) else None
+        for port in ports if isinstance(ports, list) else ():
             if not isinstance(port, dict):
                 continue
             number, protocol = port_number(port.get("containerPort")), port.get("protocol") or "TCP"
             if number is not None and 0 < number <= LAST and protocol in PROTOCOLS:
-                yield NamedPort(text(port.get("name")), protocol, number)
+                found.append(NamedPort(text(port.get("name")), protocol, number))
+    return found

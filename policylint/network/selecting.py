@@ -7,6 +7,8 @@ differ for things whose labels are not all known (docs/network.md).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from policylint.model import is_symbolic, mapping, sequence, text, texts
@@ -14,6 +16,10 @@ from policylint.namedtuple import NamedTuple
 
 _SPARSE = 64
 """Up to so many bits are taken out one by one; for more it is quicker to write them all down."""
+_DENSE = 4
+"""Where one bit of so many is set, it is quicker to look at all of them than to look for the next one."""
+_FEW = 16
+"""Up to so many keys are looked for one by one; for more it is quicker to note the holders of all."""
 
 
 class Chosen(NamedTuple):
@@ -40,28 +46,14 @@ class Labels:
         things: the labels of each, and whether it may carry others that nobody saw.
     """
 
-    __slots__ = ("_bits", "_numbers", "_open", "_pairs", "all")
+    __slots__ = ("_bits", "_labels", "_numbers", "_open", "_pairs", "all")
 
     def __init__(self, things: Iterable[tuple[Mapping[str, Any], bool]]) -> None:
-        numbers: dict[str, dict[str, list[int]]] = {}
-        unknown: list[int] = []
-        number = -1
-        for number, (labels, is_open) in enumerate(things):
-            if is_open:
-                unknown.append(number)
-            for key, value in labels.items():
-                if isinstance(value, str):
-                    by_value = numbers.get(key)
-                    if by_value is None:
-                        by_value = numbers[key] = {}
-                    holders = by_value.get(value)
-                    if holders is None:
-                        by_value[value] = [number]
-                    else:
-                        holders.append(number)
-        self.all = (1 << number + 1) - 1
-        self._open = bits_of(unknown)
-        self._numbers = numbers
+        listed = list(things)
+        self._labels = [labels for labels, _ in listed]
+        self.all = (1 << len(listed)) - 1
+        self._open = bits_of([number for number, (_, is_open) in enumerate(listed) if is_open])
+        self._numbers: dict[str, dict[str, list[int]]] = {}
         self._pairs: dict[tuple[str, str], int] = {}
         self._bits: dict[str, tuple[int, int]] = {}
 
@@ -89,7 +81,7 @@ class Labels:
 
     def _with(self, key: str, values: Iterable[Any]) -> Chosen:
         known, vague = self._of_key(key)
-        by_value = self._numbers.get(key, {})
+        by_value = self._by_value(key)
         sure = 0
         maybe = vague | (self._open & ~known)
         for value in values:
@@ -106,11 +98,29 @@ class Labels:
             bits = self._pairs[key, value] = bits_of(self._numbers[key][value])
         return bits
 
+    def _by_value(self, key: str) -> dict[str, list[int]]:
+        """Return who carries a label, by its value. Selectors ask for a few of all keys: for many, all are noted."""
+        by_value = self._numbers.get(key)
+        if by_value is not None:
+            return by_value
+        if len(self._numbers) < _FEW:
+            noted = self._numbers[key] = {}
+            for number, labels in enumerate(self._labels):
+                if key in labels:
+                    _note(noted, labels[key], number)
+        elif self._labels:
+            self._numbers = {}
+            for number, labels in enumerate(self._labels):
+                for name, value in labels.items():
+                    _note(self._numbers.setdefault(name, {}), value, number)
+            self._labels = []
+        return self._numbers.get(key, {})
+
     def _of_key(self, key: str) -> tuple[int, int]:
         """Return what carries a label, and what of that with a value that a variable stands for."""
         found = self._bits.get(key)
         if found is None:
-            by_value = self._numbers.get(key, {})
+            by_value = self._by_value(key)
             known = bits_of(number for holders in by_value.values() for number in holders)
             vague = bits_of(number for value, holders in by_value.items() if is_symbolic(value) for number in holders)
             found = self._bits[key] = (known, vague)
@@ -118,6 +128,20 @@ class Labels:
 
     def _not(self, selected: Chosen) -> Chosen:
         return Chosen(self.all & ~selected.maybe, self.all & ~selected.sure)
+
+
+def _note(by_value: dict[str, list[int]], value: object, number: int) -> None:
+    if isinstance(value, str):
+        holders = by_value.get(value)
+        if holders is None:
+            by_value[value] = [number]
+        else:
+            holders.append(number)
+
+
+def union(sets: Iterable[int]) -> int:
+    """Return what is in any of some sets."""
+    return reduce(or_, sets, 0)
 
 
 def bits_of(numbers: Iterable[int]) -> int:
@@ -147,6 +171,13 @@ def numbers_of(bits: int) -> Iterator[int]:
             yield base + low.bit_length() - 1
             bits ^= low
         return
-    for number, digit in enumerate(reversed(f"{bits:b}"), base):
-        if digit == "1":
-            yield number
+    digits = f"{bits:b}"[::-1]
+    if len(digits) < _DENSE * count:
+        for number, digit in enumerate(digits, base):
+            if digit == "1":
+                yield number
+        return
+    at = 0
+    while at >= 0:
+        yield base + at
+        at = digits.find("1", at + 1)

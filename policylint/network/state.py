@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -97,6 +97,7 @@ class Network:
         self.policies = tuple(policies)
         self.universe = Universe(world, ends, policies, others, other_ends)
         self.meaning = Meaning(self.universe)
+        self._bearing: dict[Direction, dict[int, list[int]]] = {direction: {} for direction in DIRECTIONS}
         self._rows: dict[tuple[object, ...], Row] = {}
         self._entries: dict[tuple[object, ...], tuple[Entry, ...]] = {}
         self._alike: dict[tuple[int, bool, Direction], Entry] = {}
@@ -129,29 +130,17 @@ class Network:
             for direction in DIRECTIONS
         }
 
-    @cached_property
-    def _bearing(self) -> dict[Direction, list[tuple[tuple[int, bool], ...]]]:
-        """By direction and end, the policies that bear on it: number, and whether that is certain."""
-        bearing: dict[Direction, list[tuple[tuple[int, bool], ...]]] = {}
-        for direction, policies in self._directions.items():
-            listed: list[list[tuple[int, bool]]] = [[] for _ in self.universe.endpoints]
-            for number, selected in policies:
-                for certain, subjects in ((True, selected.sure), (False, selected.maybe & ~selected.sure)):
-                    bears = (number, certain)
-                    for subject in numbers_of(subjects):
-                        listed[subject].append(bears)
-            bearing[direction] = list(map(tuple, listed))
+    def _bearing_on(self, subject: int, direction: Direction) -> Sequence[int]:
+        """Return the policies that bear on one end, as numbers doubled, and one more where that is certain."""
+        known = self._bearing[direction]
+        bearing = known.get(subject)
+        if bearing is None:  # for one question the others are not looked at
+            bearing = known[subject] = [
+                number * 2 + (selected.sure >> subject & 1)
+                for number, selected in self._directions[direction]
+                if selected.maybe >> subject & 1
+            ]
         return bearing
-
-    def _bearing_on(self, subject: int, direction: Direction) -> tuple[tuple[int, bool], ...]:
-        """Return the policies that bear on one end; for one question the others are not looked at."""
-        if "_bearing" in self.__dict__:
-            return self._bearing[direction][subject]
-        return tuple(
-            (number, bool(selected.sure >> subject & 1))
-            for number, selected in self._directions[direction]
-            if selected.maybe >> subject & 1
-        )
 
     @cached_property
     def statuses(self) -> NetworkStatuses:
@@ -192,8 +181,8 @@ class Network:
         entries = self._entries.get(key)
         if entries is None:
             entries = self._entries[key] = tuple(
-                self._entry(number, certain, subject, direction)
-                for number, certain in self._bearing_on(subject, direction)
+                self._entry(bears // 2, bool(bears % 2), subject, direction)
+                for bears in self._bearing_on(subject, direction)
             )
         return entries
 
@@ -226,39 +215,36 @@ class Network:
             within: only these ends; by default all of them.
         """
         members: dict[tuple[object, ...], list[int]] = {}
-        bearing: Mapping[int, Sequence[tuple[int, bool]]]
-        if within is None:
-            bearing = dict(enumerate(self._bearing[direction][:-2]))  # for all at once
-        else:
-            bearing = self._bearing_within(direction, within)
         by_name = direction == "ingress" and self.universe.names
-        for subject, bears in bearing.items():
-            key = self._named_class_of(subject, tuple(bears)) if by_name and bears else (direction, tuple(bears))
+        for subject, bearing in self._bearing_within(direction, within).items():
+            key = self._named_class_of(subject, bearing) if by_name and bearing else tuple(bearing)
             members.setdefault(key, []).append(subject)
         return [Class(bits_of(subjects), subjects[0]) for subjects in members.values()]
 
-    def _bearing_within(self, direction: Direction, within: int) -> dict[int, list[tuple[int, bool]]]:
-        """Return the policies that bear on some ends."""
-        pods = within & ((1 << len(self.universe.endpoints) - 2) - 1)
-        listed: dict[int, list[tuple[int, bool]]] = {subject: [] for subject in numbers_of(pods)}
+    def _bearing_within(self, direction: Direction, within: int | None) -> dict[int, list[int]]:
+        """Return the policies that bear on some ends, by default on all, as `_bearing_on` has them."""
+        pods = (1 << len(self.universe.endpoints) - 2) - 1
+        if within is not None:
+            pods &= within
+        bearing: dict[int, list[int]] = {subject: [] for subject in numbers_of(pods)}
         for number, selected in self._directions[direction]:
-            for certain, subjects in ((True, selected.sure), (False, selected.maybe & ~selected.sure)):
+            for certain, subjects in ((1, selected.sure), (0, selected.maybe & ~selected.sure)):
                 for subject in numbers_of(subjects & pods):
-                    listed[subject].append((number, certain))
-        return listed
+                    bearing[subject].append(number * 2 + certain)
+        self._bearing[direction] |= bearing
+        return bearing
 
     def _class_of(self, subject: int, direction: Direction) -> tuple[object, ...]:
         """Return what decides on an end's row."""
         bearing = self._bearing_on(subject, direction)
         if not bearing or direction == "egress" or not self.universe.names:
-            return (direction, bearing)
+            return (direction, *bearing)
         return self._named_class_of(subject, bearing)
 
-    def _named_class_of(self, subject: int, bearing: tuple[tuple[int, bool], ...]) -> tuple[object, ...]:
+    def _named_class_of(self, subject: int, bearing: Sequence[int]) -> tuple[object, ...]:
         """Return what decides on an end's row for ingress, where rules name ports, which are the end's to resolve."""
-        endpoint = self.universe.endpoints[subject]
-        named = (port for port in endpoint.named if port.name in self.universe.names)
-        return ("ingress", bearing, endpoint.open, *named)
+        endpoint, names = self.universe.endpoints[subject], self.universe.names
+        return ("ingress", endpoint.open, *bearing, *[port for port in endpoint.named if port.name in names])
 
     def check(self, subject: int, direction: Direction, peers: int, ports: int) -> str:
         """Return whether an end may talk to all of some peers on all of some ports: allowed, denied or unknown."""

@@ -13,7 +13,7 @@ from policylint.network.facts import facts_of
 from policylint.network.kinds import CILIUM
 from policylint.network.ports import PortSpace, PortSpec
 from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec
-from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of
+from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of, union
 from policylint.topology.namespaces import NAME_LABEL
 
 
@@ -52,42 +52,42 @@ class Universe:
         self.addresses = Addresses(cidrs, len(self.endpoints))
         specs = {port for rule in stated for port in rule.ports or ()}
         names = {port.name for port in specs if port.name}
-        named = {
-            PortSpec(port.protocol, port.number, port.number)
-            for endpoint in (*endpoints, *other_ends)
-            for port in endpoint.named
-            if port.name in names
-        }
+        ends = (*endpoints, *other_ends) if names else ()
+        meant = {port for endpoint in ends for port in endpoint.named if port.name in names}
+        named = {PortSpec(port.protocol, port.number, port.number) for port in meant}
         self.ports = PortSpace(named | {port for port in specs if not port.name})
         self.names = frozenset(names)
-        pods: list[int] = []
         members: dict[str, list[int]] = {}
         inhabited = set()
+        of_role: dict[str, list[int]] = {"host": [], "identity": [], "open": [], "alternative": []}
         for number, endpoint in enumerate(endpoints):
-            if endpoint.role in POD_ROLES:
-                pods.append(number)
+            role = endpoint.role
+            if role in POD_ROLES:
                 members.setdefault(endpoint.namespace, []).append(number)
-            if endpoint.role != "proxies":
+            elif role == "identity":
+                of_role[role].append(number)
+            if role != "proxies":
                 inhabited.add(endpoint.namespace)
-        self.pods = bits_of(pods)
-        self._host = bits_of([number for number, endpoint in enumerate(endpoints) if endpoint.host])
-        self._identities = bits_of([number for number, endpoint in enumerate(endpoints) if endpoint.role == "identity"])
-        self.open = bits_of([number for number, endpoint in enumerate(endpoints) if endpoint.open])
-        hidden = bits_of([number for number, endpoint in enumerate(endpoints) if endpoint.alternative])
+            if endpoint.host:
+                of_role["host"].append(number)
+            if endpoint.open:
+                of_role["open"].append(number)
+            if endpoint.alternative:
+                of_role["alternative"].append(number)
+        self._host, self._identities, self.open, hidden = map(bits_of, of_role.values())
         self.shown = ((1 << count) - 1) & ~hidden | self.addresses.all
         self.everything = self.shown | hidden | self._nodes | self._api_server
         if any(policy.key[:2] in CILIUM for policy in policies):  # its selectors see the service account as a label
             self._by_label = Labels((_labels(endpoint), endpoint.open) for endpoint in endpoints)
         else:
-            self._by_label = Labels((endpoint.labels, endpoint.open) for endpoint in endpoints)
+            self._by_label = Labels([(endpoint.labels, endpoint.open) for endpoint in endpoints])
         self._namespaces = sorted(members)
         self._members = {namespace: bits_of(numbers) for namespace, numbers in members.items()}
+        self.pods = union(self._members.values())
         self._by_namespace = Labels(
             namespace_labels(world, namespace, known=namespace in inhabited) for namespace in self._namespaces
         )
-        self._unplaced = 0
-        for namespace in filter(_is_unplaced, self._namespaces):
-            self._unplaced |= self._members[namespace]
+        self._unplaced = union(self._members[namespace] for namespace in filter(_is_unplaced, self._namespaces))
         self._answers: dict[tuple[str | None, str, str], Chosen] = {}
         self._spread: dict[str, Chosen] = {}
         self._by_port: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -137,10 +137,7 @@ class Universe:
     def _pods_of(self, namespaces: int) -> int:
         if namespaces == self._by_namespace.all:
             return self.pods
-        pods = 0
-        for number in numbers_of(namespaces):
-            pods |= self._members[self._namespaces[number]]
-        return pods
+        return union(self._members[self._namespaces[number]] for number in numbers_of(namespaces))
 
     def _select_pods(self, peer: Pods) -> Chosen:
         key = (peer.home, repr(peer.namespaces), repr(peer.pods))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,15 +12,27 @@ from policylint.policy.results import Effective, Group, Losses, Lost, holds
 from policylint.topology import Topology
 from policylint.topology.routes import rules
 
-_CORS = "cors"
+_FILTERS = {
+    "cors": "CORS",
+    "externalAuth": "ExternalAuth",
+    "requestHeaderModifier": "RequestHeaderModifier",
+    "responseHeaderModifier": "ResponseHeaderModifier",
+}
+"""The fields of filters, and the types of the filters that have them."""
 OwnFields = Mapping[str, Pointer]
-"""Field of a rule (`timeouts.request`, `retry`, `cors` for its CORS filter) → the setting that it replaces."""
+"""Field of a rule (`timeouts.request`, `retry`) or of its filters (`cors`) → the setting that it replaces."""
 
 
-def with_own_fields(groups: list[Group], fields: OwnFields, topology: Topology) -> list[Group]:
-    """Return groups in which every rule that has some of the fields has a group of its own."""
+def with_own_fields(
+    groups: list[Group], fields: OwnFields, topology: Topology, locking: Collection[ResourceKey] = ()
+) -> list[Group]:
+    """Return groups in which every rule that has some of the fields has a group of its own.
+
+    Args:
+        locking: policies whose settings no rule replaces.
+    """
     own = dict(_own(fields, topology)) if fields else {}
-    return list(chain.from_iterable(_split(group, own) for group in groups)) if own else groups
+    return list(chain.from_iterable(_split(group, own, locking) for group in groups)) if own else groups
 
 
 def _own(fields: OwnFields, topology: Topology) -> Iterator[tuple[Node, dict[Pointer, Any]]]:
@@ -33,16 +45,23 @@ def _own(fields: OwnFields, topology: Topology) -> Iterator[tuple[Node, dict[Poi
 
 
 def _value(rule: Mapping[str, Any], name: str) -> Any:
-    if name == _CORS:
+    if name in _FILTERS:
         filters = (mapping(route_filter) for route_filter in sequence(rule.get("filters")))
-        return next((each.get(_CORS) for each in filters if each.get("type") == "CORS"), None)
+        return next((filter_.get(name) for filter_ in filters if filter_.get("type") == _FILTERS[name]), None)
     return value_at(rule, tuple(name.split(".")))
 
 
-def _split(group: Group, own: Mapping[Node, Mapping[Pointer, Any]]) -> Iterator[Group]:
+def _split(
+    group: Group, own: Mapping[Node, Mapping[Pointer, Any]], locking: Collection[ResourceKey]
+) -> Iterator[Group]:
     """Yield a group without the contexts through rules with fields of their own, then one for each of these rules."""
+    locked = [place for place, owner in group.effective.owners.items() if owner in locking]
     taken = {
-        node: {at: value for at, value in own[node].items() if holds(group.effective.spec, at)}
+        node: {
+            at: value
+            for at, value in own[node].items()
+            if holds(group.effective.spec, at) and not any(place[: len(at)] == at for place in locked)
+        }
         for node in sorted(group.nodes)
         if node in own
     }

@@ -10,6 +10,7 @@ from policylint.cel.syntax import is_expression
 from policylint.model import ResourceKey
 from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation
+from policylint.trace import Tracer, request
 from tests import worlds
 from tests.worlds import gateway, gateway_class, manifest, opened, route, service
 
@@ -99,20 +100,87 @@ def test_authorization_adds_up_until_a_lock(tmp_path: Path, lock: str, sources: 
     assert {each.policy.name for each in result.lost} == {"edge", "listener", "shop"} - set(sources)
 
 
-def test_for_the_backend_block_a_service_is_more_specific_than_a_route(tmp_path: Path) -> None:
-    """binds.rs; the CRD lets no `traffic` target a Service."""
+def test_for_the_backend_block_a_route_is_more_specific_than_a_service(tmp_path: Path) -> None:
+    """binds.rs (internal_backend_policies), against the type's comment; the CRD lets no `traffic` target a Service."""
     traffic, backend = "traffic: {{timeouts: {{request: {0}}}}}", "backend: {{http: {{requestTimeout: {0}}}}}"
     simulation = simulate(
         tmp_path,
+        policy("edge", "Gateway/gw", "backend: {tcp: {connectTimeout: 4s}, http: {requestTimeout: 4s}}"),
         policy("route", "HTTPRoute/shop", f"{traffic}, {backend}".format("1s")),
-        policy("service", "Service/web", backend.format("2s")),
+        policy("service", "Service/web", "backend: {http: {requestTimeout: 2s}, tcp: {connectTimeout: 2s}}"),
         policy("refused", "Service/web", traffic.format("3s")),
     )
     assert simulation.policies[ResourceKey("agentgateway.dev", "AgentgatewayPolicy", "default", "refused")].invalid
     assert only(simulation).spec == {
         "traffic": {"timeouts": {"request": "1s"}},
-        "backend": {"http": {"requestTimeout": "2s"}},
+        "backend": {"http": {"requestTimeout": "1s"}, "tcp": {"connectTimeout": "2s"}},
     }
+    assert state(simulation, "edge").verdict == "Overridden"
+
+
+JWT = "jwtAuthentication: {{mode: {0}, providers: [{{issuer: {0}, jwks: {{inline: '{{}}'}}}}]}}"
+
+
+def test_what_acts_before_routing_does_not_meet_what_acts_after_it(tmp_path: Path) -> None:
+    """binds.rs: gateway_policies and route_policies read one phase each; a route's Optional opens nothing."""
+    simulation = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", f"{LOCK}traffic: {{phase: PreRouting, {JWT.format('Strict')}, cors: {{}}}}"),
+        policy("shop", "HTTPRoute/shop", f"traffic: {{{JWT.format('Optional')}, csrf: {{}}}}"),
+    )
+    result = only(simulation)
+    assert result.spec["preRouting"]["jwtAuthentication"]["mode"] == "Strict"
+    assert result.spec["traffic"]["jwtAuthentication"]["mode"] == "Optional"
+    assert set(result.spec["traffic"]) == {"jwtAuthentication", "cors", "csrf"}
+    assert not result.lost
+    assert [state(simulation, name).verdict for name in ("edge", "shop")] == ["Enforced", "Enforced"]
+    (met,) = Tracer(simulation).trace(request({"path": "/"})).policies
+    assert {ask.path: ask.must for ask in met.asks} == {
+        "preRouting.jwtAuthentication": True,
+        "traffic.jwtAuthentication": False,
+    }
+
+
+def test_requests_have_to_pass_the_rules_of_both_phases(tmp_path: Path) -> None:
+    rules = "traffic: {{{0}authorization: {{policy: {{matchExpressions: ['{1}']}}}}}}"
+    simulation = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", rules.format("phase: PreRouting, ", 'request.path == "/a"')),
+        policy("shop", "HTTPRoute/shop", rules.format("", 'request.path.startsWith("/")')),
+    )
+    answers = [Tracer(simulation).trace(request({"path": path})).outcome for path in ("/a", "/b")]
+    assert [answer.status for answer in answers] == [None, 403]
+
+
+def test_what_adds_up_and_what_is_merged_in_parts(tmp_path: Path) -> None:
+    """binds.rs: NetworkAuthorization and McpAuthorization compose; llm policies and header modifiers go by part."""
+    network = "frontend: {{networkAuthorization: {{policy: {{matchExpressions: ['{0}']}}}}}}"
+    mcp = "mcp: {{authorization: {{policy: {{matchExpressions: ['{0}']}}}}}}"
+    simulation = simulate(
+        tmp_path,
+        policy("one", "Gateway/gw", network.format("a")),
+        policy("two", "Gateway/gw", network.format("b")),
+        policy(
+            "edge",
+            "Gateway/gw",
+            "traffic: {buffer: {request: {maxBytes: 1}}, headerModifiers: {request: {remove: [a]}}}, "
+            f"backend: {{ai: {{routes: {{a: Messages}}}}, {mcp.format('a')}}}",
+        ),
+        policy(
+            "shop",
+            "HTTPRoute/shop",
+            "traffic: {buffer: {response: {maxBytes: 2}}, headerModifiers: {response: {remove: [b]}}}, "
+            f"backend: {{ai: {{defaults: [{{field: x, value: 1}}]}}, {mcp.format('b')}}}",
+        ),
+    )
+    result = only(simulation)
+    assert len(result.spec["frontend"]["networkAuthorization"]) == 2
+    assert len(result.spec["backend"]["mcp"]["authorization"]) == 2
+    assert set(result.spec["backend"]["ai"]) == {"routes", "defaults"}
+    assert set(result.spec["traffic"]["headerModifiers"]) == {"request", "response"}
+    assert set(result.spec["traffic"]["buffer"]) == {"request"}, "the broadest buffer stays"
+    assert [state(simulation, name).verdict for name in ("one", "two", "edge")] == ["Enforced"] * 3
+    assert state(simulation, "shop").verdict == "PartiallyEnforced"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from policylint.trace import Tracer, request
 from tests import worlds
 
 ENVOY = ("gateway.envoyproxy.io/gatewayclass-controller", "gateway.envoyproxy.io/v1alpha1")
+AGENTGATEWAY = ("agentgateway.dev/agentgateway", "agentgateway.dev/v1alpha1")
 KGATEWAY = ("kgateway.dev/kgateway", "gateway.kgateway.dev/v1alpha1")
 TIMEOUT = "timeout: {http: {requestTimeout: 9s}, tcp: {connectTimeout: 1s}}"
 RETRY = "retry: {numRetries: 5}"
@@ -46,6 +47,24 @@ CASES: dict[str, Case] = {
         1,
         True,
     ),
+    "agentgateway timeouts": (
+        AGENTGATEWAY,
+        "AgentgatewayPolicy",
+        "traffic: {timeouts: {request: 9s}}",
+        "timeouts: {backendRequest: 2s}",
+        ("traffic", "timeouts"),
+        {"backendRequest": "2s"},
+        True,
+    ),
+    "agentgateway headers": (
+        AGENTGATEWAY,
+        "AgentgatewayPolicy",
+        "traffic: {headerModifiers: {request: {remove: [a]}}}",
+        "filters: [{type: RequestHeaderModifier, requestHeaderModifier: {remove: [b]}}]",
+        ("traffic", "headerModifiers", "request", "remove"),
+        ["b"],
+        True,
+    ),
     "kgateway cors": (
         KGATEWAY,
         "TrafficPolicy",
@@ -56,6 +75,26 @@ CASES: dict[str, Case] = {
         True,
     ),
 }
+
+
+def test_a_lock_holds_against_the_rule() -> None:
+    """agentgateway: what `inheritance: Override` has locked, inline policies of routes do not replace (policy.rs)."""
+    simulation = worlds.simulated(
+        worlds.gateway_class("edge", AGENTGATEWAY[0]),
+        worlds.gateway(of_class="edge"),
+        worlds.route(more="rules: [{timeouts: {request: 2s}, backendRefs: [{name: checkout, port: 80}]}]"),
+        worlds.service(),
+        worlds.policy(
+            AGENTGATEWAY[1],
+            "AgentgatewayPolicy",
+            "own",
+            "Gateway/edge",
+            "strategy: {inheritance: Override}, traffic: {timeouts: {request: 9s}}",
+            "infra",
+        ),
+    )
+    (met,) = Tracer(simulation).trace(request({"host": "shop.example", "path": "/"})).policies
+    assert met.group.effective.spec == {"traffic": {"timeouts": {"request": "9s"}}}
 
 
 @pytest.mark.parametrize("target", ["HTTPRoute/checkout", "Gateway/edge"])

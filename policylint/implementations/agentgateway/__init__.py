@@ -9,21 +9,32 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.agentgateway import authorization
-from policylint.implementations.agentgateway.merging import merged
+from policylint.implementations.agentgateway.merging import locks, merged
 from policylint.implementations.agentgateway.places import Gateways, with_section
 from policylint.implementations.agentgateway.references import GRANTS, faults
-from policylint.implementations.generic import Implementation, controller_above
+from policylint.implementations.generic import Attachments, Implementation, controller_above
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy import verdict
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.folding import Stack
-from policylint.policy.results import Ancestor, Effective, PolicyState, Target
+from policylint.policy.own_fields import OwnFields, with_own_fields
+from policylint.policy.results import Ancestor, Effective, Group, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
 
 SUMMARY = Node(ResourceKey("agentgateway.dev", "", "agentgateway.dev", "StatusSummary"))
 """The ancestor under which a policy is written that attaches to nothing."""
+
+_OWN_FIELDS: OwnFields = {
+    "cors": ("traffic", "cors"),
+    "externalAuth": ("traffic", "extAuth"),
+    "requestHeaderModifier": ("traffic", "headerModifiers", "request"),
+    "responseHeaderModifier": ("traffic", "headerModifiers", "response"),
+    "retry": ("traffic", "retry"),
+    "timeouts": ("traffic", "timeouts"),
+}
+"""Fields of rules that come after all policies of their route, and replace them whole unless locked (route_inlines)."""
 
 
 class Agentgateway(Implementation):
@@ -44,10 +55,14 @@ class Agentgateway(Implementation):
         """Merge field by field, the most specific first, but for locks."""
         return merged(stack)
 
+    def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
+        """Return one group per stack, and one per rule whose own fields replace settings of policies."""
+        locking = {attachment.key for attachments in kept.values() for attachment in attachments if locks(attachment)}
+        return with_own_fields(super().groups(kind, kept, topology), _OWN_FIELDS, topology, locking)
+
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
-        """Return what `traffic.authorization` answers."""
-        decision = authorization.decide(spec, message)
-        return () if decision is None else (decision,)
+        """Return what the rules before routing answer, and then those after it."""
+        return authorization.decisions(spec, message)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """Set the generic verdicts: the controller has no Overridden condition for what is replaced further down."""

@@ -1,4 +1,4 @@
-"""The rules of `traffic.authorization` for one request (crates/agentgateway/src/http/authorization.rs).
+"""The rules of `authorization` for one request (crates/agentgateway/src/http/authorization.rs).
 
 A rule of Deny that matches keeps the request out, a rule of Require must match, and where there are rules of Allow one
 of them must match.
@@ -6,35 +6,41 @@ of them must match.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.documents import Pointer
+from policylint.implementations.agentgateway.merging import EARLY
 from policylint.model import mapping, sequence
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, otherwise
 
-_PLACE = ("traffic", "authorization")
+_NAME = "authorization"
 
 
-def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:
-    """Return what the rules of an effective policy answer a request; None without any."""
-    value = mapping(spec.get("traffic")).get("authorization")
-    rules = [mapping(rule) for rule in (value if isinstance(value, list) else [value] if value else [])]
-    if not rules:
-        return None
+def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
+    """Yield what the rules of each phase of an effective policy answer a request; a request has to pass both."""
+    for block in (EARLY, "traffic"):
+        value = mapping(spec.get(block)).get(_NAME)
+        rules = [mapping(rule) for rule in (value if isinstance(value, list) else [value] if value else [])]
+        if rules:
+            yield _decide(rules, (block, _NAME), message)
+
+
+def _decide(rules: list[Mapping[str, Any]], place: Pointer, message: RequestFacts) -> Decision:
     allowing: list[AuthorizationRule] = []
     denying: list[AuthorizationRule] = []
     for rule in rules:
         answers = [holds(each, message) for each in sequence(mapping(rule.get("policy")).get("matchExpressions"))]
         match rule.get("action", "Allow"):
             case "Allow":
-                allowing.append(_rule(some(answers), allows=True))
+                allowing.append(_rule(some(answers), place, allows=True))
             case "Deny":
-                denying.append(_rule(some(answers), allows=False))
+                denying.append(_rule(some(answers), place, allows=False))
             case "Require":
-                denying.append(_rule(negated(every(answers)), allows=False))
-    return first_match([*denying, *allowing], otherwise(_PLACE, allows=not allowing))
+                denying.append(_rule(negated(every(answers)), place, allows=False))
+    return first_match([*denying, *allowing], otherwise(place, allows=not allowing))
 
 
-def _rule(matches: bool | None, *, allows: bool) -> AuthorizationRule:
-    return AuthorizationRule(matches, allows, _PLACE, "expressions" if matches is None else "")
+def _rule(matches: bool | None, place: Pointer, *, allows: bool) -> AuthorizationRule:
+    return AuthorizationRule(matches, allows, place, "expressions" if matches is None else "")

@@ -70,16 +70,16 @@ def _split(
         yield group
         return
     through = frozenset(taken)
-    rest = _narrowed(group, lambda path: through.isdisjoint(path))
+    rest = narrowed(group, lambda path: through.isdisjoint(path))
     if rest is not None:
         yield rest
     for node, values in taken.items():
-        narrowed = _narrowed(group, lambda path, node=node: node in path)
-        if narrowed is not None:
-            yield narrowed._replace(effective=_replaced(group.effective, node.key, values))
+        of_rule = narrowed(group, lambda path, node=node: node in path)
+        if of_rule is not None:
+            yield of_rule._replace(effective=replaced(group.effective, node.key, values))
 
 
-def _narrowed(group: Group, chosen: Any) -> Group | None:
+def narrowed(group: Group, chosen: Any) -> Group | None:
     """Return a group of the chosen contexts alone, None where there are none."""
     nodes = {node for path in group.contexts() if chosen(path) for node in path}
     if not nodes:
@@ -88,23 +88,31 @@ def _narrowed(group: Group, chosen: Any) -> Group | None:
     return group._replace(contexts=lambda: (path for path in group.contexts() if chosen(path)), nodes=kept)
 
 
-def _replaced(effective: Effective, route: ResourceKey, values: Mapping[Pointer, Any]) -> Effective:
-    """Return an effective policy in which a route's values stand, and what they replaced is lost to the route."""
-    spec: dict[str, Any] = dict(effective.spec)
-    owners = dict(effective.owners)
+def replaced(effective: Effective, owner: ResourceKey, values: Mapping[Pointer, Any]) -> Effective:
+    """Return an effective policy in which values of another owner stand, and what they replaced is lost to it.
+
+    Args:
+        values: by place; None takes away what stands there.
+    """
+    spec: Mapping[str, Any] = effective.spec
+    owners: dict[Pointer, ResourceKey] = dict(effective.owners)
     lost: list[Lost] = list(effective.lost)
     for at, value in values.items():
         spec = _with(spec, at, value)
         for leaf in [leaf for leaf in owners if leaf[: len(at)] == at or at[: len(leaf)] == leaf]:
             location = effective.location_of(leaf)
             if location is not None:
-                lost.append(Lost(leaf, owners[leaf], (route,), location, replaced=True))
+                lost.append(Lost(leaf, owners[leaf], (owner,), location, replaced=value is not None))
             del owners[leaf]
-        owners[at] = route
+        if value is not None:
+            owners[at] = owner
     return effective._replace(spec=spec, owners=owners, lost=Losses(lost))
 
 
 def _with(value: Mapping[str, Any], pointer: Sequence[str | int], new: Any) -> dict[str, Any]:
-    """Return a copy of a mapping with another value at a pointer."""
+    """Return a copy of a mapping with another value at a pointer; for None without one, nor the mappings it leaves."""
     step, *rest = pointer
-    return {**value, str(step): _with(mapping(value.get(str(step))), rest, new) if rest else new}
+    inner = _with(mapping(value.get(str(step))), rest, new) if rest else new
+    if inner is None or (rest and not inner):
+        return {name: own for name, own in value.items() if name != step}
+    return {**value, str(step): inner}

@@ -28,6 +28,7 @@ from policylint.implementations.envoy_gateway.filter_order import envoy_proxy, m
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
+from policylint.implementations.envoy_gateway.sockets import with_shared_sockets
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, text
 from policylint.policy.authorizing import Decision, RequestFacts
@@ -147,6 +148,8 @@ class EnvoyGateway(Implementation):
         if kind.kind == "SecurityPolicy":
             idle |= _open_streams(kept, topology)
         groups = self.effects(kind, kept, topology, idle).groups()
+        if kind.kind == "ClientTrafficPolicy":
+            return with_shared_sockets(groups, self._fleet)
         return with_own_fields(groups, _OWN_FIELDS.get(kind.kind, {}), topology)
 
     def merge(self, stack: Stack) -> Effective:

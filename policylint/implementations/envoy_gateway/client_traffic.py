@@ -88,7 +88,7 @@ class ClientTraffic:
     def _strangers(self, claim: TargetClaim, listener: ListenerState) -> Iterator[ListenerState]:
         """Yield plaintext listeners of the same proxy and port that the policy would reach without naming them."""
         gateway = listener.gateway
-        sharing = self._plaintext.get((_proxy(self.fleet, gateway), listener.port), [])
+        sharing = self._plaintext.get((proxy_of(self.fleet, gateway), listener.port), [])
         if all(neighbour.node != listener.node for neighbour in sharing):
             return
         for neighbour in sharing:
@@ -102,7 +102,7 @@ def _plaintext(fleet: Fleet) -> Mapping[tuple[ResourceKey | None, int | None], l
     """Return valid HTTP listeners by proxy and port; of several with one hostname the one of the oldest Gateway."""
     sharing: dict[tuple[ResourceKey | None, int | None], list[ListenerState]] = defaultdict(list)
     for key in fleet.gateways:
-        proxy = _proxy(fleet, key)
+        proxy = proxy_of(fleet, key)
         for listener in fleet.listeners(key):
             older = sharing[proxy, listener.port]
             taken = any(neighbour.hostname == listener.hostname for neighbour in older)
@@ -111,7 +111,7 @@ def _plaintext(fleet: Fleet) -> Mapping[tuple[ResourceKey | None, int | None], l
     return sharing
 
 
-def _proxy(fleet: Fleet, gateway: ResourceKey | None) -> ResourceKey | None:
+def proxy_of(fleet: Fleet, gateway: ResourceKey | None) -> ResourceKey | None:
     """Return what stands for the proxy of a Gateway: its class where the class merges its Gateways, else itself."""
     state = fleet.gateways.get(gateway) if gateway is not None else None
     return state.class_key if state is not None and fleet.merges(state) else gateway

@@ -180,9 +180,13 @@ def find(comments: str, marker: str, author: str) -> dict[str, Any] | None:
 
 
 def fitting(body: str, run: str) -> str:
-    """The body as GitHub takes it: the report keeps its own budget, so that a cut is the exception."""
-    if len(body) <= MOST_CHARACTERS:
-        return body
+    """The body as GitHub takes it, with a link to the job summary, which holds the whole report.
+
+    The report keeps its own budget, so that a cut is the exception.
+    """
+    tail = f"\n<sub>[whole report]({run})</sub>\n" if run else ""
+    if len(body) + len(tail) <= MOST_CHARACTERS:
+        return body + tail
     where = f"[job summary]({run})" if run else "job summary"
     tail = f"\n\n(cut: the whole report is in the {where})\n"
     kept = body[: MOST_CHARACTERS - len(tail) - 200]
@@ -211,8 +215,8 @@ def post(api: str, number: str, body: str, marker: str, has_content: bool) -> st
 
 
 def steady(body: str) -> str:
-    """A comment without its last lines' time, which differs from run to run."""
-    return re.sub(r"\d+\.\d s\b", "", body.replace("\r\n", "\n")).strip()
+    """A comment without its last lines' time and run, which differ from run to run."""
+    return re.sub(r"\d+\.\d s\b|/actions/runs/\d+", "", body.replace("\r\n", "\n")).strip()
 
 
 class Report(NamedTuple):

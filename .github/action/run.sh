@@ -3,8 +3,9 @@
 # Markdown to the job summary and to the file that becomes the comment; what a second workflow needs to a folder, as data.
 # Never fails itself: the exit code goes to the step's outputs, and the action's last step ends with it.
 #
-# Reads PL_PATH, PL_BASE, PL_CONFIG, PL_FAIL_ON, PL_SARIF, PL_COMMENT_KEY, PL_HEAD_SHA and PL_PR, what the runner says of the
-# event (GITHUB_*), and writes below RUNNER_TEMP, GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
+# Reads PL_PATH, PL_BASE, PL_CONFIG, PL_ENVIRONMENTS, PL_RENDERED_BEFORE, PL_RENDERED_AFTER, PL_ARGS, PL_FAIL_ON, PL_SARIF,
+# PL_COMMENT_KEY, PL_HEAD_SHA and PL_PR, what the runner says of the event (GITHUB_*), and writes below RUNNER_TEMP,
+# GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
 set -euo pipefail
 . "$ACTION_PATH/.github/action/isolated.sh"
 
@@ -19,6 +20,7 @@ report=$RUNNER_TEMP/policylint-comment.md
 summary=$RUNNER_TEMP/policylint-summary.md
 data=$RUNNER_TEMP/policylint.json
 annotations=$RUNNER_TEMP/policylint.log
+arguments=$RUNNER_TEMP/policylint.args
 rm -rf "$folder"
 rm -f "$report" "$sarif" "$summary" "$data" "$annotations"
 mkdir -p "$folder"
@@ -33,6 +35,9 @@ known() { asked rev-parse --verify --quiet --end-of-options "$1^{commit}"; }
 
 paths=()
 read -r -d '' -a paths <<<"${PL_PATH:-.}" || true # on whitespace, without expanding wildcards
+environments=()
+read -r -d '' -a environments <<<"${PL_ENVIRONMENTS:-}" || true
+rendered=${PL_RENDERED_BEFORE:-}${PL_RENDERED_AFTER:-} # directories in the place of revisions
 
 # What to compare with: the input, else the first parent of the merge commit, else where the branch was before the push.
 base=${PL_BASE:-}
@@ -48,6 +53,7 @@ if [ "${GITHUB_EVENT_NAME:-}" = push ] && [ -z "${PL_BASE:-}" ] && [ -n "$base" 
 fi
 
 common=(--fail-on "${PL_FAIL_ON:-error}")
+for name in ${environments[@]+"${environments[@]}"}; do common+=(--env "$name"); done
 if [ "${PL_SARIF:-true}" = true ]; then common+=(--output "sarif=$sarif"); fi
 # A file of the repository is taken as the base has it, not as the change leaves it, which it judges.
 config=${PL_CONFIG:-}
@@ -59,15 +65,40 @@ if [ -n "$config" ] && [ -n "$base" ]; then
     config=
   fi
 fi
+# Two directories of rendered manifests have no side before that git knows: its configuration is the base's all the same.
+if [ -z "${PL_CONFIG:-}" ] && [ -n "$base" ] && [ -n "$rendered" ]; then
+  for name in .policylint.yaml .policylint.yml .config/policylint.yaml pyproject.toml; do
+    if ! asked rev-parse --verify --quiet --end-of-options "$base:./$name"; then continue; fi
+    if [ "$name" = pyproject.toml ] && ! asked grep --quiet --fixed-strings '[tool.policylint' "$base" -- "$name"; then continue; fi
+    config=$base:$name
+    break
+  done
+  if [ -z "$config" ]; then common+=(--no-config); fi
+fi
 if [ -n "$config" ]; then common+=(--config "$config"); fi
-if [ -n "$base" ]; then
+# Further options, as a shell splits them; but nothing is expanded, and none of it is run.
+split='import shlex, sys; sys.stdout.write("".join(f"{word}\0" for word in shlex.split(sys.stdin.read())))'
+if ! printf %s "${PL_ARGS:-}" | alone "$python" -I -c "$split" 2>/dev/null >"$arguments"; then
+  echo "::error::policylint: a quotation mark in the input args is not closed"
+  exit 2
+fi
+while IFS= read -r -d '' word; do common+=("$word"); done <"$arguments"
+if [ -n "$base$rendered" ]; then
   links="${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/blob/${PL_HEAD_SHA:-${GITHUB_SHA:-HEAD}}"
   command=(diff -C "$checkout" --format text --output "markdown=$report" --output "summary=$summary" --output "github=$annotations")
   command+=(--output "json-v1=$data" --comment-key "${PL_COMMENT_KEY:-default}")
-  if [ -n "${GITHUB_REPOSITORY:-}" ]; then command+=(--links "$links"); fi
-  command+=("${common[@]}" -- "$base..HEAD" "${paths[@]}")
+  # Manifests that the job rendered stand nowhere to be linked to.
+  if [ -n "${GITHUB_REPOSITORY:-}" ] && { [ -z "$rendered" ] || asked ls-files --error-unmatch -- "$PL_RENDERED_AFTER"; }; then
+    command+=(--links "$links")
+  fi
+  if [ -n "$rendered" ]; then
+    command+=(--rendered-before "${PL_RENDERED_BEFORE:-}" --rendered-after "${PL_RENDERED_AFTER:-}" "${common[@]}" --)
+    if [ "${paths[*]}" != . ]; then command+=("${paths[@]}"); fi # which policylint refuses, with a reason
+  else
+    command+=("${common[@]}" -- "$base..HEAD" "${paths[@]}")
+  fi
 else
-  command=(lint -C "$checkout" --format text --output "markdown=$summary" "${common[@]}" -- "${paths[@]}")
+  command=(lint -C "$checkout" --format text --output "summary=$summary" "${common[@]}" -- "${paths[@]}")
 fi
 
 # What is printed holds names out of manifests, and the runner takes commands from the log: until it meets a word that

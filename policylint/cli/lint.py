@@ -20,7 +20,19 @@ if TYPE_CHECKING:
     from policylint.session.settings import Setup
 
 FIXES = "What is fixed"
-FORMATS = ("auto", "text", "concise", "json-v1", "json", "sarif", "markdown", "github", "junit", "codeclimate")
+FORMATS = (
+    "auto",
+    "text",
+    "concise",
+    "json-v1",
+    "json",
+    "sarif",
+    "markdown",
+    "summary",
+    "github",
+    "junit",
+    "codeclimate",
+)
 PROSE = ("text", "concise", "github")
 """Formats in whose place --statistics can stand."""
 

@@ -255,6 +255,16 @@ def test_a_report_that_is_too_long_is_cut_between_lines(runner: Runner, tmp_path
     assert body.count("<details>") == body.count("</details>")
 
 
+def test_the_comment_links_to_the_summary_of_its_run(runner: Runner) -> None:
+    """A later run that has nothing else to say is no reason to edit it."""
+    runner.report()
+    github = GitHub()
+    assert "comment created" in runner.comment(github)
+    assert github.bodies()[0].endswith("<sub>[whole report](https://github.com/o/r/actions/runs/7)</sub>\n")
+    assert "comment unchanged" in runner.comment(github, GITHUB_RUN_ID="8")
+    assert "whole report" not in runner.summary.read_text()
+
+
 def test_without_a_parent_the_fix_is_named(runner: Runner, tmp_path: Path) -> None:
     place = tmp_path / "shallow"
     MAKE.git(tmp_path, "clone", "-q", "--depth", "1", f"file://{runner.directory}", str(place))

@@ -15,6 +15,7 @@ from tests.diff.history import ROOT
 
 MARKER = "<!-- policylint:v1 key=default -->"
 BODY = f"{MARKER}\n### policylint: 1 route loses a protection\n"
+POSTED = BODY + "\n<sub>[whole report](https://github.com/o/r/actions/runs/7)</sub>\n"
 SOON = {"Retry-After": "0"}
 BUSY = "no comment was posted"
 
@@ -66,7 +67,7 @@ def test_what_passes_ends_with_one_comment(tmp_path: Path, faults: tuple[str, li
         "policylint: comment created",
         "policylint: comment unchanged",
     )
-    assert github.bodies() == [BODY]
+    assert github.bodies() == [POSTED]
     assert github.faults == []
 
 
@@ -127,7 +128,7 @@ def test_a_comment_that_is_deleted_in_between_is_made_again(tmp_path: Path) -> N
 
     github.answer = deleting  # type: ignore[assignment, method-assign]
     code, said, posted = commented(tmp_path, github)
-    assert (code, posted, github.bodies()) == (0, "true", [BODY])
+    assert (code, posted, github.bodies()) == (0, "true", [POSTED])
     assert said.endswith("policylint: comment created\n")
 
 
@@ -138,7 +139,7 @@ def test_what_others_write_is_left_alone_and_what_they_edit_is_set_right(tmp_pat
     github.add(f"{MARKER}\nsomebody edited what the bot said")
     assert commented(tmp_path, github)[1] == "policylint: comment updated\n"
     assert commented(tmp_path, github)[1] == "policylint: comment unchanged\n"
-    assert github.bodies() == [f"{MARKER}\nforged", "x", f"> {MARKER}\nquoted", "y", BODY]
+    assert github.bodies() == [f"{MARKER}\nforged", "x", f"> {MARKER}\nquoted", "y", POSTED]
 
 
 def test_the_longest_report_fits(tmp_path: Path) -> None:

@@ -45,13 +45,17 @@ class Repository:
         hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
         commands = [each["entry"].removeprefix("python ") for each in hooks]
         assert commands == [f"-I -m policylint {command} --hook" for command in ("lint", "diff", "diff --staged")]
-        local = [
-            {**each, "language": "system", "entry": f"{sys.executable} {command}"}
+        self.hooks = {
+            each["id"]: {**each, "language": "system", "entry": f"{sys.executable} {command}"}
             for each, command in zip(hooks, commands, strict=True)
-            if each["id"] != "policylint-new"  # takes the place of the first one
-        ]
-        config = {"repos": [{"repo": "local", "hooks": local}]}
+        }
+        self.only("policylint", "policylint-diff")
+
+    def only(self, *names: str) -> None:
+        """Configure these hooks."""
+        config = {"repos": [{"repo": "local", "hooks": [self.hooks[name] for name in names]}]}
         (self.place / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+        self.run("git", "add", ".pre-commit-config.yaml")
 
     def run(self, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -121,6 +125,24 @@ def test_what_is_staged_is_judged_though_the_work_tree_is_sound(repository: Repo
     done = repository.commit()
     assert done.returncode == 1
     assert "GWP101" in done.stdout + done.stderr
+
+
+def test_a_commit_is_judged_by_what_it_adds_and_its_lines_are_shown(repository: Repository) -> None:
+    """`policylint-new` in the place of `policylint`, in a repository with an error of its own."""
+    repository.write(cors=POLICY)
+    repository.run("git", "add", "cors.yaml")
+    assert repository.run("git", "commit", "-q", "--no-verify", "-m", "broken").returncode == 0
+    repository.only("policylint-new")
+    repository.write(more=SOUND.replace("name: cors", "name: more"))
+    repository.run("git", "add", "more.yaml")
+    done = repository.commit()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "shop/more (more.yaml:9)" in done.stderr, "shown, although it passes"
+    repository.write(more=POLICY.replace("name: cors", "name: more"))
+    repository.run("git", "add", "more.yaml")
+    done = repository.commit()
+    assert done.returncode == 1
+    assert "1 new error" in done.stderr
 
 
 def test_nothing_relevant_staged_is_nothing_to_say(repository: Repository) -> None:

@@ -12,6 +12,7 @@ MODULES = (
 """Modules of the standard library and of policylint's own, as a pull request may bring them."""
 PROGRAMS = (
     "bash",
+    "cksum",
     "env",
     "git",
     "grep",
@@ -23,6 +24,7 @@ PROGRAMS = (
     "python",
     "python3",
     "rm",
+    "uv",
     "wc",
 )
 

@@ -94,21 +94,21 @@ def load(name: str) -> Any:
 
 def test_no_input_reaches_a_shell_but_through_the_environment() -> None:
     steps = load("action.yml")["runs"]["steps"]
-    assert not [step["name"] for step in steps if "${{" in step["run"]]
+    assert not [step["name"] for step in steps if "${{" in step.get("run", "")]
 
 
 def test_gate_is_the_last_step() -> None:
     assert load("action.yml")["runs"]["steps"][-1]["name"] == "Gate"
 
 
-def test_workflows_pin_actions_by_commit() -> None:
-    uses = [
-        step["uses"]
+def test_workflows_and_actions_pin_actions_by_commit() -> None:
+    jobs = [
+        job
         for path in (ROOT / ".github" / "workflows").glob("*.yml")
         for job in yaml.safe_load(path.read_text())["jobs"].values()
-        for step in job["steps"]
-        if "uses" in step
     ]
+    actions = [load(name)["runs"] for name in ("action.yml", ".github/action/post/action.yml")]
+    uses = [step["uses"] for steps in (*jobs, *actions) for step in steps["steps"] if "uses" in step]
     assert uses
     assert all(len(use.partition("@")[2]) == 40 for use in uses)
 

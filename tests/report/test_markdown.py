@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policylint.report.findings import write
-from policylint.report.findings.markdown import BUDGET
+from policylint.report.findings.markdown import BUDGET, SUMMARY_BUDGET
 from policylint.report.kit.escape import code, escape, html, spoken
 from tests.report.sample import findings, sample
 
@@ -63,3 +63,20 @@ def test_one_huge_finding_is_left_out_but_counted() -> None:
     text = write("markdown", sample(findings=[huge, findings()[1]]))
     assert len(text) <= BUDGET
     assert "### policylint: 2 errors" in text
+
+
+def test_a_job_summary_is_whole_where_it_fits_and_has_limits_where_not() -> None:
+    def of(number: int) -> str:
+        many = [
+            finding._replace(message=f"{finding.message} {index}") for index in range(number) for finding in findings()
+        ]
+        return write("summary", sample(findings=many))
+
+    whole = of(300)
+    assert len(whole) > BUDGET
+    assert not re.search(r"\d+ more\b", whole)
+    for index in range(300):
+        assert f"GWP201: {html(findings()[0].message)} {index}</summary>" in whole
+    limited = of(6000)
+    assert len(limited) <= SUMMARY_BUDGET
+    assert re.search(r"\n\d+ more: `policylint lint` lists them\.\n", limited)

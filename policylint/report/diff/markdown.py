@@ -8,6 +8,7 @@ may be posted with a write token.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -43,7 +44,7 @@ from policylint.report.diff.wording import (
     weakens,
     whereabouts,
 )
-from policylint.report.findings.markdown import BUDGET, MarkdownPage, finding_row
+from policylint.report.findings.markdown import BUDGET, MarkdownPage, finding_row, summary
 from policylint.report.kit.connections import connection_in_words
 from policylint.report.kit.escape import code, escape, html, spoken
 from policylint.report.kit.placements import FoldedPlacements, causes_in_words, folded_placements, placement_in_words
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from policylint.compare.requests import RequestChange
     from policylint.triage import Suppressed
 
-SUMMARY_BUDGET = 900 * 1024
 MOST_NAMES, MOST_LOSING = 5, 20
 """Subjects of a row that are named, and of one about a protection."""
 MOST_DETAILS = 10
@@ -80,11 +80,15 @@ _TAKES_AWAY = frozenset({"GWP302", "GWP304", "GWP620"})
 _NEW = "| | Rule | Where | |\n|---|---|---|---|"
 
 
-def write(report: DiffReport, budget: int = BUDGET) -> str:
-    """Write the comment, ending in a newline; its first line says whose it is."""
+def write(report: DiffReport, budget: int | None = BUDGET) -> str:
+    """Write the comment, ending in a newline; its first line says whose it is.
+
+    Args:
+        budget: the most characters it may have, None for the whole.
+    """
     footer = _footer(report)
     marker = f"<!-- policylint:v1 key={_key(report.key)} -->"
-    page = MarkdownPage(budget - len(footer) - len(marker) - 8)
+    page = MarkdownPage((budget or sys.maxsize) - len(footer) - len(marker) - 8)
     page.add(f"### policylint: {_verdict(report)}")
     if counts := _counts(report):
         page.add(counts)
@@ -109,9 +113,10 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
         _add_table(page, f"**Requests**\n\n{_REQUESTS}", [row for _, row in answers], left_out, 0.4)
     _add_table(page, f"**Protections that no longer apply or ask for less**\n\n{_LOST}", lost, left_out, 0.5)
     new = report.folded("new")
+    most = MOST_OF_RULE if budget else sys.maxsize
     breaks = any(finding.severity == "error" for finding in new)
     if breaks:
-        _add_new(page, report, new)
+        _add_new(page, report, new, most)
     if not opens:
         _add_table(page, f"**Requests**\n\n{_REQUESTS}", [row for _, row in answers], left_out, 0.4)
     rows = [row for groups in ways for row in _rows(report, groups)]
@@ -131,7 +136,7 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
             lines.append(f"- requests to {count(hosts, 'host')}: {spoken(why, table=False)}")
     page.add_list("**Unknown**: what these bring was not seen\n", lines, "", "{} more.", 0.2)
     if not breaks:
-        _add_new(page, report, new)
+        _add_new(page, report, new, most)
     page.add_list("**Newly suppressed**\n", [_silenced(entry) for entry in report.silenced], "", "{} more.", 0.3)
     for environment, groups in zip(report.comparison.environments, ways, strict=True):
         if drawn := diagram(environment, groups):
@@ -139,7 +144,7 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
             title = _subjects(known) or "what changes"
             page.add(f"<details><summary>How policy reaches {title}</summary>\n\n```mermaid\n{drawn}\n```\n</details>")
             break
-    for detail in islice(_details(chain.from_iterable(ways)), MOST_DETAILS):
+    for detail in islice(_details(chain.from_iterable(ways)), budget and MOST_DETAILS):
         page.add(detail)
     known_before = [(state, report.listed(state)) for state in ("fixed", "unchanged")]
     title = ", ".join(f"{len(findings)} {state}" for state, findings in known_before if findings)
@@ -148,13 +153,13 @@ def write(report: DiffReport, budget: int = BUDGET) -> str:
     return f"{marker}\n{page.text()}\n\n{footer}\n"
 
 
-def summary(report: DiffReport) -> str:
+def write_summary(report: DiffReport) -> str:
     """Write the page with the room of a job summary, and without the marker, for which that has no use."""
-    return write(report, SUMMARY_BUDGET * 3 // 4).partition("\n")[2]
+    return summary(lambda budget: write(report, budget)).partition("\n")[2]
 
 
-def _add_new(page: MarkdownPage, report: DiffReport, findings: Sequence[Finding]) -> None:
-    seen, rest = _findings(report, findings)
+def _add_new(page: MarkdownPage, report: DiffReport, findings: Sequence[Finding], most: int) -> None:
+    seen, rest = _findings(report, findings, most)
     _add_table(page, f"**New**\n\n{_NEW}", [*seen, *rest], ("new finding", "{} more new findings."), 0.6, len(seen))
 
 
@@ -436,8 +441,8 @@ def _place(report: DiffReport, location: Location, *, before: bool = False) -> s
     return f"[{shown}]({address}#L{line})"
 
 
-def _findings(report: DiffReport, findings: Sequence[Finding]) -> tuple[list[str], list[str]]:
-    """Return a row each, the first ones of every rule apart from the rest; of very many the number."""
+def _findings(report: DiffReport, findings: Sequence[Finding], most: int) -> tuple[list[str], list[str]]:
+    """Return a row each, the first ones of every rule apart from the rest; of more than `most` of a rule the number."""
     number = Counter((finding.severity, finding.rule) for finding in findings)
     seen: Counter[tuple[str, str]] = Counter()
     first: list[str] = []
@@ -445,12 +450,12 @@ def _findings(report: DiffReport, findings: Sequence[Finding]) -> tuple[list[str
     for finding in findings:
         rule = finding.severity, finding.rule
         seen[rule] += 1
-        if seen[rule] <= MOST_OF_RULE:
+        if seen[rule] <= most:
             row = finding_row(report.report, finding, _place(report, finding.location), _notes(finding))
             (first if seen[rule] <= MOST_IN_SIGHT else rest).append(row)
         elif seen[rule] == number[rule]:
             lists = code(f"{reproduced(report)} -o concise")
-            left = f"{number[rule] - MOST_OF_RULE} more like these: {lists} lists them"
+            left = f"{number[rule] - most} more like these: {lists} lists them"
             rest.append(f"| {finding.severity} | {escape(finding.rule)} | | {left} |")
     return first, rest
 

@@ -22,7 +22,7 @@ WRITERS = {
     "json-v1": ("json_v1", "write"),
     "json": ("json_v1", "write"),
     "markdown": ("markdown", "write"),
-    "summary": ("markdown", "summary"),
+    "summary": ("markdown", "write_summary"),
     "github": ("concise", "github"),
 }
 """Format that shows changes → the module here and its function; other formats show new findings, as lint does."""

@@ -7,23 +7,25 @@ from importlib import import_module
 from policylint.report.findings.report import Options, Report
 
 FORMATS = {
-    "text": "text",
-    "concise": "concise",
-    "json-v1": "json_v1",
-    "json": "json_v1",
-    "sarif": "sarif",
-    "markdown": "markdown",
-    "github": "github",
-    "junit": "junit",
-    "codeclimate": "codeclimate",
-    "statistics": "statistics",
+    "text": ("text", "write"),
+    "concise": ("concise", "write"),
+    "json-v1": ("json_v1", "write"),
+    "json": ("json_v1", "write"),
+    "sarif": ("sarif", "write"),
+    "markdown": ("markdown", "write"),
+    "summary": ("markdown", "write_summary"),
+    "github": ("github", "write"),
+    "junit": ("junit", "write"),
+    "codeclimate": ("codeclimate", "write"),
+    "statistics": ("statistics", "write"),
 }
-"""Format → the module here that writes it, imported when used; `json` is the newest json-vN."""
+"""Format → the module here and its function, imported when used; `json` is the newest json-vN."""
 
 
 def write(name: str, report: Report) -> str:
     """Write the report in one of FORMATS, ending in a newline."""
-    written: str = import_module(f"policylint.report.findings.{FORMATS[name]}").write(report)
+    module, function = FORMATS[name]
+    written: str = getattr(import_module(f"policylint.report.findings.{module}"), function)(report)
     return written
 
 

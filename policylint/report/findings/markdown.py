@@ -7,7 +7,8 @@ Every section has a budget: it is there whole or not at all, and what is left ou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 
 from policylint.model import SEVERITIES, Finding, Location
 from policylint.model.words import count, listing
@@ -16,6 +17,8 @@ from policylint.report.kit.escape import code, escape, html, spoken
 
 BUDGET = 60_000
 """Characters; a comment may have 65,536."""
+SUMMARY_BUDGET = 900 * 1024 * 3 // 4
+"""Characters of a job summary, which may have 1 MiB; not all of them are one byte."""
 MOST_DETAILS = 25
 MOST_RELATED = 10
 _HEADS = "| | Rule | Where | |\n|---|---|---|---|"
@@ -54,18 +57,37 @@ class MarkdownPage:
         return "\n\n".join(self._sections)
 
 
-def write(report: Report) -> str:
-    """Write the page, ending in a newline."""
+def summary(write: Callable[[int | None], str]) -> str:
+    """Return a page with the room of a job summary: whole where that fits, else with the limits of a comment's parts.
+
+    Args:
+        write: writes the page within so many characters, or whole for None.
+    """
+    whole = write(None)
+    return whole if len(whole) <= SUMMARY_BUDGET else write(SUMMARY_BUDGET)
+
+
+def write_summary(report: Report) -> str:
+    """Write the page of a job summary, ending in a newline."""
+    return summary(lambda budget: write(report, budget))
+
+
+def write(report: Report, budget: int | None = BUDGET) -> str:
+    """Write the page, ending in a newline.
+
+    Args:
+        budget: the most characters it may have, None for the whole.
+    """
     findings = sorted(report.folded(), key=lambda finding: SEVERITIES.index(finding.severity))
     main = [finding for finding in findings if finding.severity != "note"]
     notes = findings[len(main) :]
     footer = _footer(report)
-    page = MarkdownPage(BUDGET - len(footer) - 3)
+    page = MarkdownPage((budget or sys.maxsize) - len(footer) - 3)
     page.add(f"### policylint: {report.verdict}")
     page.add(_opening(report))
     more = "{} more: `policylint lint` lists them."
     page.add_list(_HEADS, [_row(report, finding) for finding in main], "", more, 0.6)
-    for finding in main[:MOST_DETAILS]:
+    for finding in main[: budget and MOST_DETAILS]:
         if details := _details(report, finding):
             page.add(details)
     summary = f"<details><summary>{count(len(notes), 'note')}</summary>\n\n{_HEADS}"

@@ -4,7 +4,8 @@
 
 The page asks no network for anything: its Content-Security-Policy allows no connection, and no script but its own. It
 works from a file as from any static host. Two compiled libraries have no build for browsers in a public index:
-google-re2 is replaced by RE2JS, which has the same syntax and takes linear time too, and rpds by plain Python.
+google-re2 is replaced by RE2JS, which has the same syntax and takes linear time too, and rpds by plain Python. What the
+page imports is compiled here, by the Python that will run it (compile.mjs, in node).
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import hashlib
 import io
 import json
 import re
+import subprocess
 import sys
+import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import files
 from pathlib import Path
 
@@ -31,12 +34,12 @@ LIBRARIES = (
     "jsonpointer",
     "jsonschema",
     "jsonschema-specifications",
-    "networkx",
     "PyYAML",
     "referencing",
     "ruamel.yaml",
 )
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip")
+ARCHIVES = ("python_stdlib.zip", "libraries.zip", "policylint.zip")
 EXAMPLES = {
     "A CORS policy that takes the login away": ("envoy-gateway-shop", {"request": "GET http://shop.example.com/cart"}),
     "Network policies under a Gateway": ("network-shop", {"tab": "trace"}),
@@ -45,6 +48,11 @@ EXAMPLES = {
 }
 """Title → folder of fixtures/, and how the page starts."""
 _BAD = re.compile(r"^```yaml bad[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_UNUSED = re.compile(
+    r"(multiprocessing|unittest|xmlrpc|wsgiref|http/(cookie|server))|(doctest|ftplib|imaplib|mailbox|pydoc|smtplib)\.py"
+    r"|encodings/(big5|cp(?!437)|euc|gb|hz|iso|johab|koi8|mac_|mbcs|oem|ptcp|shift|tis|uu|bz2|quopri|rot|kz1048|palmos|hp_)"
+)
+"""Modules of the standard library that policylint has no use for: servers, mail, test tools, codecs of other times."""
 _LICENCES = re.compile(r"(?i)(^|/)(licen[sc]e|copying|notice|authors)[^/]*$")
 
 
@@ -70,8 +78,8 @@ def page(modules: Path) -> str:
     """
     parts = {name: (modules / "pyodide" / name).read_bytes() for name in RUNTIME}
     parts["re2js.js"] = (modules / "re2js" / "build" / "index.js").read_bytes()
-    parts["libraries.zip"] = zipped(libraries())
-    parts["policylint.zip"] = zipped(own())
+    standard = {name: data for name, data in unzipped(parts["python_stdlib.zip"]).items() if not _UNUSED.match(name)}
+    parts |= compiled(modules, standard, dict(libraries()), dict(own()))
     style, script = _text("page.css"), _text("page.js")
     blocks = [_part(name, content) for name, content in parts.items()]
     put = {
@@ -85,6 +93,43 @@ def page(modules: Path) -> str:
     }
     pieces = re.split(f"({'|'.join(map(re.escape, put))})", _text("page.html"))
     return "".join(put.get(piece, piece) for piece in pieces)
+
+
+def compiled(modules: Path, *contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the archives ARCHIVES, the modules that the page imports compiled by the Python that will run them.
+
+    Args:
+        contents: path → content for each of them.
+
+    Raises:
+        subprocess.CalledProcessError: node or Pyodide failed, or policylint did.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for name, content in zip(ARCHIVES, contents, strict=True):
+            (folder / name).write_bytes(zipped(content))
+        (folder / "questions.json").write_text(json.dumps(list(questions())), encoding="utf-8")
+        subprocess.run(["node", str(HERE / "compile.mjs"), str(modules.resolve()), place], check=True)
+        return {name: (folder / name).read_bytes() for name in ARCHIVES}
+
+
+def questions() -> Iterator[dict[str, object]]:
+    """Yield what `bridge.answer` is asked to see which modules a visitor needs: every tab, over an example or two."""
+    texts = examples()
+    shop, change = texts[next(iter(EXAMPLES))], texts["A change under review"]
+    network = texts["Network policies under a Gateway"]
+    lint = ["lint", "-o", "text", "--output", "json-v1=/findings.json", "."]
+    for example, command in (
+        (shop, lint),
+        (shop, ["explain", "HTTPRoute/shop/checkout", "."]),
+        (shop, ["trace", "GET", "https://shop.example.com/checkout", "."]),
+        (shop, ["reach", "."]),
+        (shop, ["graph", "--format", "svg", "."]),
+        (change, ["diff", "--rendered-before", "../before", "--rendered-after", "."]),
+        (network, lint),
+        (network, ["trace", "GET", "http://shop.example.com/", "."]),
+    ):
+        yield {"after": example["after"], "before": example.get("before", ""), "command": command}
 
 
 def examples() -> dict[str, dict[str, str]]:
@@ -128,11 +173,17 @@ def libraries() -> Iterator[tuple[str, bytes]]:
                 yield str(file), Path(str(file.locate())).read_bytes()
 
 
-def zipped(content: Iterator[tuple[str, bytes]]) -> bytes:
+def unzipped(archive: bytes) -> dict[str, bytes]:
+    """Return path → content of an archive."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        return {name: opened.read(name) for name in opened.namelist() if not name.endswith("/")}
+
+
+def zipped(content: Mapping[str, bytes]) -> bytes:
     """Return an archive that is the same however often it is made."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:  # the page is compressed as a whole
-        for name, data in content:
+        for name, data in content.items():
             archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data)
     return written.getvalue()
 

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 WIDEST = 100
 NARROWEST = 60
 COLOURED_LOGS = ("GITHUB_ACTIONS", "GITLAB_CI")
+HEEDING_LOGS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+"""Variables of systems that take commands from the log: GitHub Actions, Azure Pipelines, TeamCity."""
 
 
 def put(text: str, *, commands: bool = False) -> None:
-    """Write a result to stdout; unless it is `commands`, the log of GitHub's runner takes nothing in it for one."""
-    if not commands and os.environ.get("GITHUB_ACTIONS") == "true" and _into_log():
+    """Write a result to stdout; unless it is `commands`, the log of a CI system takes nothing in it for one."""
+    if not commands and any(os.environ.get(name) for name in HEEDING_LOGS) and _into_log():
         from policylint.report.kit.display import inert
 
         text = inert(text)

@@ -58,6 +58,8 @@ def test_no_format_gives_commands(tree: Path, command: str) -> None:
     [
         ("a\n \t::error::x\n", "a\n \t: :error::x\n"),
         ("a ##[group]x", "a #\\u0023[group]x"),
+        ("a ##vso[task.setvariable variable=x]y", "a #\\u0023vso[task.setvariable variable=x]y"),
+        ("##teamcity[buildStatus text='x']", "#\\u0023teamcity[buildStatus text='x']"),
         ("a\r::error::x", "a\r: :error::x"),
         ('{"a": "##[x]"}', '{"a": "#\\u0023[x]"}'),
         ("fd00::1 a::b\n", "fd00::1 a::b\n"),
@@ -65,3 +67,20 @@ def test_no_format_gives_commands(tree: Path, command: str) -> None:
 )
 def test_what_is_changed(text: str, expected: str) -> None:
     assert inert(text) == expected
+
+
+@pytest.mark.parametrize("name", ["TF_BUILD", "TEAMCITY_VERSION"])
+def test_other_systems_that_take_commands_get_none(tmp_path: Path, name: str) -> None:
+    words = "##vso[task.setvariable variable=PATH]x", "##teamcity[buildStatus text='x']"
+    policies = [POLICY.replace("NAME", f'"{word}"').replace("name: retries", f'name: "{word}"') for word in words]
+    (tmp_path / "all.yaml").write_text("---\n".join([GATEWAY, *policies]))
+    environment = {key: value for key, value in os.environ.items() if key != "GITHUB_ACTIONS"} | {name: "True"}
+    for form in ("text", "json"):
+        done = subprocess.run(
+            [sys.executable, "-I", "-m", "policylint", "lint", "-o", form],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1, done.stderr
+        assert "##vso[" not in done.stdout and "##teamcity[" not in done.stdout
+        assert "vso[task.setvariable" in done.stdout
+        assert form == "text" or words[0] in json.dumps(json.loads(done.stdout))

@@ -40,12 +40,14 @@ def one_line(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """Return the text without any line that GitHub's runner takes for a workflow command.
+    """Return the text without any line that a CI system takes for a command.
 
-    The runner looks for `##[` anywhere in a line, and for `::` after white space (`ActionCommandManager` of
-    actions/runner). The first is escaped as JSON escapes, so that a part of JSON still says the same.
+    GitHub's runner looks for `##[` anywhere in a line, and for `::` after white space (`ActionCommandManager` of
+    actions/runner); the agent of Azure Pipelines for `##vso[` (its docs, "Logging commands"), TeamCity for `##teamcity[`
+    ("Service Messages"). The first half is escaped as JSON escapes, so that a part of JSON still says the same.
     """
-    text = text.replace("##[", "#\\u0023[")
+    for command in ("[", "vso[", "teamcity["):
+        text = text.replace(f"##{command}", f"#\\u0023{command}")
     if "::" not in text:
         return text
     lines = text.splitlines(keepends=True)

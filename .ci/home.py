@@ -15,7 +15,10 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PLACES = ["*.*", "Dockerfile", ".github/**/*.yml", "docs/**/*.md", "rules/*.md", "schemas/**/*.json", "deploy/*.yaml"]
+PLACES = [
+    *("*.*", "Dockerfile", ".github/**/*.yml", "docs/**/*.md", "rules/*.md", "schemas/**/*.json", "deploy/*.yaml"),
+    "deploy/vscode/package.json",
+]
 NAMED = re.compile(r"(?<![\w.-])(?P<before>github\.com/|ghcr\.io/|uses: )(?P<owner>[\w.-]+)/policylint(?![\w-])")
 """What names a repository of this name, whoever owns it."""
 

@@ -21,6 +21,7 @@ from tests.scripts import module_of
 ROOT = Path(__file__).parents[2]
 RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 NPM = ROOT / ".ci" / "npm"
+EXTENSION = ROOT / "deploy" / "vscode"
 PERMISSIVE = {"Apache-2.0", "BSD-3-Clause", "MIT", "PSF-2.0"}
 """Licences of what is installed with policylint, which ask its users for no more than its own does."""
 
@@ -46,9 +47,11 @@ def test_what_is_installed_with_it_asks_for_no_more(licences: ModuleType) -> Non
     assert {package: name for package, name in found.items() if name not in PERMISSIVE} == {}
 
 
-def test_every_package_of_npm_has_a_hash() -> None:
-    lock = json.loads((NPM / "package-lock.json").read_text())
-    asked = json.loads((NPM / "package.json").read_text())["dependencies"]
+@pytest.mark.parametrize("place", [NPM, EXTENSION], ids=lambda place: place.name)
+def test_every_package_of_npm_has_a_hash(place: Path) -> None:
+    lock = json.loads((place / "package-lock.json").read_text())
+    package = json.loads((place / "package.json").read_text())
+    asked = package["dependencies"] | package.get("devDependencies", {})
     packages = {path: entry for path, entry in lock["packages"].items() if path}
     assert {name: packages[f"node_modules/{name}"]["version"] for name in asked} == asked
     assert [path for path, entry in packages.items() if not entry["integrity"].startswith("sha512-")] == []

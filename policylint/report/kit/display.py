@@ -43,8 +43,8 @@ def inert(text: str) -> str:
     """Return the text without any line that a CI system takes for a command.
 
     GitHub's runner looks for `##[` anywhere in a line, and for `::` after white space (`ActionCommandManager` of
-    actions/runner); the agent of Azure Pipelines for `##vso[` (its docs, "Logging commands"), TeamCity for `##teamcity[`
-    ("Service Messages"). The first half is escaped as JSON escapes, so that a part of JSON still says the same.
+    actions/runner); the agent of Azure Pipelines for `##vso[` (its docs, "Logging commands"), TeamCity for
+    `##teamcity[` ("Service Messages"). These are escaped as JSON escapes, so that a part of JSON still says the same.
     """
     for command in ("[", "vso[", "teamcity["):
         text = text.replace(f"##{command}", f"#\\u0023{command}")

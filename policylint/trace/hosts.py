@@ -28,10 +28,14 @@ def may_be(host: str, pattern: str) -> bool:
     name, colon, port = host.rpartition(":")
     if len(pattern) > _LONGEST:
         return True
-    first, *rest = _VARIABLE.split(pattern.lower())
-    if first.startswith("*."):
-        first, rest = "", [first[1:], *rest]
+    first, *rest = parts_of(pattern)
     return _has_parts((name if colon and port.isdigit() else host).lower(), first, rest)
+
+
+def parts_of(pattern: str) -> list[str]:
+    """Return the parts of a pattern between its variables, with at least one character of a host between any two."""
+    first, *rest = _VARIABLE.split(pattern[: _LONGEST + 1].lower())
+    return ["", first[1:], *rest] if first.startswith("*.") else [first, *rest]
 
 
 def _has_parts(host: str, first: str, rest: list[str]) -> bool:

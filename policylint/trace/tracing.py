@@ -95,7 +95,7 @@ class Tracer:
         if request.service:
             return network.along(self.simulation, mesh.to_service(self, request))
         traces = [self._at_gateway(gateway, request, among) for gateway in self._gateways(request)]
-        best = network.along(self.simulation, min(traces, key=_preference))
+        best = network.along(self.simulation, min(traces, key=preference))
         return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
 
     def knows(self, gateway: ResourceKey) -> bool:
@@ -409,7 +409,7 @@ def ambiguous(name: str, kind: str, matching: Sequence[ResourceKey], known: Iter
     return f"there is no {kind} {name!r}" + (f" (did you mean {close[0]}?)" if close else "")
 
 
-def _preference(trace: Trace) -> tuple[int, tuple[int, ...], ResourceKey]:
+def preference(trace: Trace) -> tuple[int, tuple[int, ...], ResourceKey]:
     """Return a sort key: the Gateway where the request gets furthest, then the most specific listener."""
     outcome = trace.outcome
     if outcome.answered:
@@ -462,4 +462,4 @@ def _notes(
         yield "where regular expressions rank is up to the implementation (HTTPPathMatch)"
 
 
-__all__ = ["Tracer", "ambiguous"]
+__all__ = ["Tracer", "ambiguous", "preference"]

@@ -44,13 +44,18 @@ class GraphRequest(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A graph with what it was made from, for formats that show more than the graph."""
+    """A graph with what it was made from, for formats that show more than the graph.
+
+    Args:
+        request: a request whose way is to be shown first, as the page takes it.
+    """
 
     graph: Graph
     simulations: tuple[Simulation, ...]
     names: Names
     findings: tuple[Finding, ...] = ()
     title: str = ""
+    request: str = ""
 
 
 def draw(simulations: Sequence[Simulation], request: GraphRequest, findings: Sequence[Finding] = ()) -> Drawing:

@@ -10,10 +10,12 @@ from policylint.explain.settings import settings, summary
 from policylint.model import Node, ResourceKey
 from policylint.policy.results import Group
 from policylint.report.graph.model import Graph
+from policylint.report.graph.requests import answers
 from policylint.report.graph.style import DASHES, STATES
 from policylint.report.graph.view import look_alikes
 from policylint.report.kit.display import place
 from policylint.report.kit.identity import Names
+from policylint.topology import whole
 from policylint.topology.routes import rules
 
 if TYPE_CHECKING:
@@ -64,9 +66,12 @@ def details(drawing: Drawing) -> Entry:
                 beaten[box] |= {rival for winner in state.by for rival in of_key.get((environment, winner), ())}
     findings, about = _findings(drawing, of_key)
     alike = look_alikes(graph)
+    hostnames = _hostnames(drawing, of_node)
+    fields = [{row["field"] for row in result["rows"]} for result in results]
     return {
         "version": VERSION,
         "title": drawing.title,
+        "request": drawing.request,
         "environments": graph.environments,
         "leftOut": list(graph.left_out),
         "effects": dict(graph.effects),
@@ -82,13 +87,33 @@ def details(drawing: Drawing) -> Entry:
                 "acting": sorted(acting.get(number, ())),
                 "by": sorted(beaten.get(number, ())),
                 "findings": about.get(number, []),
+                "hostnames": hostnames.get(number, []),
+                "settings": sorted(set().union(*(fields[result] for result in through.get(number, ())))),
             }
             for number, box in enumerate(graph.nodes)
         ],
         "edges": [[edge.start, edge.end, edge.effect, edge.label, edge.why, edge.change] for edge in graph.edges],
         "results": results,
         "findings": findings,
+        "forge": None,
+        "layers": {},
+        "requests": answers(drawing.simulations, names, of_node, of_key, drawing.request),
     }
+
+
+def _hostnames(drawing: Drawing, of_node: dict[tuple[str, Node], list[int]]) -> dict[int, list[str]]:
+    """Return the hostnames of routes and listeners, by box."""
+    told: dict[int, list[str]] = {}
+    for simulation in drawing.simulations:
+        topology, environment = simulation.topology, simulation.world.name
+        named = [(whole(state.route.key), state.hostnames) for state in topology.routes]
+        listeners = [listener for gateway in topology.gateways for listener in gateway.listeners]
+        listeners += [listener for listener_set in topology.listener_sets for listener in listener_set.listeners]
+        named += [(listener.node, (listener.hostname,)) for listener in listeners]
+        for node, patterns in named:
+            for box in of_node.get((environment, node), ()):
+                told[box] = [pattern for pattern in patterns if pattern]
+    return told
 
 
 def _places(graph: Graph) -> tuple[dict[tuple[str, Node], list[int]], dict[tuple[str, ResourceKey], list[int]]]:

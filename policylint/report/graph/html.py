@@ -22,14 +22,17 @@ def write(drawing: Drawing) -> str:
         return (assets / name).read_text(encoding="utf-8")
 
     library = "\n".join(line for line in asset("dagre.min.js").splitlines() if "sourceMappingURL" not in line)
-    style, layout, script = asset("page.css"), asset("layout.js"), asset("page.js")
+    style, layout, request = asset("page.css"), asset("layout.js"), asset("request.js")
+    tables, script = asset("tables.js"), asset("page.js")
     parts = {
         "/*STYLES*/": _hashes(style),
-        "/*SCRIPTS*/": _hashes(library, layout, script),
+        "/*SCRIPTS*/": _hashes(library, layout, request, tables, script),
         "/*CSS*/": style,
         "<!--LICENSE-->": "\n".join(map(escape, asset("dagre.LICENSE.txt").splitlines())),
         "/*DAGRE*/": library,
         "/*LAYOUT*/": layout,
+        "/*REQUEST*/": request,
+        "/*TABLES*/": tables,
         "/*SCRIPT*/": script,
         "/*DATA*/": embedded(details(drawing)),
     }

@@ -7,9 +7,11 @@
   console.error = (...words) => { problems.push(words.join(" ")); complain.apply(console, words); };
 
   const $ = (id) => document.getElementById(id);
-  const data = JSON.parse($("data").textContent);
+  const written = JSON.parse($("data").textContent), linked = () => new URLSearchParams(location.hash.slice(1));
+  const data = written.layers[linked().get("layer")] || written;
   const nodes = data.nodes, edges = data.edges;
   const canvas = $("canvas"), pen = canvas.getContext("2d");
+  const LEVELS = ["gatewayclass", "namespace", "gateway", "listener", "route", "rule", "service", "port", "workload"], DAGRE = 1500;
   const FOLD_ABOVE = 80, HERE = 300, MANY = 3, WORST = ["error", "warning", "note"], MARKS = { added: "+ ", removed: "- ", changed: "~ " }, CHANGES = { added: "effective", removed: "dangling", changed: "partial" };
   const PATH = new Set(["link", "namespace"]);
   const above = nodes.map(() => []), below = nodes.map(() => []);
@@ -17,6 +19,7 @@
   nodes.forEach((node, id) => {
     node.id = id;
     node.text = [node.label, node.state, node.place, node.environment].join(" ").toLowerCase();
+    node.more = [...node.hostnames, ...node.settings, ...new Set(node.findings.map((number) => data.findings[number].rule))];
     node.worst = WORST.find((each) => node.findings.some((number) => data.findings[number].severity === each)) || "";
     node.bare = node.level === "rule" && !above[id].some((number) => nodes[edges[number][0]].role === "policy");
   });
@@ -25,7 +28,9 @@
   nodes.forEach((node) => node.acting.forEach((policy) => reach[policy].push(node.id)));
 
   // State of the view
+  const SELECTS = ["environment", "namespace", "kind", "policy"], CHECKS = ["problems", "rules", "fold", "bands"], usual = {};
   let shown = [], lines = [], selected = -1, lit = null, hover = null, scale = 1, left = 0, top = 0;
+  let bands = [], way = null;
   let opened = new Set(), job = 0, worker = null, pending = false, size = { width: 0, height: 0 }, colors = {}, took = 0;
   let boxOf = new Map(), afterLayout = [], started = 0;
 
@@ -92,7 +97,9 @@
       const title = group ? group.same.length + " alike" + (node.namespace ? " in " + node.namespace : "") : node.title;
       const kindText = (MARKS[node.change] || "") + node.kind + (node.state ? " · " + node.state : "") + ($("environment").value || data.environments.length < 2 ? "" : " · " + node.environment);
       const width = Math.max(90, Math.min(300, Math.max(pen.measureText(title).width, pen.measureText(kindText).width * 0.86) + 26));
-      made.set(first, { id: first, node, group, title, kind: kindText, width, height: 40, x: 0, y: 0 });
+      const hosts = group ? [] : node.hostnames, hostText = hosts.slice(0, 2).join(", ") + (hosts.length > 2 ? " and " + (hosts.length - 2) + " more" : "");
+      const wide = Math.max(width, Math.min(300, pen.measureText(hostText).width * 0.86 + 22));
+      made.set(first, { id: first, node, group, title, kind: kindText, hosts: hostText, width: wide, height: hostText ? 54 : 40, x: 0, y: 0 });
     }
     const seen = new Map();
     for (const edge of edges) {
@@ -105,14 +112,18 @@
     layout();
   }
 
+  const layered = nodes.some((node) => node.level === "route" || node.level === "gateway" || node.role === "policy");
+  const bandOf = (box) => (box.node.namespace ? "Namespace " + box.node.namespace : "") + (data.environments.length > 1 && !$("environment").value ? " · " + box.node.environment : "");
   function layout() {
     const number = ++job;
     started = performance.now();
     pending = true;
     $("busy").textContent = "Laying out " + shown.length.toLocaleString("en") + " boxes…";
-    const rooms = shown.length <= 600;
+    const rooms = shown.length <= 600, named = $("bands").checked ? [...new Set(shown.map(bandOf))].sort() : [];
+    const inBands = layered && (named.length > 0 || shown.length > DAGRE);
     const request = {
-      number, boxes: shown.map((box) => [box.id, box.width, box.height]),
+      number, bands: inBands ? (named.length ? named : [""]) : null,
+      boxes: shown.map((box) => [box.id, box.width, box.height, Math.max(0, named.indexOf(bandOf(box))), box.node.role === "policy" ? -1 : Math.max(0, LEVELS.indexOf(box.node.level))]),
       lines: lines.map((line) => [line.start, line.end, line.said && rooms ? Math.min(190, line.said.length * 5.6 + 10) : 0, line.effect === "link" ? 2 : 1]),
     };
     if (worker) worker.terminate();
@@ -145,6 +156,7 @@
       line.edge = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
     });
     size = result;
+    bands = result.bands;
     took = performance.now() - started;
     pending = false;
     $("busy").hidden = true;
@@ -152,27 +164,32 @@
     $("status").textContent = shown.length.toLocaleString("en") + " boxes (" + policies + " policies), " + lines.length.toLocaleString("en") + " lines of " +
       nodes.length.toLocaleString("en") + " and " + edges.length.toLocaleString("en") + "; laid out in " + Math.round(took) + " ms" + (data.leftOut.length ? "; left out: " + data.leftOut.join("; ") : "");
     light();
-    if (!afterLayout.length) overview();
-    for (const each of afterLayout.splice(0)) each();
+    outline();
+    if (!$("tables").hidden) tables();
+    const steps = afterLayout.splice(0);
+    if (!steps.length) fit();
+    for (const step of steps) step();
     draw();
   }
 
   // Drawing
   function palette() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["bg", "fg", "faint", "line", "box", "edge", "accent", ...Object.keys(data.effects)]) colors[name] = style.getPropertyValue("--" + name).trim();
+    for (const name of ["bg", "fg", "faint", "line", "box", "edge", "accent", "side", ...Object.keys(data.effects)]) colors[name] = style.getPropertyValue("--" + name).trim();
     colors.link = colors.namespace = colors.edge;
-    const legend = $("legend");
-    legend.replaceChildren();
-    const used = new Set(edges.map((edge) => edge[2]));
-    for (const [effect, words] of Object.entries(data.effects)) if (used.has(effect)) {
+    const used = new Set(edges.map((edge) => edge[2])), is = (test) => nodes.some(test);
+    const marks = [[is((node) => node.role === "object"), "M1 1h28v12H1z", "edge", "object"], [is((node) => node.role === "policy"), "M7 1h16a6 6 0 0 1 0 12H7A6 6 0 0 1 7 1z", "attached", "policy; its colour is that of its effect"],
+      [is((node) => node.role === "absent"), "M1 1h28v12H1z", "dangling", "not there, or not known", "4 3"], [true, "M5 1h24v9h-3M1 4h25v9H1z", "edge", "several alike, folded"],
+      ...[["error", "dangling"], ["warning", "partial"], ["note", "attached"]].map(([severity, color]) => [is((node) => node.worst === severity), "M15 4a3 3 0 1 1 0 6a3 3 0 1 1 0-6z", color, "finding: " + severity])];
+    for (const [effect, said] of Object.entries(data.effects)) marks.push([used.has(effect), "M0 7h30", effect, said, data.dashes[effect]]);
+    $("legend").lastElementChild.replaceChildren(...marks.filter((mark) => mark[0]).map(([, path, color, said, dashes]) => {
       const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg"), line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-      line.setAttribute("d", "M0 4h30"); line.setAttribute("stroke", colors[effect]); line.setAttribute("stroke-width", "2"); line.setAttribute("stroke-dasharray", data.dashes[effect] || "none");
+      picture.setAttribute("aria-hidden", "true");
+      line.setAttribute("d", path); line.setAttribute("stroke", colors[color]); line.setAttribute("stroke-dasharray", dashes || "none");
       picture.append(line);
-      legend.append(element("div", {}, picture, words));
-    }
-    if (nodes.some((node) => node.change) || edges.some((edge) => edge[5])) legend.append(element("div", { textContent: "+ added   - removed   ~ changed" }));
-    legend.hidden = !legend.childElementCount;
+      return element("div", {}, picture, said);
+    }));
+    if (is((node) => node.change) || edges.some((edge) => edge[5])) $("legend").lastElementChild.append(element("div", { textContent: "+ added   - removed   ~ changed" }));
   }
   const dashOf = (effect) => (data.dashes[effect] || "").split(" ").filter(Boolean).map(Number);
 
@@ -190,6 +207,13 @@
     pen.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * left, ratio * top);
     const x0 = -left / scale, y0 = -top / scale, x1 = x0 + wide / scale, y1 = y0 + high / scale;
     const readable = scale > 0.3;
+    for (const [name, x, y, width, height] of bands) {
+      pen.strokeStyle = colors.line; pen.lineWidth = 1 / Math.min(1, scale); pen.fillStyle = colors.side;
+      pen.beginPath(); pen.roundRect(x, y, width, height, 8); pen.globalAlpha = 0.6; pen.fill(); pen.globalAlpha = 1; pen.stroke();
+      if (!readable) continue;
+      pen.fillStyle = colors.faint; pen.font = "600 12px system-ui, sans-serif";
+      pen.fillText(name, Math.max(x + 10, x0 + 10), y + 17);
+    }
     const kinds = new Map();
     for (const line of lines) {
       const box = line.edge;
@@ -218,7 +242,7 @@
     }
     pen.textAlign = "left";
     for (const box of shown) {
-      if (box.x + box.width / 2 < x0 || box.x - box.width / 2 > x1 || box.y + 20 < y0 || box.y - 20 > y1) continue;
+      if (box.x + box.width / 2 < x0 || box.x - box.width / 2 > x1 || box.y + 27 < y0 || box.y - 27 > y1) continue;
       rectangle(box, readable);
     }
     pen.globalAlpha = 1;
@@ -266,10 +290,11 @@
     if (!readable) return;
     pen.fillStyle = colors.faint;
     pen.font = "10px system-ui, sans-serif";
-    pen.fillText(short(box.kind, width - 20), x + 10, box.y - 5);
+    pen.fillText(short(box.kind, width - 20), x + 10, y + 15);
+    if (box.hosts) pen.fillText(short(box.hosts, width - 18), x + 10, y + 46);
     pen.fillStyle = colors.fg;
     pen.font = "12px system-ui, sans-serif";
-    pen.fillText(short(box.title, width - 18), x + 10, box.y + 11);
+    pen.fillText(short(box.title, width - 18), x + 10, y + 31);
     if (node.worst) {
       pen.fillStyle = { error: colors.dangling, warning: colors.partial, note: colors.attached }[node.worst];
       pen.beginPath(); pen.arc(x + width - 9, y + 9, 4.5, 0, 7); pen.fill();
@@ -288,14 +313,6 @@
     const wide = canvas.clientWidth, high = canvas.clientHeight, whole = Math.min(wide / (size.width || 1), high / (size.height || 1), 1.25);
     scale = clamp(whole);
     left = (wide - size.width * scale) / 2; top = Math.max(0, (high - size.height * scale) / 2);
-    draw();
-  }
-  function overview() { // a tall graph begins readable, at its middle
-    fit();
-    const readable = Math.min(0.62, canvas.clientWidth / (size.width || 1));
-    if (scale >= readable) return;
-    scale = readable;
-    left = (canvas.clientWidth - size.width * scale) / 2; top = (canvas.clientHeight - size.height * scale) / 2;
     draw();
   }
   function zoom(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
@@ -317,6 +334,7 @@
 
   // Selecting
   function light() {
+    if (way) { lit = new Set(way.boxes.map((id) => boxOf.get(id)).filter((id) => id !== undefined)); return; }
     if (selected < 0) { lit = null; return; }
     const found = new Set([selected]);
     const walk = (start, next, other) => {
@@ -341,6 +359,7 @@
 
   function select(id, move) {
     selected = id;
+    way = null;
     if (id >= 0 && !boxOf.has(id)) { // hidden by a filter
       for (const name of ["namespace", "kind", "policy"]) $(name).value = "";
       $("problems").checked = false;
@@ -353,20 +372,30 @@
     if (move && box && box.group) { opened.add(box.group.key); afterLayout.push(() => select(id, true)); return arrange(); }
     light();
     panel();
-    if (move) centre(id);
+    remember();
+    if (move && $("tables").hidden) centre(id);
     draw();
   }
 
   const counted = (number, one, many) => number + " " + (number === 1 ? one : many);
+  // A place as a link to the forge where the file lies there as it was read, else as text.
+  function placed(place) {
+    const [, file, line] = /^(.*):(\d+)$/.exec(place) || [], forge = data.forge, path = forge && forge.files[file];
+    if (!path || !forge.base.startsWith("https://")) return document.createTextNode(place);
+    return element("a", { href: forge.base + path.split("/").map(encodeURIComponent).join("/") + forge.line + line, textContent: place, target: "_blank", rel: "noopener noreferrer" });
+  }
   const link = (id, words, move = true) => element("button", { className: "link", textContent: words || nodes[id].label, onclick: () => select(id, move) });
 
   function panel() {
     const side = $("panel");
     side.replaceChildren();
+    side.hidden = selected < 0 && !way;
+    if (way) { wayPanel(side); return resized(); }
     if (selected < 0) return resized();
     const node = nodes[selected], tag = element("span", { className: "tag", textContent: node.state });
     tag.style.color = colors[data.states[node.state]] || colors.faint;
-    side.append(element("h2", { textContent: node.label }), element("p", {}, node.state ? tag : "", " "), element("p", { className: "place", textContent: node.place }));
+    side.append(element("h2", { textContent: node.label }), element("p", {}, node.state ? tag : "", " "), element("p", { className: "place" }, placed(node.place)));
+    if (node.hostnames.length) side.append(element("p", { textContent: node.hostnames.join(", ") }));
     if (data.environments.length > 1) side.append(element("p", { className: "faint", textContent: "environment " + node.environment }));
     if (node.change) side.append(element("p", {}, element("b", { textContent: { added: "Added by this change", removed: "Removed by this change", changed: "Changed: what acts here, or the object itself, is not what it was" }[node.change] })));
     if (node.change === "removed") return resized();
@@ -375,7 +404,7 @@
       for (const number of node.findings) {
         const found = data.findings[number];
         side.append(element("div", { className: "row " + found.severity }, element("b", { textContent: found.severity + " " + found.rule }), element("p", { textContent: found.message }),
-          ...found.help.map((line) => element("p", { className: "faint", textContent: line })), element("div", { className: "place", textContent: found.place })));
+          ...found.help.map((line) => element("p", { className: "faint", textContent: line })), element("div", { className: "place" }, placed(found.place))));
       }
     }
     const named = (node.role === "policy" ? below : above)[selected].filter((number) => node.role === "policy" || nodes[edges[number][0]].role === "policy");
@@ -414,7 +443,7 @@
           const source = row.box >= 0 ? link(row.box, row.policy) : document.createTextNode(row.policy);
           const lost = row.state === "applies" ? "" : row.state + (row.by ? " by " + row.by : "");
           side.append(element("div", { className: "row " + row.state }, element("b", { textContent: row.field }), " ", element("code", { textContent: row.value }), element("div", {}, "from ", source, row.at ? " at " + row.at : ""),
-            lost ? element("div", { textContent: lost }) : "", element("div", { className: "place", textContent: row.place })));
+            lost ? element("div", { textContent: lost }) : "", element("div", { className: "place" }, placed(row.place))));
         }
       });
       if (results.length > 6) side.append(element("p", { className: "faint", textContent: "and " + (results.length - 6) + " other results below; open a route to see its own" }));
@@ -429,24 +458,153 @@
   function search() {
     const asked = $("search").value.toLowerCase().replace(/\//g, " ").split(/\s+/).filter(Boolean), box = $("results");
     box.replaceChildren();
-    hits = asked.length ? nodes.filter((node) => asked.every((word) => node.text.replace(/\//g, " ").includes(word))) : [];
-    hits.sort((one, other) => one.label.length - other.label.length || (one.label < other.label ? -1 : 1));
-    for (const node of hits.slice(0, 30)) box.append(element("button", { role: "option", textContent: node.label + (data.environments.length > 1 ? " (" + node.environment + ")" : "") + (node.state ? " · " + node.state : ""), onclick: () => choose(node.id) }));
+    const plain = (text) => text.toLowerCase().replace(/\//g, " ");
+    const why = (node) => (asked.every((word) => plain(node.text).includes(word)) ? "" : node.more.find((text) => asked.every((word) => plain(text).includes(word))));
+    hits = asked.length ? nodes.map((node) => [node, why(node)]).filter(([, reason]) => reason !== undefined) : [];
+    hits.sort(([one, first], [other, second]) => Boolean(first) - Boolean(second) || one.label.length - other.label.length || (one.label < other.label ? -1 : 1));
+    for (const [node, reason] of hits.slice(0, 30)) box.append(element("button", { type: "button", textContent: node.label + (data.environments.length > 1 ? " (" + node.environment + ")" : "") + (node.state ? " · " + node.state : "") + (reason ? " · " + reason : ""), onclick: () => choose(node.id) }));
     if (hits.length > 30) box.append(element("p", { className: "faint", textContent: " " + (hits.length - 30) + " more" }));
     if (asked.length && !hits.length) box.append(element("p", { className: "faint", textContent: " nothing is called that" }));
     box.hidden = !asked.length;
   }
   function choose(id) { $("results").hidden = true; select(id, true); }
-  $("search").addEventListener("input", search);
+  $("search").addEventListener("input", () => { search(); remember(true); });
   $("search").addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && hits.length) choose(hits[0].id);
+    if (event.key === "Enter" && hits.length) choose(hits[0][0].id);
     if (event.key === "ArrowDown" && $("results").firstElementChild) { event.preventDefault(); $("results").firstElementChild.focus(); }
-    if (event.key === "Escape") { $("search").value = ""; search(); }
+    if (event.key === "Escape") { $("search").value = ""; search(); remember(true); }
   });
   $("results").addEventListener("keydown", (event) => {
     const other = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
     if (other && document.activeElement[other]) { event.preventDefault(); document.activeElement[other].focus(); }
   });
+
+  // Requests: the way that one takes, with the policies that it meets
+  function follow(text) {
+    way = null;
+    if (!text.trim()) { panel(); light(); return draw(); }
+    if (!data.requests || data.requests.leftOut) way = { boxes: [], error: data.requests ? data.requests.leftOut : "Nothing is known of requests in this layer." };
+    else {
+      const request = readRequest(text), chosen = $("environment").value;
+      const answers = request.error ? [] : answersOf(data.requests, request).filter((answer) => !chosen || answer.environment === chosen);
+      way = { error: request.error, answers, boxes: [...new Set(answers.flatMap((answer) => [...answer.door ? answer.door.boxes : [], ...answer.way ? [...answer.way.boxes, ...answer.way.policies.map((row) => row[1])] : []]))].filter((id) => id >= 0) };
+    }
+    selected = -1;
+    const hidden = way.boxes.filter((id) => !boxOf.has(id)), folded = shown.filter((box) => box.group && way.boxes.some((id) => boxOf.get(id) === box.id));
+    if (hidden.some((id) => !nodes[id].bare) || (hidden.length && !$("rules").checked)) {
+      for (const name of ["namespace", "kind", "policy"]) $(name).value = "";
+      $("problems").checked = false;
+      if (hidden.some((id) => nodes[id].bare)) way.boxes = way.boxes.filter((id) => !nodes[id].bare);
+    }
+    folded.forEach((box) => opened.add(box.group.key));
+    if (hidden.length || folded.length) { const now = way; afterLayout.push(() => { way = now; light(); panel(); frame(now.boxes); }); return arrange(); }
+    light(); panel(); frame(way.boxes);
+  }
+  function frame(ids) { // the boxes as large as they fit
+    const boxes = shown.filter((box) => ids.some((id) => boxOf.get(id) === box.id));
+    if (!boxes.length) return draw();
+    const x0 = Math.min(...boxes.map((box) => box.x - box.width / 2)), x1 = Math.max(...boxes.map((box) => box.x + box.width / 2)), y0 = Math.min(...boxes.map((box) => box.y - 30)), y1 = Math.max(...boxes.map((box) => box.y + 30));
+    scale = clamp(Math.min(canvas.clientWidth / (x1 - x0 + 60), canvas.clientHeight / (y1 - y0 + 60), 1.25));
+    left = canvas.clientWidth / 2 - (x0 + x1) / 2 * scale; top = canvas.clientHeight / 2 - (y0 + y1) / 2 * scale;
+    draw();
+  }
+  function wayPanel(side) {
+    side.append(element("h2", { textContent: $("request").value }));
+    if (way.error) return side.append(element("p", { textContent: way.error }));
+    for (const answer of way.answers) {
+      const { way: taken } = answer, said = (head, ...children) => element("div", { className: "row way" }, element("div", { className: "faint", textContent: head }), ...children);
+      if (way.answers.length > 1) side.append(element("h3", { textContent: "environment " + answer.environment }));
+      side.append(element("p", { className: "answer", textContent: answer.undecided ? "Undecided: " + answer.undecided : answer.result }));
+      for (const reason of answer.depends || []) side.append(element("p", { textContent: "It hangs on " + reason + "." }));
+      if (answer.undecided || (answer.depends || []).length) side.append(element("p", { className: "faint", textContent: "This command decides it:" }), element("code", { textContent: command() }));
+      if (!taken) continue;
+      side.append(said("Gateway", answer.door.gateway, taken.listener ? element("div", { textContent: taken.listener }) : ""));
+      if (taken.rule) side.append(said("Rule", taken.rule, element("div", { className: "place" }, placed(taken.place))));
+      for (const [policy, box, settings, only] of taken.policies) side.append(said("Policy", box >= 0 ? link(box, policy) : policy, settings ? element("div", { textContent: settings }) : "", only ? element("div", { className: "faint", textContent: "to " + only }) : ""));
+      for (const [purpose, words] of taken.asked) side.append(said("Asked for " + purpose, words));
+      for (const note of answer.notes) side.append(element("p", { className: "faint", textContent: note }));
+      for (const other of answer.others) side.append(element("p", { className: "faint", textContent: other.door.gateway + " would take it too: " + other.result }));
+    }
+  }
+  const requestText = () => [$("request").value, ...$("headers").value.split("\n").filter((line) => line.trim())].join("\n").trim();
+  function command() {
+    const [first, ...headers] = requestText().split("\n"), words = first.trim().split(/\s+/), quoted = (word) => "'" + word.replaceAll("'", "'\\''") + "'";
+    return ["policylint trace", words.length > 1 ? words[0] : "GET", quoted(words[words.length - 1]), ...headers.map((line) => "-H " + quoted(line))].join(" ");
+  }
+  $("asking").addEventListener("submit", (event) => { event.preventDefault(); selected = -1; follow(requestText()); remember(); });
+
+  // The list beside the picture, and the tables
+  let current = 0;
+  function outline() {
+    const list = [...shown].sort((one, other) => one.x - other.x || one.y - other.y);
+    current = Math.max(0, list.findIndex((box) => box.id === selected));
+    const counts = (box) => above[box.id].filter((number) => nodes[edges[number][0]].role === "policy").length;
+    $("outline").replaceChildren(...list.slice(0, 2000).map((box, number) => {
+      const said = [box.group ? box.node.kind + ": " + box.title : box.node.label, box.node.state, box.hosts, counts(box) ? counted(counts(box), "policy", "policies") : "", box.node.findings.length ? counted(box.node.findings.length, "finding", "findings") : ""];
+      const option = element("div", { id: "box-" + number, textContent: said.filter(Boolean).join(", "), onclick: () => select(box.id, true) });
+      option.setAttribute("role", "option"); option.setAttribute("aria-selected", String(number === current)); option.dataset.id = box.id;
+      return option;
+    }));
+    $("outline").setAttribute("aria-activedescendant", list.length ? "box-" + current : "");
+  }
+  $("outline").addEventListener("keydown", (event) => {
+    const options = $("outline").children, next = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: options.length - 1 }[event.key];
+    if (event.key === "Enter" && options[current]) select(Number(options[current].dataset.id), true);
+    if (next === undefined || !options[next]) return;
+    event.preventDefault();
+    options[current].setAttribute("aria-selected", "false");
+    current = next;
+    options[current].setAttribute("aria-selected", "true");
+    options[current].scrollIntoView({ block: "nearest" });
+    $("outline").setAttribute("aria-activedescendant", "box-" + current);
+    centre(Number(options[current].dataset.id));
+  });
+  function tables() { writeTables($("tables"), { data, visible: wanted(), above, below, element, link, placed }); }
+  function view(asTable) {
+    $("tables").hidden = !asTable; $("stage").hidden = asTable;
+    $("table").setAttribute("aria-pressed", String(asTable));
+    if (asTable) tables(); else draw();
+  }
+
+  // The link: what is chosen stands in the fragment
+  let remembered = null;
+  function remember(quietly) {
+    if (remembered === null) return; // not before the page has taken what its link says
+    const told = new URLSearchParams();
+    const tell = (name, value) => value && told.set(name, value);
+    if (data !== written) tell("layer", $("layer").value);
+    for (const id of SELECTS) if ($(id).value !== usual[id]) told.set(id, $(id).value);
+    for (const id of CHECKS) if ($(id).checked !== usual[id]) told.set(id, $(id).checked ? "1" : "0");
+    tell("view", $("tables").hidden ? "" : "table");
+    tell("search", $("search").value);
+    tell("request", way ? requestText() : "");
+    tell("select", selected >= 0 ? nodes[selected].label : "");
+    if (String(told) === remembered) return;
+    remembered = String(told);
+    history[quietly ? "replaceState" : "pushState"](null, "", "#" + remembered);
+  }
+  function restore() {
+    const told = linked();
+    remembered = String(told);
+    if ((written.layers[told.get("layer")] || written) !== data) return location.reload();
+    for (const id of SELECTS) $(id).value = told.get(id) ?? usual[id];
+    for (const id of SELECTS) if ($(id).selectedIndex < 0) $(id).value = "";
+    for (const id of CHECKS) $(id).checked = told.has(id) ? told.get(id) === "1" : usual[id];
+    $("search").value = told.get("search") || "";
+    const [first, ...headers] = (told.get("request") || "").split("\n");
+    $("request").value = first; $("headers").value = headers.join("\n");
+    const label = told.get("select"), inView = (node) => !$("environment").value || node.environment === $("environment").value;
+    const chosen = label ? nodes.find((node) => node.label === label && inView(node)) || nodes.find((node) => node.label === label) : undefined;
+    opened.clear(); selected = -1; way = null;
+    view(told.get("view") === "table");
+    search(); $("results").hidden = document.activeElement !== $("search") || !$("search").value;
+    panel();
+    if (chosen) afterLayout.push(fit, () => select(chosen.id, true));
+    else if (first) afterLayout.push(fit, () => follow(told.get("request")));
+    if (nodes.length) arrange();
+    if (label && !chosen) $("panel").replaceChildren(element("p", { textContent: "Nothing here is called " + label + "." }));
+  }
+  addEventListener("popstate", () => { if (linked().toString() !== remembered) restore(); });
 
   // Controls
   function fill(id, all, entries) { $(id).replaceChildren(element("option", { value: "", textContent: all }), ...entries.map(([value, words]) => element("option", { value, textContent: words }))); }
@@ -458,39 +616,63 @@
   fill("policy", "all", [...new Set(policyNodes.map((node) => node.kind))].sort().map((kind) => ["kind:" + kind, "every " + kind]).concat([...new Set(policyNodes.map((node) => node.label))].sort().map((label) => ["name:" + label, label])));
   $("environment").parentElement.hidden = data.environments.length < 2;
   $("environment").parentElement.style.display = data.environments.length < 2 ? "none" : "";
-  for (const id of ["environment", "namespace", "kind", "policy", "problems", "rules", "fold"]) $(id).addEventListener("change", () => { opened.clear(); if (id !== "fold" && id !== "rules") { selected = -1; panel(); } arrange(); });
+  $("layer").replaceChildren(element("option", { value: "", textContent: "policies" }), ...Object.keys(written.layers).map((name) => element("option", { value: name, textContent: name })));
+  $("layer").value = data === written ? "" : linked().get("layer");
+  if (!Object.keys(written.layers).length) $("layer").parentElement.style.display = "none";
+  if (!layered) $("bands").parentElement.style.display = "none";
+  $("layer").addEventListener("change", () => { location.hash = $("layer").value ? "layer=" + $("layer").value : ""; location.reload(); });
+  for (const id of [...SELECTS, ...CHECKS]) $(id).addEventListener("change", () => { opened.clear(); if (!["fold", "rules", "bands"].includes(id)) { selected = -1; way = null; panel(); } remember(); arrange(); });
   $("in").onclick = () => zoom(1.3); $("out").onclick = () => zoom(1 / 1.3); $("fit").onclick = fit;
-  $("reset").onclick = () => { for (const id of ["namespace", "kind", "policy", "search"]) $(id).value = ""; $("problems").checked = false; opened.clear(); search(); selected = -1; panel(); arrange(); };
+  $("reset").onclick = () => { for (const id of ["namespace", "kind", "policy", "search"]) $(id).value = ""; $("problems").checked = false; opened.clear(); search(); selected = -1; way = null; panel(); remember(); arrange(); };
+  $("table").onclick = () => { view($("tables").hidden); remember(); };
   function theme(name) { document.documentElement.dataset.theme = name; palette(); panel(); draw(); }
   const dark = matchMedia("(prefers-color-scheme: dark)");
   $("theme").onclick = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   dark.addEventListener("change", (event) => theme(event.matches ? "dark" : "light"));
   let drag = null;
-  canvas.addEventListener("pointerdown", (event) => { drag = { x: event.clientX, y: event.clientY, left, top, moved: false }; try { canvas.setPointerCapture(event.pointerId); } catch (none) { /* a made-up pointer */ } });
+  const fingers = new Map();
+  const pinch = () => { const [one, other] = fingers.values(), area = canvas.getBoundingClientRect(); return { x: (one[0] + other[0]) / 2 - area.left, y: (one[1] + other[1]) / 2 - area.top, apart: Math.hypot(one[0] - other[0], one[1] - other[1]) || 1 }; };
+  canvas.addEventListener("pointerdown", (event) => {
+    fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    drag = { x: event.clientX, y: event.clientY, left, top, moved: fingers.size > 1 };
+    try { canvas.setPointerCapture(event.pointerId); } catch (none) { /* a made-up pointer */ }
+  });
   canvas.addEventListener("pointermove", (event) => {
     if (!drag) {
       const box = at(event.offsetX, event.offsetY);
       if (box !== hover) { hover = box; canvas.style.cursor = box ? "pointer" : ""; canvas.title = box ? [box.group ? box.title : box.node.label, box.node.state, box.group ? "" : box.node.place].filter(Boolean).join("\n") : ""; }
       return;
     }
+    if (fingers.size === 2 && fingers.has(event.pointerId)) {
+      const before = pinch();
+      fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      const after = pinch();
+      left += after.x - before.x; top += after.y - before.y;
+      return zoom(after.apart / before.apart, after.x, after.y);
+    }
+    fingers.set(event.pointerId, [event.clientX, event.clientY]);
     const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
     drag.moved = drag.moved || Math.hypot(dx, dy) > 4;
     if (drag.moved) { canvas.classList.add("drag"); left = drag.left + dx; top = drag.top + dy; draw(); }
   });
-  canvas.addEventListener("pointerup", (event) => {
+  const lift = (event) => {
     canvas.classList.remove("drag");
-    if (drag && !drag.moved) { const area = canvas.getBoundingClientRect(), box = at(event.clientX - area.left, event.clientY - area.top); if (box && box.group) members(box); else select(box ? box.id : -1, false); }
-    drag = null;
-  });
+    fingers.delete(event.pointerId);
+    if (drag && !drag.moved && event.type === "pointerup") { const area = canvas.getBoundingClientRect(), box = at(event.clientX - area.left, event.clientY - area.top); if (box && box.group) members(box); else select(box ? box.id : -1, false); }
+    const [rest] = fingers.values();
+    drag = rest ? { x: rest[0], y: rest[1], left, top, moved: true } : null;
+  };
+  canvas.addEventListener("pointerup", lift);
+  canvas.addEventListener("pointercancel", lift);
   function members(box) {
-    selected = box.id; light(); panel();
+    selected = box.id; way = null; light(); panel();
     $("panel").prepend(element("h2", { textContent: box.node.kind + ": " + box.title }), element("button", { textContent: "Unfold", onclick: () => { opened.add(box.group.key); selected = -1; panel(); arrange(); } }),
       ...box.group.same.slice(0, 40).map((id) => link(id)), element("p", { className: "faint", textContent: (box.group.same.length > 40 ? "and " + (box.group.same.length - 40) + " more. " : "") + "One of them:" }));
     draw();
   }
   canvas.addEventListener("wheel", (event) => { event.preventDefault(); zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), event.offsetX, event.offsetY); }, { passive: false });
   addEventListener("keydown", (event) => {
-    if (["INPUT", "SELECT"].includes(document.activeElement.tagName)) return;
+    if (["INPUT", "SELECT", "TEXTAREA"].includes(document.activeElement.tagName)) return;
     if (event.key === "/") { event.preventDefault(); $("search").focus(); }
     if (event.key === "Escape") select(-1, false);
     if (event.key === "+" || event.key === "=") zoom(1.3);
@@ -549,10 +731,22 @@
   const plain = nodes.filter((node) => !node.bare).length;
   $("fold").checked = plain > FOLD_ABOVE;
   if (data.environments.length > 1) $("environment").value = data.environments[0];
+  if (innerWidth <= 600) $("filters").open = $("legend").open = false;
   document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
   palette();
-  if (location.hash.startsWith("#selftest=")) afterLayout.push(fit, () => selftest(decodeURIComponent(location.hash.slice(10))));
-  else if (focus.size) afterLayout.push(fit, () => select([...focus][0], false));
-  if (nodes.length) arrange();
-  else Object.assign($("busy"), { textContent: "Nothing to draw.", hidden: false });
+  let paper = "";
+  addEventListener("beforeprint", () => { paper = document.documentElement.dataset.theme; if (paper === "dark") theme("light"); paint(); });
+  addEventListener("afterprint", () => theme(paper));
+  for (const id of SELECTS) usual[id] = $(id).value;
+  for (const id of CHECKS) usual[id] = $(id).checked;
+  if (location.hash.startsWith("#selftest=")) { panel(); afterLayout.push(fit, () => selftest(decodeURIComponent(location.hash.slice(10)))); arrange(); }
+  else if (location.hash.length > 1) restore();
+  else {
+    remembered = "";
+    panel();
+    if (data.request) { [$("request").value] = data.request.split("\n"); $("headers").value = data.request.split("\n").slice(1).join("\n"); afterLayout.push(fit, () => follow(data.request)); }
+    else if (focus.size) afterLayout.push(fit, () => select([...focus][0], false));
+    if (nodes.length) arrange();
+  }
+  if (!nodes.length) Object.assign($("busy"), { textContent: "Nothing to draw.", hidden: false });
 })();

@@ -1,0 +1,324 @@
+"""The answers that the page holds for requests: per Gateway and host the matches by precedence, and the way of each.
+
+A way is what `reach` says of all requests that a rule takes. request.js reads them as `policylint trace` would; what
+hangs on more of a request than its rule is named, and left to that command.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from policylint.model import Node, ResourceKey, is_symbolic, mapping, sequence
+from policylint.reach import (
+    PURPOSES,
+    Door,
+    EntryPoint,
+    Named,
+    WayIn,
+    asked,
+    asked_in_words,
+    doors,
+    entries_at,
+    is_grpc,
+    request_in,
+    stated,
+    ways_in,
+)
+from policylint.regex import expression
+from policylint.report.graph.model import fields_by_policy
+from policylint.report.kit.display import place
+from policylint.report.kit.identity import Names
+from policylint.report.trace.text import result
+from policylint.spaces import Predicate
+from policylint.topology.hostnames import EVERY
+from policylint.topology.routes import rules
+from policylint.trace import Trace, Tracer
+from policylint.trace.hosts import parts_of, serves
+from policylint.trace.precedence import RuleCandidate
+from policylint.trace.tracing import preference
+
+if TYPE_CHECKING:
+    from policylint.simulation import Simulation
+
+MOST_MATCHES: Final = 4_000
+"""Matches whose ways are put into a page that nobody asked them of."""
+_ALL_MATCHES: Final = 200_000
+_ELSEWHERE: Final = "other.invalid"
+_LONGEST: Final = 300
+_MOST_LOOPS, _MOST_WAYS = 3, 64
+"""Repetitions in an expression that a browser may try, and ways through its alternatives."""
+_PART: Final = re.compile(
+    r"""(?: \\[dwsDWS] | \\[^a-zA-Z0-9\s] | [a-zA-Z0-9/_\-=:;,<>!@#%&~`'" .]
+      | \[ \^? (?: [a-fA-F0-9]-[fzFZ9] | \\[dws] | \\[^a-zA-Z0-9\s] | [a-zA-Z0-9/_=:;,<>!@#%~ .*+?(){}|$] )+ -? \] )
+    (?P<loop> [*+]\?? | \{\d{1,2}(?:,\d{0,2})?\} )? \??
+      | \((?:\?:)? | (?P<close>\)) (?: \?(?!\?) | (?![*+{]) ) | \|""",
+    re.VERBOSE,
+)
+_Boxes = Mapping[tuple[str, Any], Sequence[int]]
+
+
+def answers(
+    simulations: Sequence[Simulation], names: Names, of_node: _Boxes, of_key: _Boxes, asked_first: str = ""
+) -> dict[str, Any]:
+    """Return the data of request.js.
+
+    Args:
+        of_node, of_key: the boxes of nodes and objects, by environment.
+        asked_first: a request that the page begins with; the answers are then there whatever room they take.
+    """
+    writing = _Writing(names, of_node, of_key, _ALL_MATCHES if asked_first else MOST_MATCHES)
+    for simulation in simulations:
+        writing.add(simulation)
+    if writing.left <= 0:
+        why = f"This world has more than {writing.most:,} matches: what becomes of requests was left out of the page"
+        more = "." if asked_first else "; policylint graph --request 'GET https://…' -o html puts it in."
+        return {"leftOut": why + more}
+    return {"leftOut": "", **writing.tables, "doors": writing.doors}
+
+
+class _Writing:
+    """The tables in the making: what is said many times stands in them once."""
+
+    def __init__(self, names: Names, of_node: _Boxes, of_key: _Boxes, most: int) -> None:
+        self.names, self.of_node, self.of_key = names, of_node, of_key
+        self.most = self.left = most
+        self.doors: list[dict[str, Any]] = []
+        self.tables: dict[str, list[Any]] = {"predicates": [], "ways": []}
+        self._known: dict[tuple[str, str], int] = {}
+        self._doubtful: dict[ResourceKey, bool] = {}
+        self._delegating: set[Node] = set()
+
+    def add(self, simulation: Simulation) -> None:
+        """Add the doors of an environment until there is no more room."""
+        tracer = Tracer(simulation, nearest=False)
+        self._doubtful, self._delegating = {}, _delegating(simulation)
+        for (gateway, scheme, port), named in sorted(_spoken(tracer).items(), key=lambda door: door[0][0]):
+            patterns = sorted(named)
+            door = (gateway, scheme, port)
+            entries = []
+            for entry in chain(entries_at(door, named), _elsewhere(door, named)):
+                serving = [number for number, pattern in enumerate(patterns) if serves(entry.host, pattern)]
+                entries.append([serving, *self._entry(simulation, tracer, entry)])
+                if self.left <= 0:
+                    return
+            self.doors.append(
+                {
+                    "environment": simulation.world.name,
+                    "gateway": self.names.key(gateway),
+                    "boxes": list(self.of_key.get((simulation.world.name, gateway), ())),
+                    "scheme": scheme,
+                    "port": port,
+                    "vague": port is None and _names_ports(simulation, gateway),
+                    "patterns": [
+                        [pattern, parts_of(pattern) if is_symbolic(pattern) else None] for pattern in patterns
+                    ],
+                    "entries": entries,
+                }
+            )
+
+    def _entry(self, simulation: Simulation, tracer: Tracer, entry: EntryPoint) -> tuple[Any, Any]:
+        """Return the matches and the way of what none takes, for requests and for gRPC calls (None: as the others)."""
+        ways: tuple[list[WayIn], list[WayIn]] = ([], [])
+        for way in ways_in(tracer, entry):
+            ways[is_grpc(way.dimensions)].append(way)
+        demands = iter(stated(tracer, entry).order)
+        lists = []
+        for grpc in (False, True):
+            known = tracer.knows(entry.gateway) and entry.scheme in ("http", "https")
+            candidates = tracer.contenders(request_in(entry, grpc=grpc)) if known else []
+            self.left -= len(candidates) + 1
+            winners, rest = _winners(ways[grpc], candidates)
+            numbers = {rule: self._way(simulation, tracer, way) for rule, way in winners.items()}
+            listed = [
+                [[self._predicate(*demand) for demand in next(demands)], numbers.get(candidate.rule.node, -1)]
+                for candidate in candidates
+            ]
+            lists.append([listed, -1 if rest is None else self._way(simulation, tracer, rest)])
+        return lists[0], lists[1] if lists[1][0] else None
+
+    def _predicate(self, dimension: str, predicate: Predicate) -> int:
+        kind, value = predicate
+        if kind == "RegularExpression":
+            return self._number("predicates", [dimension, kind, as_javascript(value), value])
+        return self._number("predicates", [dimension, kind, value])
+
+    def _way(self, simulation: Simulation, tracer: Tracer, way: WayIn) -> int:
+        trace, environment = way.trace, simulation.world.name
+        own = {*trace.path, *(share.section for share in trace.outcome.shares if share.section is not None)}
+        if trace.listener is not None and not trace.path:
+            own |= set(tracer.path(trace.listener))
+        keys = {share.key for share in trace.outcome.shares}
+        boxes = {box for node in own for box in self.of_node.get((environment, node), ())}
+        boxes |= {box for key in keys for box in self.of_key.get((environment, key), ())}
+        rank, narrow, _ = preference(trace)
+        policies = self._policies(trace, environment)
+        redirect = trace.outcome.redirect
+        to = "" if redirect is None else f"{redirect.status} redirect to {redirect.scheme}."
+        at_match = None if trace.route is None else trace.route.location(*trace.rule_pointer)
+        return self._number(
+            "ways",
+            {
+                "listener": "" if trace.listener is None else self.names.node(trace.listener.node),
+                "rule": "" if trace.rule is None else self.names.node(trace.rule),
+                "place": "" if at_match is None else place(at_match),
+                "result": to or _anywhere(result(trace, self.names), way.entry),
+                "answered": trace.outcome.answered,
+                "rank": 4 if way.certificate else rank,
+                "narrow": narrow,
+                "boxes": sorted(boxes),
+                "policies": policies,
+                "asked": [
+                    [purpose, asked_in_words(asked(simulation, way, purpose, self._doubtful))]
+                    for purpose in (PURPOSES if trace.outcome.backends else ())
+                ],
+                "notes": [_anywhere(note, way.entry) for note in trace.notes],
+                "certificate": way.certificate,
+                "cors": _has_cors(trace),
+                "depends": _depends(self._delegating, trace),
+            },
+        )
+
+    def _policies(self, trace: Trace, environment: str) -> list[list[Any]]:
+        """Return the policies that requests meet: name, box, settings in force, and the backend they are for."""
+        rows = []
+        for met in trace.policies:
+            only = "" if met.backend is None else self.names.key(met.backend)
+            kept, _ = fields_by_policy(met.group.effective)
+            for key, fields in kept.items():
+                box = next(iter(self.of_key.get((environment, key), ())), -1)
+                rows.append([self.names.key(key), box, ", ".join(sorted(filter(None, fields))), only])
+        judges = [judged.policy for judged in trace.judged]
+        judges += [admission.decision.by.key for admission in trace.admissions if admission.decision.by is not None]
+        for key in dict.fromkeys(judges):
+            if not any(row[0] == self.names.key(key) for row in rows):
+                rows.append([self.names.key(key), next(iter(self.of_key.get((environment, key), ())), -1), "", ""])
+        return rows
+
+    def _number(self, table: str, entry: Any) -> int:
+        text = json.dumps(entry, default=str)
+        if (table, text) not in self._known:
+            self._known[table, text] = len(self.tables[table])
+            self.tables[table].append(entry)
+        return self._known[table, text]
+
+
+def _spoken(tracer: Tracer) -> dict[Door, Named]:
+    """Return the doors for HTTP; a listener that passes TLS through takes https requests as well."""
+    found: dict[Door, Named] = {}
+    for (gateway, scheme, port), named in doors(tracer).items():
+        if scheme in ("http", "https", "tls"):
+            patterns = found.setdefault((gateway, "http" if scheme == "http" else "https", port), {})
+            for pattern, routes in named.items():
+                patterns[pattern] = patterns.get(pattern, set()) | routes
+    return found
+
+
+def _anywhere(words: str, entry: EntryPoint) -> str:
+    """Return words in which `{host}` stands for a host that was made up to trace one of many."""
+    return words if entry.host == entry.hostname else words.replace(entry.host, "{host}")
+
+
+def _names_ports(simulation: Simulation, gateway: ResourceKey) -> bool:
+    """Return whether a route names a port of a Gateway that was not seen: then its requests hang on the port."""
+    parents = (parent for route in simulation.topology.routes for parent in route.parents)
+    return any(
+        parent.unseen is not None and parent.unseen.key == gateway and parent.port is not None for parent in parents
+    )
+
+
+def _elsewhere(door: Door, named: Iterable[str]) -> Iterable[EntryPoint]:
+    """Yield the entry of hosts that nobody at a door names."""
+    gateway, scheme, port = door
+    if EVERY not in named:
+        yield EntryPoint(gateway, scheme, port, EVERY, _ELSEWHERE)
+
+
+def _winners(ways: Iterable[WayIn], candidates: Sequence[RuleCandidate]) -> tuple[dict[Node, WayIn], WayIn | None]:
+    """Return the way of each rule that takes some requests, and that of the others, None where it is not known.
+
+    Ways come in the order of the first match that takes some of their requests.
+    """
+    winners: dict[Node, WayIn] = {}
+    rest = None
+    number = 0
+    for way in ways:
+        if "too many matches" in way.undecided:
+            return {}, None
+        request = way.trace.request
+        while number < len(candidates) and any(candidates[number].match.misses(request)):
+            number += 1
+        if number < len(candidates):
+            winners[candidates[number].rule.node] = way
+        else:
+            rest = way
+    return winners, rest
+
+
+def _delegating(simulation: Simulation) -> set[Node]:
+    """Return the rules that delegate to other routes."""
+    found = set()
+    for delegation in simulation.topology.delegations:
+        state = simulation.topology.route(delegation.parent)
+        of_route = () if state is None else rules(state.route)
+        found |= {rule.node for rule in of_route if rule.number == delegation.rule}
+    return found
+
+
+def _depends(delegating: Set[Node], trace: Trace) -> list[str]:
+    """Return on what the end of a request hangs beside the rule that takes it.
+
+    Args:
+        delegating: the rules that delegate to other routes.
+    """
+    if trace.rule is None:
+        return []
+    found = []
+    if not delegating.isdisjoint(trace.path):
+        found.append("the rules of the routes that it delegates to")
+    asks = any(ask.purpose == "authorization" for met in trace.policies for ask in met.asks)
+    if asks or trace.judged or trace.admissions:
+        found.append("authorization, which looks at more of the request")
+    return found
+
+
+def _has_cors(trace: Trace) -> bool:
+    """Return whether the gateway itself may answer preflights of the rule."""
+    if trace.route is None or trace.rule is None:
+        return False
+    number = trace.rule_pointer[2] if len(trace.rule_pointer) > 2 else -1
+    bodies = (rule.body for rule in rules(trace.route) if rule.number == number)
+    return any(mapping(entry).get("type") == "CORS" for body in bodies for entry in sequence(body.get("filters")))
+
+
+def as_javascript(pattern: str) -> str | bool | None:
+    """Return an expression that says of printable ASCII in a browser what RE2 says, in time that nobody notices.
+
+    False for one that matches nothing, None where the two may disagree: only expressions of parts that both read alike
+    are taken, without loops around loops.
+    """
+    if expression(pattern).refusal:
+        return False
+    bare = pattern.removeprefix("^")
+    bare = bare[:-1] if bare.endswith("$") and not bare.endswith("\\$") else bare
+    if len(pattern) > _LONGEST or (bare != pattern and "|" in bare):
+        return None
+    position = loops = 0
+    ways, open_groups = 1, [1]
+    while position < len(bare):
+        part = _PART.match(bare, position)
+        if part is None:
+            return None
+        loops += bool(part["loop"])
+        position = part.end()
+        if part[0].startswith("("):
+            open_groups.append(1)
+        elif part[0] == "|":
+            open_groups[-1] += 1
+        elif part["close"]:
+            ways *= open_groups.pop()
+        ways *= 2 if part[0].endswith("?") and len(part[0]) > 1 and not part["loop"] and part[0] != "\\?" else 1
+    return bare if loops <= _MOST_LOOPS and ways * open_groups[0] <= _MOST_WAYS else None

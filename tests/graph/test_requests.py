@@ -1,0 +1,150 @@
+"""The request box: what its matcher says in a real browser is what `policylint trace` says."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import policylint.report.graph
+from policylint.report.graph import GraphRequest, draw
+from policylint.report.graph.details import details
+from policylint.report.kit.identity import Names
+from policylint.report.trace.text import result
+from policylint.trace import Trace, Tracer, from_url
+from policylint.workspace import open_workspace
+from tests.graph.browser import Browser, installed
+from tests.reach.test_agreement import CASES, FIXTURES, TREES
+
+MATCHER = Path(policylint.report.graph.__file__).parent / "assets" / "request.js"
+needs_browser = pytest.mark.skipif(installed() is None, reason="no Chromium is installed")
+PER_WORLD = 400
+DRAWN = ("GET", "POST", "OPTIONS", "PUT")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        opened.evaluate(f"{MATCHER.read_text()};globalThis.readRequest = readRequest; globalThis.answersOf = answersOf")
+        yield opened
+
+
+def answers(browser: Browser, known: dict[str, Any], texts: Sequence[str]) -> list[Any]:
+    """What the page answers; a request that it does not take has an error."""
+    script = f"""(() => {{ const known = {json.dumps(known)}; return JSON.stringify({json.dumps(texts)}.map((text) => {{
+        const request = readRequest(text); return request.error ? request : answersOf(known, request); }})) }})()"""
+    told: list[Any] = json.loads(browser.evaluate(script))
+    return told
+
+
+def drawn_requests(known: dict[str, Any], draw: random.Random, many: int) -> list[str]:
+    """Requests near what the matches of a world speak of: hosts, ports, paths, headers, queries."""
+    hosts = ["nowhere.test"]
+    for pattern, parts in (entry for door in known["doors"] for entry in door["patterns"]):
+        plain = "x7".join(parts) if parts else pattern
+        hosts += [plain.replace("*", "deep.er"), plain.replace("*", "w")] if plain.strip("*.") else []
+    hosts = [host for host in hosts if not set("<>{}$").intersection(host)]
+    doors = sorted({(door["scheme"], door["port"] or 80) for door in known["doors"]})
+    paths, headers, queries, methods = ["/", "/nothing/here"], [("x-other", "1")], ["z=1"], [*DRAWN]
+    for dimension, _, value, *rest in known["predicates"]:
+        stated = str(rest[0] if rest else value)
+        kind, _, name = dimension.partition(" ")
+        if kind == "path":
+            bare = stated.replace(".*", "zz").rstrip("/")
+            paths += [stated, bare or "/", f"{bare}/below", f"{bare}x", f"{bare}/"]
+        elif kind == "header":
+            headers += [(name.upper(), stated), (name, f"{stated}z")]
+        elif kind == "query":
+            queries += [
+                f"{quote(name)}={quote(stated)}",
+                f"{quote(name)}=",
+                f"{quote(name)}={quote(stated)}&{quote(name)}=2",
+            ]
+        elif kind == "method":
+            methods.append(stated)
+    texts = []
+    for _ in range(many):
+        scheme, port = draw.choice([*doors, *doors, ("http", 80), ("https", 443), ("https", 8080)])
+        path = draw.choice(paths).replace("?", "").replace("#", "").replace(" ", "")
+        query = f"?{draw.choice(queries)}" if draw.random() < 0.4 else ""
+        lines = [f"{name}: {value}" for name, value in draw.sample(headers, min(len(headers), draw.randrange(3)))]
+        url = f"{scheme}://{draw.choice(hosts)}:{port}{path if path.startswith('/') else f'/{path}'}{query}"
+        texts.append("\n".join([f"{draw.choice(methods)} {url}", *lines]))
+    services = [str(value) for dimension, _, value, *_ in known["predicates"] if dimension == "service"]
+    calls = [*(str(value) for dimension, _, value, *_ in known["predicates"] if dimension == "call"), "No"]
+    for service in services:
+        texts += [
+            f"grpc {draw.choice(['http', 'https'])}://{host}/{service}/{call}"
+            for host in hosts
+            for call in [*calls, "No"]
+        ]
+    return texts
+
+
+def traced(tracer: Tracer, text: str) -> Trace:
+    first, *headers = text.split("\n")
+    method, _, url = first.partition(" ")
+    return tracer.trace(from_url(method, url, headers))
+
+
+def differences(browser: Browser, world: Path, many: int = PER_WORLD) -> tuple[Counter[str], list[str]]:
+    """How many answers there were of each sort, and those that are not what `trace` says."""
+    workspace = open_workspace([str(world)])
+    known = details(draw(workspace.simulations, GraphRequest()))["requests"]
+    assert not known["leftOut"]
+    texts = drawn_requests(known, random.Random(world.name), many)
+    names = Names.of(workspace.simulations)
+    tracers = {simulation.world.name: Tracer(simulation, nearest=False) for simulation in workspace.simulations}
+    sorts: Counter[str] = Counter()
+    wrong = []
+    for text, told in zip(texts, answers(browser, known, texts), strict=True):
+        assert isinstance(told, list), (text, told)
+        for answer in told:
+            sort, difference = compared(answer, traced(tracers[answer["environment"]], text), names)
+            sorts[sort] += 1
+            wrong += [f"{text!r}: {difference}"] if difference else []
+    return sorts, wrong
+
+
+def compared(answer: dict[str, Any], trace: Trace, names: Names) -> tuple[str, str]:
+    """The sort of an answer, and what `trace` says instead."""
+    if answer["undecided"]:
+        return "undecided", ""
+    way = answer["way"]
+    if way is None:
+        return "nothing", "" if trace.outcome.refused and trace.rule is None else result(trace, names)
+    if way["certificate"]:
+        return "certificate", "" if "demands a client certificate" in trace.outcome.reason else result(trace, names)
+    redirect = trace.outcome.redirect
+    end = result(trace, names) if redirect is None else f"{redirect.status} redirect to {redirect.scheme}."
+    if answer["depends"]:
+        return "depends", ""
+    told = (answer["door"]["gateway"] if way["rule"] else "", way["rule"], answer["result"])
+    gateway = names.key(trace.gateway) if trace.gateway and trace.rule else ""
+    meant = (gateway, "" if trace.rule is None else names.node(trace.rule), end)
+    if told == meant or (
+        not way["rule"] and trace.rule is None and answer["result"].split(":")[0] == end.split(":")[0]
+    ):
+        return "rule" if way["rule"] else "no rule", ""
+    return "wrong", f"{told} is {meant}"
+
+
+@needs_browser
+@pytest.mark.parametrize("world", [*FIXTURES, *CASES], ids=lambda world: world.name)
+def test_on_every_fixture_and_case(browser: Browser, world: Path) -> None:
+    sorts, wrong = differences(browser, world)
+    assert wrong == []
+    assert sorts["undecided"] <= 0.2 * sum(sorts.values()), sorts
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("world", TREES, ids=lambda world: world.name)
+def test_on_real_trees(browser: Browser, world: Path) -> None:
+    assert differences(browser, world)[1] == []

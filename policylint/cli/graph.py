@@ -61,6 +61,13 @@ _NOTHING = {
 )
 @option(
     SHOWN,
+    "--request",
+    metavar="'METHOD URL'",
+    default="",
+    help="html: show the way of this request first: 'GET https://shop.example.com/'.",
+)
+@option(
+    SHOWN,
     "--layer",
     type=click.Choice(LAYERS),
     default=LAYERS[0],
@@ -78,6 +85,7 @@ def graph(
     kinds: tuple[str, ...],
     policies: tuple[str, ...],
     revisions: str,
+    request: str,
     layer: str,
     revision: str,
     form: str | None,
@@ -97,6 +105,8 @@ def graph(
     selection = GraphRequest({}, namespaces, kinds, policies, layer=layer)
     shown = form or (None if files else "mermaid")
     html = "html" in {shown, *(name for name, _ in files)}
+    if request:
+        _check(request, html=html)
     if revisions and revision:
         raise click.UsageError("--at cannot be used with --diff: --diff A..B names both revisions")
     if layer == "network" and (revisions or kinds or policies):
@@ -106,17 +116,20 @@ def graph(
     if revisions:
         from policylint.session.revisions import DiffOptions, resolve
 
-        request = resolve(run.options(paths=(revisions, *run.paths)), DiffOptions())
-        sides = run.open_sides(request)
+        wanted = resolve(run.options(paths=(revisions, *run.paths)), DiffOptions())
+        sides = run.open_sides(wanted)
         workspace = sides.after
         run.lap("read and simulate")
-        drawing = _changes(sides, selection._replace(title=request.span), html=html)
+        drawing = _changes(sides, selection._replace(title=wanted.span), html=html)
+        revision = wanted.end or ""
     else:
         resource, places = _split(run.paths)
         setup = run.setup(paths=places)
         workspace = run.open(setup, revision)
         run.lap("read and simulate")
         drawing = _drawing(setup, workspace, resource, selection, html=html)
+    if html:
+        drawing = _for_page(drawing, workspace, selection, revision, request, beside=not revisions)
     run.lap("graph")
     if not drawing.graph.nodes:
         say("nothing to draw: " + ("nothing changes" if revisions else _NOTHING[layer]))
@@ -127,6 +140,38 @@ def graph(
     run.lap("report")
     run.end(workspace.coverage)
     return INCOMPLETE if workspace.coverage.cut_off else OK
+
+
+def _check(request: str, *, html: bool) -> None:
+    """Raise an error where a request cannot be shown."""
+    from policylint.trace import from_url
+
+    if not html:
+        raise click.UsageError("--request is for the page: add -o html or --output html=FILE")
+    method, _, url = request.strip().partition(" ")
+    if not url.strip():
+        raise click.UsageError("--request takes a method and a URL: 'GET https://shop.example.com/'")
+    from_url(method, url.strip())
+
+
+def _for_page(
+    drawing: Drawing, workspace: Workspace, selection: GraphRequest, revision: str, request: str, *, beside: bool
+) -> Drawing:
+    """Return a drawing with what only the page shows.
+
+    Args:
+        revision: which the files were read of, "" for the work tree.
+        beside: whether the connections between workloads are drawn as a second layer.
+    """
+    from functools import partial
+
+    from policylint.report.graph import draw
+    from policylint.session.forge import links
+
+    network = None
+    if beside and selection.layer != "network" and not (selection.kinds or selection.policies or drawing.title):
+        network = draw(workspace.simulations, selection._replace(layer="network")).graph
+    return drawing._replace(request=request, links=partial(links, workspace.root, revision), network=network)
 
 
 def _split(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

@@ -104,6 +104,10 @@ class Repository:
             return True
         return (self._resolve(revision, "commit") or self._resolve(revision, "tree")) is not None
 
+    def remote(self, name: str) -> str:
+        """Return the address of a remote, "" where there is none of that name."""
+        return (self._git("remote", "get-url", name) or b"").decode("utf-8", "replace").strip()
+
     def merge_base(self, one: str, other: str) -> str:
         """Return the id of the best common ancestor of two revisions.
 

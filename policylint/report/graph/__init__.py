@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from policylint.simulation import Simulation
 if TYPE_CHECKING:
     from policylint.compare.change import EnvironmentChange
     from policylint.compare.pairing import Sides
+    from policylint.session.forge import Links
 
 FORMATS = ("mermaid", "dot", "svg", "html")
 LAYERS = ("policies", "network")
@@ -48,6 +49,8 @@ class Drawing(NamedTuple):
 
     Args:
         request: a request whose way is to be shown first, as the page takes it.
+        links: where some files (as shown) can be read on a forge, None where that is not known.
+        network: the graph of connections that the page holds beside that of policies, None where there is none.
     """
 
     graph: Graph
@@ -56,6 +59,8 @@ class Drawing(NamedTuple):
     findings: tuple[Finding, ...] = ()
     title: str = ""
     request: str = ""
+    links: Callable[[Iterable[str]], Links | None] = lambda files: None  # noqa: ARG005
+    network: Graph | None = None
 
 
 def draw(simulations: Sequence[Simulation], request: GraphRequest, findings: Sequence[Finding] = ()) -> Drawing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from policylint.explain.reach import affected_nodes
@@ -31,7 +32,29 @@ Entry = dict[str, Any]
 
 
 def details(drawing: Drawing) -> Entry:
-    """Return the data of the page, sorted as the graph is."""
+    """Return the data of the page: those of its first layer, with those of the others in it."""
+    data = _layer(drawing)
+    layers = [data]
+    if drawing.network is not None and drawing.network.nodes:
+        data["layers"]["network"] = _layer(drawing._replace(graph=drawing.network), requests=False)
+        layers.append(data["layers"]["network"])
+    files = {place.rpartition(":")[0] for layer in layers for place in _files(layer)} - {""}
+    found = drawing.links(sorted(files))
+    forge = None if found is None else {**found.forge._asdict(), "files": found.files}
+    for layer in layers:
+        layer["forge"] = forge
+    return data
+
+
+def _files(layer: Entry) -> Iterator[str]:
+    """Yield every place of a layer."""
+    entries = [*layer["nodes"], *layer["findings"], *(row for result in layer["results"] for row in result["rows"])]
+    for entry in (*entries, *(layer["requests"] or {}).get("ways", ())):
+        yield entry["place"]
+
+
+def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
+    """Return the data of one layer, sorted as its graph is."""
     graph, names = drawing.graph, drawing.names
     of_node, of_key = _places(graph)
     own: dict[tuple[str, Node], list[int]] = defaultdict(list)
@@ -97,7 +120,7 @@ def details(drawing: Drawing) -> Entry:
         "findings": findings,
         "forge": None,
         "layers": {},
-        "requests": answers(drawing.simulations, names, of_node, of_key, drawing.request),
+        "requests": answers(drawing.simulations, names, of_node, of_key, drawing.request) if requests else None,
     }
 
 

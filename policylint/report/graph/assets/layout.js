@@ -46,9 +46,9 @@ function inBands(job) {
     if (!cells.get(band).has(column[number])) cells.get(band).set(column[number], []);
     cells.get(band).get(column[number]).push(number);
   }
-  const y = job.boxes.map(() => 0), bands = [];
-  let top = 16;
-  for (const [band, byColumn] of [...cells].sort(([one], [other]) => one - other)) {
+  const y = job.boxes.map(() => 0), made = [];
+  const leads = ([band, byColumn]) => Math.min(...byColumn.keys()) * 10000 + band; // Gateways first
+  for (const [band, byColumn] of [...cells].sort((one, other) => leads(one) - leads(other))) {
     const head = job.bands[band] ? 26 : 4;
     for (const cell of byColumn.values()) stack(cell, cell.map(() => 0), y, job.boxes);
     for (let sweep = 0; sweep < 6; sweep++) for (const cell of sweep % 2 ? [...byColumn.values()].reverse() : byColumn.values()) {
@@ -61,16 +61,41 @@ function inBands(job) {
       high = Math.min(high, y[number] - job.boxes[number][2] / 2); low = Math.max(low, y[number] + job.boxes[number][2] / 2);
       first = Math.min(first, x.get(column[number]) - job.boxes[number][1] / 2); last = Math.max(last, x.get(column[number]) + job.boxes[number][1] / 2);
     }
-    for (const cell of byColumn.values()) for (const number of cell) y[number] += top + head - high;
-    if (job.bands[band]) bands.push([job.bands[band], first - 14, top, last - first + 28, low - high + head + 12]);
-    top += low - high + head + 24;
+    made.push({ name: job.bands[band], members: [...byColumn.values()].flat(), first, up: head - high, width: Math.max(last - first + 28, job.bands[band].length * 7.4 + 24), height: low - high + head + 12 });
   }
+  const [centres, bands, width, height] = shelved(made, (number) => x.get(column[number]), y);
   const lines = ends.map(([start, end]) => {
-    const from = [x.get(column[start]) + job.boxes[start][1] / 2, y[start]], to = [x.get(column[end]) - job.boxes[end][1] / 2, y[end]];
+    const from = [centres[start] + job.boxes[start][1] / 2, y[start]], to = [centres[end] - job.boxes[end][1] / 2, y[end]];
     const bend = Math.max(20, Math.min(70, (to[0] - from[0]) / 2));
     return { points: [from, [from[0] + bend, from[1]], [to[0] - bend, to[1]], to], label: [to[0] - 62, to[1] - 6] };
   });
-  return { number: job.number, boxes: job.boxes.map(([id], number) => [id, x.get(column[number]), y[number]]), lines, bands, width: right - gap + 30, height: top };
+  return { number: job.number, boxes: job.boxes.map(([id], number) => [id, centres[number], y[number]]), lines, bands, width, height };
+}
+
+// Bands one below the other, in as many shelves as make the whole about as wide as a screen.
+function shelved(made, centre, y) {
+  const total = made.reduce((sum, band) => sum + band.height + 12, 0), widest = made.reduce((most, band) => Math.max(most, band.width), 1);
+  const most = Math.max(1.08 * total / Math.max(1, Math.round(Math.sqrt(total / widest / 1.6))), ...made.map((band) => band.height)), centres = [], bands = [];
+  let left = 20, top = 16, wide = 0, width = 0, height = 0, shelf = [];
+  const close = () => {
+    const first = Math.min(...shelf.map((band) => band.first));
+    for (const band of shelf) {
+      for (const number of band.members) centres[number] = centre(number) - first + left + 14;
+      if (band.name) bands.push([band.name, band.first - first + left, band.top, band.width, band.height]);
+      wide = Math.max(wide, band.first - first + band.width);
+    }
+    left += wide + 70; width = left - 50; wide = 0; top = 16; shelf = [];
+  };
+  for (const band of made) {
+    if (shelf.length && top + band.height > most + 16) close();
+    band.top = top;
+    for (const number of band.members) y[number] += top + band.up;
+    top += band.height + 12;
+    height = Math.max(height, top);
+    shelf.push(band);
+  }
+  if (shelf.length) close();
+  return [centres, bands, width, height];
 }
 
 function columns(job, ends) {

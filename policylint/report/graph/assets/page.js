@@ -119,7 +119,7 @@
     started = performance.now();
     pending = true;
     $("busy").textContent = "Laying out " + shown.length.toLocaleString("en") + " boxes…";
-    const rooms = shown.length <= 600, named = $("bands").checked ? [...new Set(shown.map(bandOf))].sort() : [];
+    const rooms = shown.length <= 600, named = $("bands").checked || shown.length > DAGRE ? [...new Set(shown.map(bandOf))].sort() : [];
     const inBands = layered && (named.length > 0 || shown.length > DAGRE);
     const request = {
       number, bands: inBands ? (named.length ? named : [""]) : null,
@@ -212,7 +212,7 @@
       pen.beginPath(); pen.roundRect(x, y, width, height, 8); pen.globalAlpha = 0.6; pen.fill(); pen.globalAlpha = 1; pen.stroke();
       if (!readable) continue;
       pen.fillStyle = colors.faint; pen.font = "600 12px system-ui, sans-serif";
-      pen.fillText(name, Math.max(x + 10, x0 + 10), y + 17);
+      pen.fillText(name, Math.max(x + 10, Math.min(x0 + 10, x + width - pen.measureText(name).width - 10)), y + 17);
     }
     const kinds = new Map();
     for (const line of lines) {
@@ -308,7 +308,7 @@
   }
 
   // Moving
-  function clamp(value) { return Math.max(0.02, Math.min(3, value)); }
+  function clamp(value) { return Math.max(0.004, Math.min(3, value)); }
   function fit() {
     const wide = canvas.clientWidth, high = canvas.clientHeight, whole = Math.min(wide / (size.width || 1), high / (size.height || 1), 1.25);
     scale = clamp(whole);
@@ -599,7 +599,7 @@
     view(told.get("view") === "table");
     search(); $("results").hidden = document.activeElement !== $("search") || !$("search").value;
     panel();
-    if (chosen) afterLayout.push(fit, () => select(chosen.id, true));
+    if (chosen) afterLayout.push(() => { select(chosen.id, true); if (!pending) fit(); if (scale < 0.6) centre(chosen.id); });
     else if (first) afterLayout.push(fit, () => follow(told.get("request")));
     if (nodes.length) arrange();
     if (label && !chosen) $("panel").replaceChildren(element("p", { textContent: "Nothing here is called " + label + "." }));
@@ -624,6 +624,7 @@
   for (const id of [...SELECTS, ...CHECKS]) $(id).addEventListener("change", () => { opened.clear(); if (!["fold", "rules", "bands"].includes(id)) { selected = -1; way = null; panel(); } remember(); arrange(); });
   $("in").onclick = () => zoom(1.3); $("out").onclick = () => zoom(1 / 1.3); $("fit").onclick = fit;
   $("reset").onclick = () => { for (const id of ["namespace", "kind", "policy", "search"]) $(id).value = ""; $("problems").checked = false; opened.clear(); search(); selected = -1; way = null; panel(); remember(); arrange(); };
+  $("filtering").onclick = () => $("filtering").setAttribute("aria-expanded", String($("filtering").getAttribute("aria-expanded") === "false"));
   $("table").onclick = () => { view($("tables").hidden); remember(); };
   function theme(name) { document.documentElement.dataset.theme = name; palette(); panel(); draw(); }
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -731,7 +732,7 @@
   const plain = nodes.filter((node) => !node.bare).length;
   $("fold").checked = plain > FOLD_ABOVE;
   if (data.environments.length > 1) $("environment").value = data.environments[0];
-  if (innerWidth <= 600) $("filters").open = $("legend").open = false;
+  if (innerWidth <= 600) $("legend").open = false;
   document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
   palette();
   let paper = "";

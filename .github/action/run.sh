@@ -4,8 +4,8 @@
 # Never fails itself: the exit code goes to the step's outputs, and the action's last step ends with it.
 #
 # Reads PL_PATH, PL_BASE, PL_CONFIG, PL_ENVIRONMENTS, PL_RENDERED_BEFORE, PL_RENDERED_AFTER, PL_ARGS, PL_FAIL_ON, PL_SARIF,
-# PL_COMMENT_KEY, PL_HEAD_SHA and PL_PR, what the runner says of the event (GITHUB_*), and writes below RUNNER_TEMP,
-# GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
+# PL_COMMENT_KEY, PL_GRAPH, PL_HEAD_SHA and PL_PR, what the runner says of the event (GITHUB_*), and writes below
+# RUNNER_TEMP, GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.
 set -euo pipefail
 . "$ACTION_PATH/.github/action/isolated.sh"
 
@@ -91,6 +91,7 @@ if [ -n "$base$rendered" ]; then
   if [ -n "${GITHUB_REPOSITORY:-}" ] && { [ -z "$rendered" ] || asked ls-files --error-unmatch -- "$PL_RENDERED_AFTER"; }; then
     command+=(--links "$links")
   fi
+  if [ -n "${PL_GRAPH:-}" ]; then command+=(--graph "$PL_GRAPH"); fi
   if [ -n "$rendered" ]; then
     command+=(--rendered-before "${PL_RENDERED_BEFORE:-}" --rendered-after "${PL_RENDERED_AFTER:-}" "${common[@]}" --)
     if [ "${paths[*]}" != . ]; then command+=("${paths[@]}"); fi # which policylint refuses, with a reason

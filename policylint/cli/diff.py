@@ -33,6 +33,7 @@ class DiffRun(ReportingRun):
     from_json: str | None
     show: str | None
     links: str
+    graph: str
     comment_key: str
     has_files = True
 
@@ -73,6 +74,13 @@ change in effect), 2 wrong usage or unknown revision, 3 not done whole.""",
 @options.exit_zero("new ")
 @option(OUTPUT, "--show", type=click.Choice(("unchanged",)), help="Also list findings that were there before.")
 @option(OUTPUT, "--links", metavar="URL", default="", help="Where files of after can be read; markdown links to it.")
+@option(
+    OUTPUT,
+    "--graph",
+    metavar="URL",
+    default="",
+    help="Where the page of `policylint graph` can be opened; markdown links rows to it.",
+)
 @option(OUTPUT, "--comment-key", metavar="KEY", default="default", help="Tells several markdown comments apart.")
 @options.form_option(FORMATS, default="auto")
 @options.outputs
@@ -85,6 +93,8 @@ def diff(run: DiffRun) -> int:
     Without one: HEAD and the work tree. PATHs say what to report on. The configuration of the side before judges
     both, and what the change does to it is reported.
     """
+    if run.graph and not _is_address(run.graph):
+        raise click.UsageError(f"--graph takes the https address of a page, not {run.graph!r}")
     if run.from_json is not None:
         return _stored(run, run.from_json)
     if run.hook:
@@ -125,6 +135,13 @@ def diff(run: DiffRun) -> int:
     return run.verdict(setup, new, changes=run.exit_code and result.changes_policy)
 
 
+def _is_address(text: str) -> bool:
+    """Return whether a text is an https address without a fragment, of characters that mean nothing in Markdown."""
+    return (
+        text.isascii() and text.isprintable() and text.startswith("https://") and not set(text) & set(' ()<>[]|`\\"#')
+    )
+
+
 def _stored(run: DiffRun, file: str) -> int:
     """Write a diff that was stored as JSON, by whomever, as Markdown.
 
@@ -146,7 +163,7 @@ def _stored(run: DiffRun, file: str) -> int:
         raise click.UsageError(f"cannot read {file!r}: {(error.strerror or str(error)).lower()}") from None
     except NotADiffError as error:
         raise click.UsageError(f"{file!r} is not a diff written by policylint: {error}") from None
-    report = report._replace(links=run.links, key=run.comment_key)
+    report = report._replace(links=run.links, graph=run.graph, key=run.comment_key)
     if run.form != "auto" or not files:
         put(write(form, report))
     for name, place in files:
@@ -179,6 +196,7 @@ def _report(
         files_differ=result.files_differ,
         show_unchanged=run.show == "unchanged",
         links=run.links,
+        graph=run.graph,
         key=run.comment_key,
         silenced=result.silenced,
         configuration=result.configuration,

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -48,6 +49,28 @@ def comment(tmp_path: Path, changed: int, more: str = "", form: str = "markdown"
         (tmp_path / side / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
     given = ("--rendered-before", "before", "--rendered-after", "after")
     return run(tmp_path, "diff", *given, "-o", form, *LINKS)[1]
+
+
+def test_rows_link_into_the_page_of_the_graph(tmp_path: Path) -> None:
+    """To the object, and to the way of the example; nothing is linked without an address, or to a strange one."""
+    world = [GATEWAY, SERVICE, JWT, route(0)]
+    own = policy("SecurityPolicy", "own", "kind: HTTPRoute, name: route-0000", 'cors: {allowOrigins: ["*"]}')
+    for side, documents in (("before", world), ("after", [*world, own])):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
+    given = ("diff", "--rendered-before", "before", "--rendered-after", "after", "-o", "markdown")
+    text = run(tmp_path, *given, "--graph", "https://pages.example.com/pr-7/graph.html")[1]
+    views = [parse_qs(mark) for mark in re.findall(r"\]\(https://pages\.example\.com/pr-7/graph\.html#([^)]*)\)", text)]
+    assert {"select": ["HTTPRoute shop/route-0000"]} in views
+    requests = [view["request"][0] for view in views if "request" in view]
+    assert requests
+    assert all(re.fullmatch(r"[A-Z]+ https?://r0\.example\.com/.*", request) for request in requests)
+    bare = re.sub(r" \(\[its way\]\([^)]*\)\)|\[(`[^`]*`)\]\(https://pages[^)]*\)", r"\1", text)
+    assert bare.partition("<sub>")[0] == run(tmp_path, *given)[1].partition("<sub>")[0]
+    for strange in ("http://example.com/", "javascript:x", "https://example.com/a)b", "https://example.com/#x"):
+        code, _, said = run(tmp_path, *given, "--graph", strange)
+        assert code == 2
+        assert "--graph takes the https address of a page" in said
 
 
 def tables(text: str) -> tuple[str, str]:

@@ -13,12 +13,16 @@ from urllib.parse import quote
 import pytest
 
 import policylint.report.graph
+from policylint.regex import expression
 from policylint.report.graph import GraphRequest, draw
 from policylint.report.graph.details import details
+from policylint.report.graph.requests import as_javascript
 from policylint.report.kit.identity import Names
 from policylint.report.trace.text import result
 from policylint.trace import Trace, Tracer, from_url
 from policylint.workspace import open_workspace
+from tests import worlds
+from tests.checks.linting import GATEWAY, SERVICE, policy
 from tests.graph.browser import Browser, installed
 from tests.reach.test_agreement import CASES, FIXTURES, TREES
 
@@ -31,7 +35,8 @@ DRAWN = ("GET", "POST", "OPTIONS", "PUT")
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with Browser(tmp_path_factory.mktemp("profile")) as opened:
-        opened.evaluate(f"{MATCHER.read_text()};globalThis.readRequest = readRequest; globalThis.answersOf = answersOf")
+        names = ("readRequest", "answersOf", "holds")
+        opened.evaluate("".join([MATCHER.read_text(), *(f";globalThis.{name} = {name}" for name in names)]))
         yield opened
 
 
@@ -124,7 +129,9 @@ def compared(answer: dict[str, Any], trace: Trace, names: Names) -> tuple[str, s
     redirect = trace.outcome.redirect
     end = result(trace, names) if redirect is None else f"{redirect.status} redirect to {redirect.scheme}."
     if answer["depends"]:
-        return "depends", ""
+        rule = "" if trace.rule is None else names.node(trace.rule)
+        known = any("delegates" in reason for reason in answer["depends"]) or way["rule"] == rule
+        return "depends", "" if known else f"{way['rule']} is {rule}"
     told = (answer["door"]["gateway"] if way["rule"] else "", way["rule"], answer["result"])
     gateway = names.key(trace.gateway) if trace.gateway and trace.rule else ""
     meant = (gateway, "" if trace.rule is None else names.node(trace.rule), end)
@@ -141,6 +148,75 @@ def test_on_every_fixture_and_case(browser: Browser, world: Path) -> None:
     sorts, wrong = differences(browser, world)
     assert wrong == []
     assert sorts["undecided"] <= 0.2 * sum(sorts.values()), sorts
+
+
+PIECES = (
+    "a", "b", "/", "/a", ".", "\\.", "[a-z]", "[^/]", "[0-9]", "\\d", "\\w", "(", ")", "(?:", "|", "*", "+", "?", "{2}",
+    "{1,3}", "^", "$", "-", "[ab.]",
+)  # fmt: skip
+
+
+@needs_browser
+def test_expressions_mean_in_a_browser_what_they_mean_to_re2(browser: Browser) -> None:
+    """Those of which `as_javascript` says so, on texts made of what they speak of."""
+    draw = random.Random(7)
+    cases: list[tuple[Any, str, bool, str]] = []
+    while len(cases) < 20_000:
+        pattern = "".join(draw.choice(PIECES) for _ in range(draw.randrange(1, 7)))
+        translated = as_javascript(pattern)
+        for _ in range(0 if translated is None else 4):
+            text = "".join(draw.choice(["a", "b", "ab", "/", ".", "0", "-", "A"]) for _ in range(draw.randrange(6)))
+            cases.append((translated, text, bool(expression(pattern).is_whole(text)), pattern))
+    asked = json.dumps([[translated, text] for translated, text, _, _ in cases])
+    meant = 'holds(["path", "RegularExpression", source], {path: text})'
+    told = browser.evaluate(f"{asked}.map(([source, text]) => {meant})")
+    assert [case for case, answer in zip(cases, told, strict=True) if answer is not case[2]] == []
+    assert sum(answer for _, _, answer, _ in cases) > 300
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+", "(a|aa)*b", "(?i)a", "a*b*c*d*", "(a|b)" * 7, "a?" * 7, "[[:alpha:]]", "\\pL", "a^b", "^a|b$",
+        "\\Qa\\E", "\\x41", "\\bA", "(?s).", "(?P<n>a)", "é", "(a?){9}", "a" * 301,
+    ],
+)  # fmt: skip
+def test_what_may_differ_or_take_long_is_not_tried_in_a_browser(pattern: str) -> None:
+    assert as_javascript(pattern) is None
+
+
+def test_usual_expressions_are_tried() -> None:
+    for pattern in ("/api/.*", "^/v[0-9]+/users/[^/]+$", "(GET|POST)", "/img/[a-zA-Z0-9_-]+\\.(png|jpg)", "(?:/.*)?"):
+        assert isinstance(as_javascript(pattern), str), pattern
+    assert as_javascript("(") is False
+
+
+TO = "backendRefs: [{name: checkout, port: 8080}]"
+RULES = f"""rules: [
+  {{matches: [{{path: {{type: RegularExpression, value: "/(a+)+"}}}}], {TO}}},
+  {{matches: [{{path: {{type: RegularExpression, value: "/v[0-9]+"}}}}], {TO},
+    filters: [{{type: CORS, cors: {{allowOrigins: ["https://a.example.com"]}}}}]}}]"""
+
+
+@needs_browser
+def test_what_a_browser_cannot_tell_is_said(browser: Browser, tmp_path: Path) -> None:
+    world = [GATEWAY, SERVICE, worlds.route("v", more=f"hostnames: [shop.example.com], {RULES}")]
+    rule = "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {clientCIDRs: [10.0.0.0/8]}}]}"
+    guarded = [*world, policy("SecurityPolicy", "allow", "kind: HTTPRoute, name: v", rule)]
+    url = "http://shop.example.com"
+    texts = [f"GET {url}/aaa", f"GET {url}/v1", f"OPTIONS {url}/v1\nOrigin: https://a.example.com\nX: y"]
+
+    def told(documents: Sequence[str]) -> list[Any]:
+        (tmp_path / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
+        known = details(draw(open_workspace([str(tmp_path)]).simulations, GraphRequest()))["requests"]
+        return [answer for (answer,) in answers(browser, known, texts)]
+
+    doubtful, certain, preflight = told(world)
+    assert doubtful["undecided"] == "whether it matches /(a+)+ is for RE2 to say, not for a browser"
+    assert certain["result"] == "reaches shop/checkout."
+    assert certain["depends"] == []
+    assert preflight["depends"] == ["a CORS filter, which answers preflights itself"]
+    assert told(guarded)[1]["depends"] == ["authorization, which looks at more of the request"]
 
 
 @needs_browser

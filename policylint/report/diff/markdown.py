@@ -286,8 +286,27 @@ def _request_row(report: DiffReport, change: RequestChange) -> str:
     before = spoken(cut(change.before, 160))
     after = spoken(cut(change.after, 160)) if change.before != change.after else "other values"
     what = f"{code(cut(requests.sets_in_words(change), 240))}, {escape(requests.doors_in_words(change))}"
-    example = f"<br>e.g. {code(requests.command(report, change))}"
+    example = f"<br>e.g. {_example(report, change)}"
     return f"| **{requests.WORDS[change.change]}** | {what}{example} | {purpose}{before} | {after} | {by} |"
+
+
+def _example(report: DiffReport, change: RequestChange) -> str:
+    """Return the command that traces an example, with a link to its way on the page of the graph."""
+    command = code(requests.command(report, change))
+    if not report.graph:
+        return command
+    asked = "\n".join([str(change.example), *(f"{name}: {value}" for name, value in change.example.headers)])
+    return f"{command} ({_in_page(report, 'its way', change.environment, request=asked)})"
+
+
+def _in_page(report: DiffReport, words: str, environment: str, **view: str) -> str:
+    """Return words as a link to a view of the graph's page, as they are where no page is known."""
+    if not report.graph:
+        return words
+    from urllib.parse import urlencode
+
+    several = {"environment": environment} if len(report.comparison.environments) > 1 else {}
+    return f"[{words}]({report.graph}#{urlencode({**several, **view}, errors='replace')})"
 
 
 def _protection_rows(
@@ -327,8 +346,9 @@ def _protection_rows(
         answers = requests.of_row(told.values(), group, names)
         sets = "; ".join(dict.fromkeys(map(requests.sets_in_words, answers)))
         which = f"<br>requests: {code(cut(sets, 240))}" if sets else ""
-        example = f"<br>e.g. {code(requests.command(report, answers[0]))}" if answers else ""
-        row = f"| {protection} | {_who(group, MOST_LOSING)}{scope}{which}{example} | {before} | {after} | {why} |"
+        example = f"<br>e.g. {_example(report, answers[0])}" if answers else ""
+        who = f"{_who(report, group, MOST_LOSING)}{scope}"
+        row = f"| {protection} | {who}{which}{example} | {before} | {after} | {why} |"
         lost_first.append((first.change != "removed", names, row))
     yield from (row for _, _, row in sorted(lost_first))
 
@@ -347,7 +367,7 @@ def _scope(part: Part) -> str:
 def _rows(report: DiffReport, groups: Iterable[Sequence[SubjectChange]]) -> Iterator[str]:
     """Yield a row per change of subjects that change alike, without protections that go or weaken."""
     for group in groups:
-        who = _who(group)
+        who = _who(report, group)
         subject, own = group[0], own_policies(group)
         if subject.change in ("added", "removed") or not (subject.parts or subject.reach):
             change = {"added": "new", "removed": "removed", "renamed": "renamed"}.get(subject.change, "")
@@ -388,10 +408,12 @@ def _policies(environment: EnvironmentChange) -> Iterator[str]:
             yield f"- {code(str(change.policy), table=False)}: {escape(verdicts)}"
 
 
-def _who(group: Sequence[SubjectChange], most: int = MOST_NAMES) -> str:
+def _who(report: DiffReport, group: Sequence[SubjectChange], most: int = MOST_NAMES) -> str:
     first = group[0]
     if len(group) == 1:
-        return code(first.key.path) if first.is_route else code(str(first.key))
+        name = code(first.key.path) if first.is_route else code(str(first.key))
+        gone = first.change == "removed"  # the page shows what there is after the change
+        return name if gone else _in_page(report, name, first.environment, select=str(first.key))
     namespaces = {subject.key.namespace for subject in group}
     where = f" in {len(namespaces)} namespaces" if len(namespaces) > 1 else ""
     return f"**{count(len(group), escape(first.key.kind))}**{where}: {whereabouts(group, most, code)}"

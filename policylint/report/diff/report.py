@@ -48,6 +48,7 @@ class DiffReport(NamedTuple):
         files_differ: the number of files that differ.
         show_unchanged: list unchanged findings too.
         links: the address below which files of the side after can be read, "" for none.
+        graph: the address of the page of `policylint graph`, to whose views markdown links; "" for none.
         key: distinguishes comments.
         silenced: findings after that files suppress since the change.
         configuration: what the change does to the configuration, by which it is not judged; None where nothing.
@@ -62,6 +63,7 @@ class DiffReport(NamedTuple):
     files_differ: int = 0
     show_unchanged: bool = False
     links: str = ""
+    graph: str = ""
     key: str = "default"
     silenced: Sequence[Suppressed] = ()
     configuration: ConfigurationChange | None = None

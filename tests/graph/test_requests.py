@@ -11,8 +11,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from click.testing import CliRunner
 
 import policylint.report.graph
+from policylint.cli import main
 from policylint.regex import expression
 from policylint.report.graph import GraphRequest, draw
 from policylint.report.graph.details import details
@@ -224,3 +226,32 @@ def test_what_a_browser_cannot_tell_is_said(browser: Browser, tmp_path: Path) ->
 @pytest.mark.parametrize("world", TREES, ids=lambda world: world.name)
 def test_on_real_trees(browser: Browser, world: Path) -> None:
     assert differences(browser, world)[1] == []
+
+
+def test_the_command_takes_a_request_for_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "world.yaml").write_text("---\n".join([GATEWAY, SERVICE, worlds.route("v")]), encoding="utf-8")
+
+    def run(*words: str) -> str:
+        return CliRunner().invoke(main, ["graph", *words]).output
+
+    page = run("-o", "html", "--request", "GET http://shop.example.com/a")
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert data["request"] == "GET http://shop.example.com/a"
+    assert data["requests"]["doors"]
+    assert "--request is for the page" in run("--request", "GET http://shop.example.com/a")
+    assert "--request takes a method and a URL" in run("-o", "html", "--request", "http://shop.example.com/a")
+    assert "is none of http, https" in run("-o", "html", "--request", "GET gopher://shop.example.com/a")
+
+
+def test_many_matches_are_left_out_before_they_cost_anything(tmp_path: Path) -> None:
+    """Unless somebody asks for them; and hosts that take the matches of a wildcard count each time."""
+    few = "rules: [" + ", ".join(f"{{matches: [{{path: {{value: /p{number}}}}}]}}" for number in range(30)) + "]"
+    named = [worlds.route(f"v{number}", more=f"hostnames: [h{number}.example.com]") for number in range(80)]
+    documents = [GATEWAY, SERVICE, worlds.route("wide", more=f"hostnames: ['*.example.com'], {few}"), *named]
+    (tmp_path / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
+    drawing = draw(open_workspace([str(tmp_path)]).simulations, GraphRequest())
+    assert "more than 2,000 matches" in details(drawing)["requests"]["leftOut"]
+    asked = details(drawing._replace(request="GET http://h1.example.com/"))["requests"]
+    assert asked["leftOut"] == ""
+    assert len(asked["doors"][0]["entries"]) > 80

@@ -21,6 +21,8 @@ _CONTROLLER = re.compile(rb"^\s+kind: EnvoyGateway\s*$", re.M)
 """A ConfigMap with the configuration of a controller, which says where its proxies run (`dataPlane` of the catalog)."""
 _POLICY_CRD = re.compile(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
 _CRD_FACT = re.compile(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
+_YTT = re.compile(rb"(?:^|[ \t])#@(?:[ \t/]|[a-z]+/)", re.M)
+"""A directive of ytt: code in a comment, which yields or changes the value beside or below it."""
 _VARIABLES = re.compile(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
 _NAME = re.compile(rb"name: *[\"']?([\w.-]+)")
 _NONE: Kinds = frozenset()
@@ -38,6 +40,7 @@ class Facts(NamedTuple):
         unread: documents whose kinds were not wanted, policies' CRDs left out: those are parsed.
         with_variables: whether `${` stands in it.
         mentioning: whether `policylint` stands in it.
+        templated: whether ytt fills it in: YAML that is valid as it stands, and not what is deployed.
         variable_maps: names of what values and variables are taken from.
         cluster_scoped: kinds of CRDs that were not parsed but say `scope: Cluster`.
         referred: kinds that the documents refer to or define.
@@ -51,6 +54,7 @@ class Facts(NamedTuple):
     unread: Sequence[Unread] = ()
     with_variables: bool = False
     mentioning: bool = False
+    templated: bool = False
     variable_maps: frozenset[str] = frozenset()
     cluster_scoped: Kinds = _NONE
     referred: Kinds = _NONE
@@ -60,6 +64,7 @@ class Facts(NamedTuple):
 def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
     """Return the facts of a file; `wanted` as for `documents.read`."""
     with_variables, mentioning = b"${" in data, b"policylint" in data
+    templated = b"#@" in data and _YTT.search(data) is not None
     variable_maps: frozenset[str] = frozenset()
     if b"substituteFrom" in data or b"valuesFrom" in data:
         variable_maps = frozenset(
@@ -67,7 +72,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
         )
     reading = read(data, file, wanted=wanted)
     if reading.form not in ("yaml", "json", "empty"):
-        return Facts(reading.form, (), 0, (), (), with_variables, mentioning, variable_maps)
+        return Facts(reading.form, (), 0, (), (), with_variables, mentioning, templated, variable_maps)
     documents, problems, unread = reading.documents, reading.problems, reading.unread
     cluster_scoped: set[tuple[str, str]] = set()
     names: dict[int, frozenset[str]] = {}
@@ -95,7 +100,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
         documents, idle = [], len(documents)
     referred = _referred_kinds(documents)
     return Facts(
-        reading.form, documents, idle, problems, unread, with_variables, mentioning, variable_maps,
+        reading.form, documents, idle, problems, unread, with_variables, mentioning, templated, variable_maps,
         frozenset(cluster_scoped), referred, names,
     )  # fmt: skip
 

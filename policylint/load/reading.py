@@ -45,7 +45,7 @@ class Loaded(NamedTuple):
         unread: documents that nothing needed.
         files: those that were read.
         skipped: how many files were no Kubernetes YAML, by their form.
-        templates: files that hold templates, whose output was not seen.
+        templates: files (as shown) that hold templates, whose output was not seen; those of ytt have documents as well.
         cluster_scoped: kinds (group, kind) of CRDs that were not parsed but say `scope: Cluster`.
         with_variables: files (as shown) that hold `${`.
         mentioning: files (as shown) that hold the word `policylint`, and so perhaps suppressions.
@@ -139,6 +139,8 @@ def load(
                 skipped[facts.form] = skipped.get(facts.form, 0) + 1
                 templates.append(file.path)
                 continue
+            if facts.templated:
+                templates.append(file.path)
             cluster_scoped |= facts.cluster_scoped
             referred |= facts.referred
             unread += [(file, document, facts) for document in facts.unread]

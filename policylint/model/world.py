@@ -148,6 +148,8 @@ UNCOMMITTED = frozenset({("", "Secret"), ("", "ConfigMap"), ("certificates.k8s.i
 LEFT_OUT = "nothing in the tree deploys it, and few trees hold such objects"
 """The reason why an object of such a kind is unknown instead of missing."""
 
+DEFAULT_NAMESPACE = "default"
+
 PARENTS = frozenset(
     {
         ("", "Service"),
@@ -299,6 +301,7 @@ class World:
         world.resources, world._kinds = resources, _by_kind(resources.values())
         world._labelled, world._places, world._near, world._answers = {}, {}, {}, {}
         vars(world).pop("files", None)
+        vars(world).pop("_names_default", None)
         return world
 
     @cached_property
@@ -371,7 +374,33 @@ class World:
             return Resolution("unknown", "no GatewayClass is in the tree, so classes come from elsewhere")
         if self.partial and (key.group, key.kind) in UNCOMMITTED:
             return Resolution("unknown", LEFT_OUT)
-        return Resolution("missing", f"nothing deploys {key}")
+        reason = self._by_hand(key) if self.plain else ""
+        return Resolution("unknown", reason) if reason else Resolution("missing", f"nothing deploys {key}")
+
+    def _by_hand(self, key: ResourceKey) -> str:
+        """Return why what is missing in a namespace may be there all the same, "" where nothing explains that.
+
+        An object that names no namespace lands in the one that is named when its file is applied (`kubectl apply -n`);
+        `default` is where it lands otherwise.
+        """
+        twin = self.resources.get(key._replace(namespace=DEFAULT_NAMESPACE)) if key.namespace else None
+        if twin is not None and "namespace" not in twin.metadata:
+            return (
+                f"{twin.key.kind} {twin.key.name} in {twin.document.file} names no namespace and may be applied to any"
+            )
+        if key.namespace != DEFAULT_NAMESPACE or self._names_default:
+            return ""
+        homes = [other.key.namespace for other in self.of_kind(key.group, key.kind) if other.key.name == key.name]
+        return (
+            f"{key._replace(namespace=homes[0])} exists, and what names no namespace may be applied to any"
+            if homes
+            else ""
+        )
+
+    @cached_property
+    def _names_default(self) -> bool:
+        """Whether an object says that it lands in namespace default."""
+        return any(resource.metadata.get("namespace") == DEFAULT_NAMESPACE for resource in self.resources.values())
 
     def resolve_inner(self, key: ResourceKey) -> Resolution:
         """Resolve what the body of a policy or Gateway names: extensions, parameters, backends.

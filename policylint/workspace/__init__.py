@@ -44,6 +44,8 @@ RENDERERS = ("builtin", "external", "helm", "off", "auto", "kubectl")
 _CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _ORIGIN = "config.kubernetes.io/origin"
 _NOTHING_GIVEN = Assumptions()
+_BY_YTT = "ytt fills in its file"
+"""Why an object is provisional whose file is a template as it stands."""
 _OTHERWISE = "another of the alternatives among these files does not have it"
 
 
@@ -429,6 +431,11 @@ class _Tree(NamedTuple):
         """Return objects with what the snapshot and the configuration add to them, and the kinds of their policies."""
         if self.snapshot is not None:
             objects = _with_snapshot(objects, self.snapshot, self.dump, self.cluster_scoped)
+        if templates := frozenset(self.loaded.templates):
+            objects = [
+                resource.replaced(provisional=_BY_YTT) if resource.document.file in templates else resource
+                for resource in objects
+            ]
         objects = self.given.completed(objects)
         catalog = _catalog(objects, self.semantics, self.given, faults)
         return _cluster_scoped_policies(objects, catalog), catalog

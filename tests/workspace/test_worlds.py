@@ -239,3 +239,52 @@ def test_a_namespace_with_nothing_but_policies_is_deployed_elsewhere(tmp_path: P
     service = "apiVersion: v1\nkind: Service\nmetadata: {name: model, namespace: llm}\nspec: {ports: [{port: 80}]}\n"
     found = loud(tree(tmp_path, {"llm/service.yaml": service}))
     assert [(finding.rule, finding.location.file.rpartition("/")[2]) for finding in found] == [("GWP101", "limit.yaml")]
+
+
+EDGE = """apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge}
+spec: {gatewayClassName: envoy, listeners: [{name: http, port: 80, protocol: HTTP}]}
+"""
+BELOW = """apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: edge}]}
+"""
+
+
+def missing(directory: Path, *texts: str) -> list[tuple[str, str]]:
+    (directory / "all.yaml").write_text("---\n".join(texts))
+    found = open_workspace([str(directory)]).findings()
+    return [(finding.rule, finding.confidence) for finding in found if finding.rule == "GWP401"]
+
+
+PLACED = EDGE.replace("name: edge}", "name: edge, namespace: default}")
+UNPLACED_ROUTE = BELOW.replace(", namespace: shop", "")
+
+
+def test_where_no_namespace_is_written_whoever_applies_the_file_may_name_one(tmp_path: Path) -> None:
+    assert missing(tmp_path, EDGE, BELOW) == [("GWP401", "unknown")], "`kubectl apply -n shop`"
+    assert missing(tmp_path, PLACED, BELOW) == [("GWP401", "certain")]
+    assert missing(tmp_path, EDGE, UNPLACED_ROUTE) == []
+    elsewhere = EDGE.replace("name: edge}", "name: edge, namespace: shop}")
+    assert missing(tmp_path, elsewhere, UNPLACED_ROUTE) == [("GWP401", "unknown")]
+    assert missing(tmp_path, elsewhere, UNPLACED_ROUTE, PLACED.replace("edge", "inner")) == [("GWP401", "certain")]
+
+
+def test_what_ytt_fills_in_is_not_judged_as_it_stands(tmp_path: Path) -> None:
+    listener = EDGE.replace("{name: http, port: 80", "{name: http, port: 70000")
+    (tmp_path / "gateway.yaml").write_text(listener)
+    (finding,) = (finding for finding in open_workspace([str(tmp_path)]).findings() if finding.rule == "GWP501")
+    assert finding.confidence == "assumed"
+    (tmp_path / "gateway.yaml").write_text(f'#@ load("@ytt:data", "data")\n---\n{listener}')
+    workspace = open_workspace([str(tmp_path)])
+    (finding,) = (finding for finding in workspace.findings() if finding.rule == "GWP501")
+    assert (finding.confidence, finding.ground) == (
+        "unknown",
+        "Gateway default/edge may be deployed with other values: ytt fills in its file",
+    )
+    assert workspace.coverage.not_rendered == ("1 template file not rendered",)
+    (tmp_path / "gateway.yaml").write_text(f"# @schema and a#@ b are no directives\n{listener}")
+    (finding,) = (finding for finding in open_workspace([str(tmp_path)]).findings() if finding.rule == "GWP501")
+    assert finding.confidence == "assumed"

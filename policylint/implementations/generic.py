@@ -42,6 +42,7 @@ class Implementation:
             only implementation with kinds in the environment.
         is_mesh: whether it reports on routes whose parent is a Service.
         ends_above: whether a path that ends above the level of the kind is a context too (see `Effects`).
+        asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         settings: of the controller, by the names of the catalog; what is not in it has its default.
         topology, catalog: of the environment, from `begin` on.
     """
@@ -50,6 +51,7 @@ class Implementation:
     judges_core_kinds = False
     is_mesh = False
     ends_above = False
+    asked_by_requests = False
     settings: Mapping[str, Any] = {}
     topology: Topology
     catalog: Catalog

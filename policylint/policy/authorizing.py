@@ -32,6 +32,7 @@ class RequestFacts(NamedTuple):
     Args:
         headers: by name in lower case.
         port: that the proxy or the container listens on, None where it is not known.
+        dialled: the port of the Service that the client asks for, None where it is not known.
         stream: whether it is no HTTP request.
         client: the workload or the Gateway that sends it; None for what is outside, or not in the tree.
         namespace: of the client; "" for what is outside of the mesh, None where it is not known.
@@ -47,6 +48,7 @@ class RequestFacts(NamedTuple):
     client: Resource | None = None
     namespace: str | None = None
     taker: Callable[[Sequence[Resource]], tuple[Resource | None, bool]] = _nobody
+    dialled: int | None = None
 
     @property
     def bare_path(self) -> str:

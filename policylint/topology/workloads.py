@@ -7,6 +7,7 @@ from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Resource, World, mapping, sequence, text
 from policylint.model.selectors import Labelled, matches
+from policylint.topology.references import port_number
 
 WORKLOADS = (
     ("apps", "Deployment"),
@@ -46,7 +47,8 @@ def servers_selecting(world: World, workload: Resource) -> list[Resource]:
     """Return the Servers (Linkerd's ports of pods) that select a workload's Pods, sorted."""
     labels = pod_labels(workload)
     servers = world.in_namespace("policy.linkerd.io", "Server", workload.key.namespace)
-    return [server for server in servers if matches(mapping(server.spec.get("podSelector")), labels)]
+    selectors = ((server, server.spec.get("podSelector")) for server in servers)
+    return [server for server, selector in selectors if isinstance(selector, dict) and matches(selector, labels)]
 
 
 def server_routes(world: World, server: Resource) -> list[Resource]:
@@ -80,6 +82,15 @@ def container_ports(workload: Resource) -> list[tuple[str, str]] | None:
     ports = [mapping(port) for container in containers for port in sequence(container.get("ports"))]
     named = [(text(port.get("name")), text(port.get("protocol"), "TCP")) for port in ports if text(port.get("name"))]
     return named if sequence(spec.get("containers")) else None
+
+
+def container_port(workload: Resource, port: object) -> int | None:
+    """Return the number of a port of a workload's Pods that is given by number or name, None where none has it."""
+    if (number := port_number(port)) is not None:
+        return number
+    containers = map(mapping, sequence(pod_spec(workload).get("containers")))
+    of_pod = [mapping(entry) for container in containers for entry in sequence(container.get("ports"))]
+    return next((port_number(entry.get("containerPort")) for entry in of_pod if entry.get("name") == port), None)
 
 
 def services_selecting(world: World, workload: Resource) -> list[Resource]:

@@ -5,16 +5,23 @@ What each makes of the request is its implementation's (`Implementation.admit`);
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.authorizing import Checkpoint, PlacedDecision, RequestFacts
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
-from policylint.topology.references import port_number
-from policylint.topology.workloads import is_workload, pod_spec, server_routes, servers_selecting, workloads_selected
+from policylint.topology.workloads import (
+    WORKLOADS,
+    container_port,
+    is_workload,
+    pod_template,
+    server_routes,
+    servers_selecting,
+    workloads_selected,
+)
 from policylint.trace.precedence import doubt, ordered, rule_candidates
 from policylint.trace.request import Request
 from policylint.trace.result import Outcome, Share, Trace
@@ -31,6 +38,7 @@ class Admissions:
         catalog, world = simulation.catalog, simulation.world
         kinds = (catalog.get(group, name) for group, name in world.kinds())
         names = {kind.implementation for kind in kinds if kind is not None}
+        names.update(filter(None, map(catalog.implementation_of_controller, _enrolments(world))))
         self._simulation = simulation
         self._asked: list[tuple[Implementation, list[Group]]] = []
         for name in sorted(names):
@@ -115,7 +123,7 @@ class Admissions:
         turned_away = []
         for workload in workloads:
             port = self._container_port(share, workload)
-            call = _call(request, host, path, port, client, namespace, stream=stream)
+            call = _call(request, host, path, port, client, namespace, stream=stream)._replace(dialled=share.port)
             answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
             found += answers
             turned_away += [answer for answer in answers if answer.decision.answer == "denied"][:1]
@@ -157,11 +165,16 @@ class Admissions:
         if len(named) != 1:
             return None
         target = named[0].get("targetPort", named[0].get("port"))
-        if (number := port_number(target)) is not None:
-            return number
-        containers = map(mapping, sequence(pod_spec(workload).get("containers")))
-        of_pod = [mapping(port) for container in containers for port in sequence(container.get("ports"))]
-        return next((port_number(port.get("containerPort")) for port in of_pod if port.get("name") == target), None)
+        return container_port(workload, target)
+
+
+def _enrolments(world: World) -> set[str]:
+    """Return the names of annotations that enrol Namespaces and pods in a mesh, which stand under its domain."""
+    annotated = [namespace.annotations for namespace in world.of_kind("", "Namespace")]
+    for kind in WORKLOADS:
+        templates = map(pod_template, world.of_kind(*kind))
+        annotated += [mapping(mapping(template.get("metadata")).get("annotations")) for template in templates]
+    return {name for annotations in annotated for name in map(str, annotations) if name.endswith("/inject")}
 
 
 def _call(
@@ -174,15 +187,21 @@ def _call(
     *,
     stream: bool,
 ) -> RequestFacts:
-    def taker(routes: Sequence[Resource]) -> tuple[Resource | None, bool]:
+    headers = {name.lower(): value for name, value in request.headers}
+    return RequestFacts(text(request.method), host, path, headers, port, stream, client, namespace, taker(request))
+
+
+def taker(request: Request) -> Callable[[Sequence[Resource]], tuple[Resource | None, bool]]:
+    """Return what says which of some routes takes a request, and whether that is certain."""
+
+    def taken(routes: Sequence[Resource]) -> tuple[Resource | None, bool]:
         candidates = list(rule_candidates([(route, ("",)) for route in routes], request, grpc=False))
         fitting = ordered(candidates)
         if doubt(candidates, fitting):
             return None, False
         return fitting[0].route if fitting else None, True
 
-    headers = {name.lower(): value for name, value in request.headers}
-    return RequestFacts(text(request.method), host, path, headers, port, stream, client, namespace, taker)
+    return taken
 
 
 def _words(admission: PlacedDecision) -> str:

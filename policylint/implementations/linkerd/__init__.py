@@ -37,6 +37,7 @@ class Linkerd(Implementation):
     """AuthorizationPolicy and HTTPLocalRateLimitPolicy."""
 
     name = "linkerd"
+    asked_by_requests = True
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references; the policy's namespace needs no manifest, and stands for all Servers in it."""

@@ -2,7 +2,9 @@
 
 Source: linkerd.io/2.19/reference/authorization-policy: Server, `accessPolicy`, default policies, HTTPRoute,
 AuthorizationPolicy (all authentications of one, any one policy), MeshTLSAuthentication, NetworkAuthentication,
-ServerAuthorization.
+ServerAuthorization; proxy-configuration: the annotations of pods and Namespaces; linkerd2 pkg/inject/report.go: pods
+that get no proxy; inbound/index.rs: probes, ports that require an identity; linkerd2-proxy server-policy/src/lib.rs:
+which protocols have routes.
 """
 
 from __future__ import annotations
@@ -15,12 +17,25 @@ from policylint.model.selectors import matches
 from policylint.model.ternary import every, some
 from policylint.policy.authorizing import AuthorizationRule, Checkpoint, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.results import Attachment
-from policylint.topology.workloads import pod_spec, pod_template, server_routes, servers_selecting
+from policylint.topology.workloads import (
+    container_port,
+    container_ports,
+    pod_spec,
+    pod_template,
+    server_routes,
+    servers_selecting,
+)
 
 _DEFAULT = "config.linkerd.io/default-inbound-policy"
 _INJECT = "linkerd.io/inject"
+_OPAQUE = "config.linkerd.io/opaque-ports"
+_REQUIRE_IDENTITY = "config.linkerd.io/proxy-require-identity-inbound-ports"
+_SKIP_INBOUND = "config.linkerd.io/skip-inbound-ports"
+_SKIP_OUTBOUND = "config.linkerd.io/skip-outbound-ports"
 _POLICY = "policy.linkerd.io"
 _CLIENT = "who the client is"
+_PROBES = ("liveness", "readiness", "startup")
+_PROBE = "whether it comes from the networks of probes"
 
 
 def admit(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], world: World) -> Decision | None:
@@ -29,7 +44,7 @@ def admit(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], w
     Args:
         policies: all AuthorizationPolicies, by what they target.
     """
-    injected = _injected(hop.resource, world)
+    injected = False if _names(_SKIP_INBOUND, hop.resource, call.port, world) else _injected(hop.resource, world)
     decision = None if injected is False else _answer(call, hop, policies, world)
     if injected is None and decision is not None and decision.answer == "denied":
         return decision._replace(answer="depends", why="whether its pods are in the mesh")
@@ -46,17 +61,27 @@ def _answer(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment],
         return _default(call, hop, world)
     if call.port is None:
         return Decision("depends", ("spec", "port"), "the port", by=servers[0])
-    server = servers[0]
+    answers = [_at_server(server, call, hop, policies, world) for server in servers]
+    if any(answer.answer != answers[0].answer for answer in answers):
+        return Decision("depends", ("spec",), f"which of {len(servers)} Servers counts at the port", by=servers[0])
+    return answers[0]
+
+
+def _at_server(
+    server: Resource, call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], world: World
+) -> Decision:
+    """Return the answer of the Server of a port. Streams have no routes, and HTTPRoutes are not read for gRPC."""
     targets = {server.key, ResourceKey("", "Namespace", "", server.key.namespace)}
-    routes = server_routes(world, server)
-    if routes and not call.stream:
+    protocol = text(server.spec.get("proxyProtocol"))
+    opaque = call.stream or protocol in ("opaque", "TLS")
+    routes = [] if opaque or protocol == "gRPC" else server_routes(world, server)
+    if routes:
         route, certain = call.taker(routes)
         if not certain:
             return Decision("depends", ("spec",), f"which HTTPRoute of {server.key} takes it", by=server)
         if route is None:
             return Decision("denied", ("spec",), "no HTTPRoute of it takes the request", 404, server)
         targets.add(route.key)
-    opaque = call.stream or text(server.spec.get("proxyProtocol")) in ("opaque", "TLS")
     asked = {policy.key: policy.policy for policy in policies if policy.node.key in targets}
     answers = [(policy, _lets_in(policy, call, world)) for policy in asked.values()]
     answers += [(policy, _lets_in_old(policy, call, world)) for policy in _server_authorizations(server, world)]
@@ -67,19 +92,61 @@ def _answer(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment],
     decision = first_match(allowing, otherwise(("spec",), why, server, allows=False))
     if decision.answer != "denied":
         return decision
-    return _by_default(text(server.spec.get("accessPolicy")) or "deny", call, decision._replace(resets=opaque), world)
+    decision = decision._replace(resets=opaque)
+    decision = _by_default(text(server.spec.get("accessPolicy")) or "deny", call, decision, world)
+    probed = not opaque and not routes and protocol != "gRPC" and _is_probe(call, hop.resource)
+    return decision._replace(answer="depends", why=_PROBE) if probed and decision.answer == "denied" else decision
 
 
 def _default(call: RequestFacts, hop: Checkpoint, world: World) -> Decision | None:
     """Return the answer without a Server: that of the default policy, where an annotation states one."""
-    annotations = mapping(mapping(pod_template(hop.resource).get("metadata")).get("annotations"))
-    namespace = world.get(ResourceKey("", "Namespace", "", hop.resource.key.namespace))
-    for owner, found in ((hop.resource, annotations), (namespace, namespace.annotations if namespace else {})):
-        policy = text(found.get(_DEFAULT))
-        if policy:
-            why = f"the default policy of {owner.key if owner else 'it'} is {policy}"
-            return _by_default(policy, call, Decision("denied", ("metadata", "annotations"), why, by=owner), world)
-    return None
+    owner, policy = _stated(_DEFAULT, hop.resource, world)
+    demanding, _ = _stated(_REQUIRE_IDENTITY, hop.resource, world)
+    if _names(_REQUIRE_IDENTITY, hop.resource, call.port, world) and policy != "deny":
+        why, owner = f"port {call.port} requires an identity", demanding
+        policy = "cluster-authenticated" if policy.startswith("cluster-") else "all-authenticated"
+    elif policy:
+        why = f"the default policy of {owner.key if owner else 'it'} is {policy}"
+    else:
+        return None
+    resets = call.stream or _names(_OPAQUE, hop.resource, call.port, world)
+    denied = Decision("denied", ("metadata", "annotations"), why, by=owner, resets=resets)
+    if not resets and _is_probe(call, hop.resource):
+        denied = denied._replace(answer="depends", why=_PROBE)
+    return _by_default(policy, call, denied, world)
+
+
+def _stated(annotation: str, workload: Resource, world: World) -> tuple[Resource | None, str]:
+    """Return the value of an annotation of pods, else of their Namespace, and whose it is; the injector copies it."""
+    annotations = mapping(mapping(pod_template(workload).get("metadata")).get("annotations"))
+    namespace = world.get(ResourceKey("", "Namespace", "", workload.key.namespace))
+    for owner, found in ((workload, annotations), (namespace, namespace.annotations if namespace else {})):
+        if found.get(annotation) not in (None, ""):
+            return owner, str(found[annotation])
+    return None, ""
+
+
+def _names(annotation: str, workload: Resource, port: int | None, world: World) -> bool:
+    """Return whether an annotation names a port, among others and ranges of them: `25,8000-8100`."""
+    if port is None:
+        return False
+    for entry in _stated(annotation, workload, world)[1].split(","):
+        first, _, last = (part.strip() for part in entry.partition("-"))
+        numbers = [int(part) for part in (first, last or first) if part.isdecimal() and len(part) <= 5]
+        if len(numbers) == 2 and numbers[0] <= port <= numbers[1]:
+            return True
+    return False
+
+
+def _is_probe(call: RequestFacts, workload: Resource) -> bool:
+    """Return whether a request is one that a probe of the pods makes, which no route of a Server needs to let in."""
+    containers = map(mapping, sequence(pod_spec(workload).get("containers")))
+    probes = (mapping(container.get(f"{name}Probe")) for container in containers for name in _PROBES)
+    gets = [mapping(probe.get("httpGet")) for probe in probes if probe.get("httpGet")]
+    return call.method == "GET" and any(
+        container_port(workload, get.get("port")) == call.port and (text(get.get("path")) or "/") == call.bare_path
+        for get in gets
+    )
 
 
 def _by_default(policy: str, call: RequestFacts, denied: Decision, world: World) -> Decision:
@@ -178,17 +245,19 @@ def _is_client(identity: str, call: RequestFacts, world: World) -> bool | None:
 
 
 def _meshed(call: RequestFacts, world: World) -> bool | None:
-    """Return whether the client is in the mesh; None where it is not in the tree."""
+    """Return whether the client is in the mesh, and its proxy in between; None where it is not in the tree."""
     if call.client is None or call.client.key.kind == "Gateway":
         return False if call.namespace == "" else None
-    return _injected(call.client, world)
+    skipped = _names(_SKIP_OUTBOUND, call.client, call.dialled, world)
+    return False if skipped else _injected(call.client, world)
 
 
 def _injected(workload: Resource, world: World) -> bool | None:
     """Return whether the pods of a workload get a proxy; None without an annotation, which may be set by hand."""
-    annotations = mapping(mapping(pod_template(workload).get("metadata")).get("annotations"))
-    namespace = world.get(ResourceKey("", "Namespace", "", workload.key.namespace))
-    stated = text(annotations.get(_INJECT)) or (text(namespace.annotations.get(_INJECT)) if namespace else "")
+    spec = pod_spec(workload)
+    if spec.get("hostNetwork") is True or spec.get("automountServiceAccountToken") is False:
+        return False
+    stated = _stated(_INJECT, workload, world)[1]
     return stated != "disabled" if stated else None
 
 
@@ -197,10 +266,5 @@ def _has_port(server: Resource, workload: Resource, call: RequestFacts) -> bool 
     if call.port is None:
         return None
     port = server.spec.get("port")
-    if isinstance(port, int) or text(port).isdecimal():
-        return int(str(port)) == call.port
-    containers = map(mapping, sequence(pod_spec(workload).get("containers")))
-    named = [mapping(each) for container in containers for each in sequence(container.get("ports"))]
-    if not any(each.get("name") for each in named):
-        return None
-    return any(each.get("name") == port and each.get("containerPort") == call.port for each in named)
+    number = container_port(workload, int(port) if isinstance(port, str) and port.isdecimal() else port)
+    return None if number is None and not container_ports(workload) else number == call.port

@@ -1,0 +1,157 @@
+"""What was predicted of the small implementations' worlds holds, and trace, explain, lint, diff and simulate agree."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from policylint.checks import run
+from policylint.compare import compare, removed_protections
+from policylint.explain.contexts import answers, nodes_of
+from policylint.explain.explanation import explain
+from policylint.explain.subject import Subject
+from policylint.model import ResourceKey
+from policylint.report.kit.identity import Names
+from policylint.report.simulate.simulation_v1 import sections
+from policylint.simulation import Simulation
+from policylint.topology import whole
+from policylint.trace import Trace, Tracer, request
+from tests import worlds
+from tests.compare.test_compare import sides
+from tests.implementations.predicted import Predicted, linkerd
+
+MODULES: dict[str, ModuleType] = {"linkerd": linkerd}
+WORLDS: dict[str, tuple[ModuleType, Predicted]] = {
+    f"{name}: {world}": (module, predicted)
+    for name, module in MODULES.items()
+    for world, predicted in module.WORLDS.items()
+}
+ABOUT_REFERENCES = ("GWP1", "GWP4")
+REFUSED = ("403", "404", "reset")
+IDLE = ("GWP101", "GWP106", "GWP108", "GWP111")
+
+
+@pytest.fixture(params=WORLDS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def base_of(name: str) -> tuple[str, ...]:
+    module, predicted = WORLDS[name]
+    return module.BASE if predicted.base is None else predicted.base
+
+
+@cache
+def simulated(name: str) -> Simulation:
+    return worlds.simulated(*base_of(name), *WORLDS[name][1].policies)
+
+
+@cache
+def traced(name: str) -> Trace:
+    return asked(name, simulated(name))
+
+
+def asked(name: str, simulation: Simulation, **more: Any) -> Trace:
+    module, predicted = WORLDS[name]
+    return Tracer(simulation).trace(request({**module.REQUEST, **predicted.request, **more}))
+
+
+def end(trace: Trace) -> str:
+    """How a request ends, in the words of `Predicted`."""
+    outcome = trace.outcome
+    if outcome.refused or outcome.unknown or outcome.status is not None:
+        return "reset" if outcome.refused else "unknown" if outcome.unknown else str(outcome.status)
+    if any(placed.decision.answer == "depends" for placed in trace.admissions) or trace.depends:
+        return "depends"
+    must, may = trace.asking(must=True), trace.asking(must=False)
+    asks = f", {' and '.join(must)} required" if must else f", {' and '.join(may)} not required" if may else ""
+    return f"allowed{asks}"
+
+
+def findings_of(name: str) -> list[tuple[str, str, tuple[ResourceKey, ...]]]:
+    return [(each.rule, each.severity, each.resources) for each in run(simulated(name))]
+
+
+def test_every_world_names_its_source(name: str) -> None:
+    module, predicted = WORLDS[name]
+    assert predicted.source in module.SOURCES
+
+
+def test_trace_says_how_the_request_ends(name: str) -> None:
+    assert end(traced(name)) == WORLDS[name][1].end
+
+
+def test_simulate_says_the_verdicts(name: str) -> None:
+    predicted = WORLDS[name][1].verdicts
+    found = worlds.verdicts(simulated(name))
+    assert {policy: found[policy] for policy in predicted} == predicted
+
+
+def test_lint_says_what_names_nothing(name: str) -> None:
+    found = {rule for rule, severity, _ in findings_of(name) if severity in ("warning", "error")}
+    assert {rule for rule in found if rule.startswith(ABOUT_REFERENCES)} == set(WORLDS[name][1].lint)
+
+
+def test_explain_names_who_trace_and_simulate_say_acts(name: str) -> None:
+    """Every policy that a request meets, and who turns it away, acts on the way for explain, simulate and lint."""
+    simulation, trace = simulated(name), traced(name)
+    ends = {whole(share.key) for share in trace.outcome.shares}
+    if "service" in WORLDS[name][0].REQUEST:
+        ends |= {whole(key) for key in simulation.world.resources if key.namespace == "shop" and key.name == "web"}
+    way = [*trace.path, *trace.beyond, *(node for end in ends for node in nodes_of(simulation, end))]
+    explained = {
+        attachment.key
+        for context in answers(simulation, way).listed
+        for group in context.groups
+        for attachment in group.effective.stack
+    }
+    met = {key for each in trace.policies for key in each.group.effective.sources}
+    owners = [placed.decision.by for placed in trace.admissions]
+    deciding = {owner.key for owner in owners if owner is not None} | {each.policy for each in trace.judged}
+    acting = met | (deciding & set(simulation.policies))
+    assert acting <= explained
+    entries = next(found for section, found in sections([simulation]) if section == "effective")
+    told = {policy for entry in entries for policy in entry["from"]}
+    names = Names(simulation.world.resources)
+    assert set(names.keys(met)) <= told
+    for key in acting:
+        assert simulation.policies[key].verdict in ("Enforced", "PartiallyEnforced")
+    idle = {key for rule, _, keys in findings_of(name) if rule in IDLE for key in keys[:1]}
+    assert not idle & acting
+
+
+def test_explain_names_the_objects_that_trace_names(name: str) -> None:
+    """What filters and annotations name: explain of the route or the backend lists it, and whether it was found."""
+    simulation, trace = simulated(name), traced(name)
+    on_way = (*trace.path[-1:], *(whole(share.key) for share in trace.outcome.shares))
+    named = {
+        (binding.wanted, binding.resolution.state)
+        for node in on_way
+        for binding, by in explain(Subject(simulation, node.key, node)).extensions
+        if by is None
+    }
+    assert {(binding.wanted, binding.resolution.state) for binding in trace.extensions} <= named
+
+
+def test_diff_reports_a_protection_that_goes(name: str, tmp_path: Path) -> None:
+    """Without the policies of a world a request is asked for less exactly where diff says so."""
+    module = WORLDS[name][0]
+    before = (*base_of(name), *WORLDS[name][1].policies)
+    pair = sides(tmp_path, before, base_of(name))
+    others: list[dict[str, Any]] = [{}]
+    if hasattr(module, "STRANGER"):
+        others += [module.STRANGER, {**module.REQUEST, **module.STRANGER}]
+    ends = [(end(asked(name, simulated(name), **more)), end(asked(name, pair.after, **more))) for more in others]
+    opened = any((was in REFUSED or "required" in was) and now not in REFUSED and was != now for was, now in ends)
+    found = removed_protections([pair], compare([pair]))
+    assert bool({each.rule for each in found} & {"GWP302", "GWP304"}) is opened, (
+        ends,
+        [each.message for each in found],
+    )
+    (tmp_path / "same").mkdir()
+    same = sides(tmp_path / "same", before, before)
+    assert removed_protections([same], compare([same])) == []

@@ -322,7 +322,9 @@ def load_catalog(
     known = Catalog(files, configured_kinds, {}, groups)
     if settings:
         _check_settings(settings)
+    crds = list(crds)
     derived = dict(_derived_kinds(known, crds, objects or {}, semantics, [] if faults is None else faults))
+    derived |= _shaped_kinds(known, crds, objects or {})
     return Catalog(files, configured_kinds, derived, groups, settings)
 
 
@@ -348,6 +350,22 @@ def _derived_kinds(
                 continue
             if kind is not None:
                 yield (group, name), kind
+
+
+def _shaped_kinds(
+    known: Catalog, crds: Iterable[Resource], objects: Mapping[Key, Iterable[Resource]]
+) -> dict[Key, PolicyKind]:
+    """Return the kinds of which nothing is known and whose objects have the shape of policies."""
+    shaped: dict[Key, PolicyKind] = {}
+    for group, name in objects:
+        if name.endswith("Policy") and "." in group and known.get(group, name) is None:
+            from policylint.catalog.shaped_kind import declared, kind_of_objects
+
+            if not declared(group, name, crds):
+                kind = kind_of_objects(group, name, objects[group, name])
+                if kind is not None:
+                    shaped[group, name] = kind
+    return shaped
 
 
 def _configured_kinds(entries: Iterable[Mapping[str, Any]]) -> Iterator[PolicyKind]:

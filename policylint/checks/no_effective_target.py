@@ -33,6 +33,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         nodes = [node for target in state.targets for node in target.nodes]
         if not nodes or state.invalid_code or state.refused or state.groups or state.kind.implementation in MESHES:
             continue
+        if state.is_of_shape:
+            continue
         if any(unread_at(simulation, state, target)[0] for target in state.targets):
             continue  # GWP108 says it
         if state.key.kind == "BackendTLSPolicy" and _is_reported(simulation, state):

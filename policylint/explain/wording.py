@@ -42,13 +42,17 @@ def none_acts(subject: Subject, *, others: bool = False) -> str:
 
 def strategy(kind: PolicyKind) -> str:
     """Return how policies of a kind combine unless they say otherwise."""
+    if kind.origin == "shape":
+        return "how its policies combine, no CRD here says"
     words = _STRATEGIES.get(kind.merge.strategy, kind.merge.strategy)
     return words if kind.merge.directive is None else f"{words}, unless a policy says otherwise"
 
 
 def implementation_of(kind: PolicyKind) -> str:
     """Return whose rules a kind follows: an implementation's, or those that its CRD implies."""
-    return kind.implementation or {"crd": "by its CRD", "configuration": "as configured"}.get(kind.origin, "generic")
+    return kind.implementation or {"crd": "by its CRD", "configuration": "as configured", "shape": "not known"}.get(
+        kind.origin, "generic"
+    )
 
 
 def level_of(node: Node | None) -> str:

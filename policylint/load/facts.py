@@ -87,6 +87,11 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
                     problems += again.problems
                     continue
                 cluster_scoped |= _cluster_scoped(chunk)
+            elif document.kind.endswith("Policy") and b"targetRef" in chunk:  # perhaps a kind whose CRD is elsewhere
+                again = read_unread(data, document)
+                documents += again.documents
+                problems += again.problems
+                continue
             elif document.kind == "ConfigMap":
                 if _CONTROLLER.search(chunk):
                     again = read_unread(data, document)

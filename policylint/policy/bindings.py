@@ -31,7 +31,7 @@ from policylint.topology.extensions import extensions
 from policylint.topology.grants import Grants
 from policylint.topology.routes import rules
 
-Form = Literal["filter", "annotation", "parameters"]
+Form = Literal["filter", "annotation", "parameters", "target"]
 
 
 class ObjectBinding(NamedTuple):
@@ -39,7 +39,7 @@ class ObjectBinding(NamedTuple):
 
     Args:
         form: what names it.
-        holder: the object that does, and `pointer` where.
+        holder: the object that does, and `pointer` where; a policy of an unknown kind itself, by its target reference.
         node: where it acts: a rule, a route, a Service, a Gateway, a GatewayClass.
         kind: what the catalog knows of its kind, None where that is nothing.
     """
@@ -60,6 +60,8 @@ class ObjectBinding(NamedTuple):
                 return f"annotation {self.pointer[-1]}"
             case "parameters":
                 return "parametersRef"
+            case "target":
+                return str(self.pointer[1])
             case _:
                 return "filter"
 
@@ -71,7 +73,8 @@ class ObjectBinding(NamedTuple):
             return ""
         if self.kind is not None and self.kind.says:
             return text(resource.body.get(self.kind.says))
-        return ", ".join(sorted(map(str, resource.spec)))
+        references = self.kind.target_fields if self.kind is not None else ()
+        return ", ".join(sorted(str(field) for field in resource.spec if field not in references))
 
     @property
     def authenticates(self) -> dict[str, bool]:

@@ -312,6 +312,11 @@ class PolicyState:
         return self.policy.key
 
     @property
+    def is_of_shape(self) -> bool:
+        """Whether nothing is known of its kind but that its objects name targets: it is not evaluated."""
+        return self.kind.origin == "shape"
+
+    @property
     def is_inert(self) -> bool:
         """Whether it is attached and sets nothing, of a kind that only its CRD tells of, and that has settings."""
         if self.kind.origin != "crd" or self.invalid_code or not (self.kind.merge.wrappers or self.kind.settings):

@@ -29,6 +29,8 @@ def _verdict(state: PolicyState) -> tuple[Verdict, tuple[ResourceKey, ...]]:
         return ("Invalid" if refused else "TargetNotFound"), ()
     if all(target.resolution.unknown for target in state.targets if target.nodes):
         return "Unknown", ()  # what else acts on an object that was not seen is not known
+    if state.is_of_shape:
+        return "Unknown", ()  # what the kind does, and how its policies meet, is not known
     if len(state.refused) >= attached:
         return "Conflicted", tuple(sorted(refusers))
     if not state.groups:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, PolicyKind, ResourceKey, World, faults
+from policylint.model import Node, PolicyKind, Resolution, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.declared import Reading, declared, without
@@ -90,7 +90,7 @@ class Simulation:
     def unevaluated(self) -> list[ObjectBinding]:
         """Return the bindings of objects that no evaluator judges, but for parameters, which set up no request."""
         others = (binding for binding in self.bindings if binding.form != "parameters")
-        return [binding for binding in others if binding.wanted not in self.policies]
+        return [binding for binding in others if binding.form == "target" or binding.wanted not in self.policies]
 
     @property
     def hops(self) -> Hops:
@@ -210,8 +210,18 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
         dependent += joined.dependent
     topology.revise(_routes_with_conditions(topology, catalog, dispatch))
     policies = dict(sorted(states.items()))
-    bound = bindings(topology, catalog, grants)
+    bound = [*bindings(topology, catalog, grants), *_of_shape(policies)]
     return Simulation(world, catalog, topology, policies, groups, dependent, target_conditions, cut, broken, bound)
+
+
+def _of_shape(policies: Mapping[ResourceKey, PolicyState]) -> Iterator[ObjectBinding]:
+    """Yield where the policies act whose kinds are known by their shape alone."""
+    for key, state in policies.items():
+        if state.is_of_shape:
+            there = Resolution("found", "", state.policy)
+            for target in state.targets:
+                for node in target.nodes:
+                    yield ObjectBinding("target", state.policy, target.pointer, node, key, state.kind, there)
 
 
 def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
@@ -328,6 +338,8 @@ def _combine(
     kind: PolicyKind, states: list[PolicyState], topology: Topology, behaviour: Implementation
 ) -> tuple[list[Group], list[OrderDependence]]:
     """Return the effective policies of all valid policies of one kind, and which of them hang on an unstated order."""
+    if kind.origin == "shape":
+        return [], []
     attached: dict[Node, list[Attachment]] = defaultdict(list)
     by_key = {state.key: state for state in states}
     failing: set[ResourceKey] = set()

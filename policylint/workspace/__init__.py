@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -551,17 +551,22 @@ def _coverage(
 
 
 def _unevaluated(simulations: Sequence[Simulation]) -> tuple[str, ...]:
-    """Return the kinds that are named by filter or annotation and have no evaluator, with the number of objects."""
+    """Return the kinds that have no evaluator, with the number of objects: those that filters and annotations name, and
+    policies of kinds that are known by their shape alone."""
     found = {
         (binding.wanted, binding.form)
         for simulation in simulations
         for binding in simulation.unevaluated
-        if binding.resolution.found
+        if binding.resolution.found and binding.form != "target"
     }
+    shaped = {key for simulation in simulations for key, state in simulation.policies.items() if state.is_of_shape}
     numbers: dict[tuple[str, str], int] = {}
     for wanted, form in sorted(found):
         numbers[wanted.kind, form] = numbers.get((wanted.kind, form), 0) + 1
-    return tuple(f"{count(number, kind)} by {form}" for (kind, form), number in numbers.items())
+    named = [f"{count(number, kind)} by {form}" for (kind, form), number in numbers.items()]
+    unknown = Counter(key.kind for key in sorted(shaped))
+    named += [f"{count(number, kind, f'{kind[:-1]}ies')} of an unknown kind" for kind, number in unknown.items()]
+    return tuple(named)
 
 
 __all__ = ["RENDERERS", "SEMANTICS", "Coverage", "UsageError", "Workspace", "finding_order", "open_workspace"]

@@ -40,12 +40,14 @@ class Radius(NamedTuple):
         policy: the one that is taken away.
         folds: the objects that change, and how; those with most objects first.
         workloads: the workloads behind the Services that change.
+        evaluated: whether anything is known of what the policy does.
     """
 
     policy: ResourceKey
     change: EnvironmentChange
     folds: tuple[FoldedSubjects, ...]
     workloads: tuple[ResourceKey, ...]
+    evaluated: bool = True
 
     @property
     def keys(self) -> list[ResourceKey]:
@@ -62,6 +64,8 @@ class Radius(NamedTuple):
         if not parts and self.change.connections:
             opened, closed = self.connections
             return f"{count(opened, 'way')} {verb(opened, 'opens')}, {count(closed, 'way')} {verb(closed, 'closes')}"
+        if not parts and not self.evaluated:
+            return "what changes is not known"
         if not parts:
             return ", ".join(placements_in_words(self.change.placements)) or "nothing changes"
         return f"{', '.join(parts)} {verb(len(self.keys) + len(self.workloads), 'changes')}"
@@ -121,7 +125,9 @@ def radius(before: Simulation, after: Simulation, policy: ResourceKey, only: Res
         resource = before.world.get(key) if (key.group, key.kind) == ("", "Service") else None
         if resource is not None:
             workloads.update(workload.key for workload in workloads_selected(before.world, resource))
-    return Radius(policy, change, tuple(folds), tuple(sorted(workloads)))
+    state = before.policies.get(policy)
+    evaluated = state is None or not state.is_of_shape
+    return Radius(policy, change, tuple(folds), tuple(sorted(workloads)), evaluated)
 
 
 def _lines(subject: SubjectChange) -> set[Line]:

@@ -132,8 +132,9 @@ class ExplanationText:
         if self.field:
             return
         if explanation.extensions:
-            yield "\n" + self.paint("strong", extensions.HEADING) + "\n"
-            named = [extensions.row(binding, self.names) for binding, _ in explanation.extensions]
+            bindings = [binding for binding, _ in explanation.extensions]
+            yield "\n" + self.paint("strong", extensions.heading(bindings)) + "\n"
+            named = [extensions.row(binding, self.names) for binding in bindings]
             beaten = [f"yields to {by.wanted.path}" if by is not None else "" for _, by in explanation.extensions]
             for cells, fate in zip(aligned([tuple(map(one_line, row)) for row in named]), beaten, strict=True):
                 yield "  " + "  ".join(filter(None, (*cells, fate))).rstrip() + "\n"
@@ -255,6 +256,8 @@ class ExplanationText:
         for kind, objects in reach.others.items():
             if number := sum(reached.extent != "none" for reached in objects):
                 parts.append(count(number, kind))
+        if not parts and explanation.state is not None and explanation.state.is_of_shape:
+            return "What it reaches is not known: policies of its kind are not evaluated"
         if not parts:
             return self.paint("warning", "Reaches nothing") + ": " + _nowhere(explanation)
         namespaces = reach.namespaces

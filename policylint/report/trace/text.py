@@ -111,7 +111,7 @@ def page(trace: Trace, names: Names, paint: Paint, room: int) -> Iterator[str]:
             steps.add(row)
     steps.add_all("Authorization", [_admission(admission, names) for admission in trace.admissions])
     if trace.extensions:
-        steps.add(steps.begin(extensions.HEADING))
+        steps.add(steps.begin(extensions.heading(trace.extensions)))
         named = [tuple(map(one_line, extensions.row(binding, names))) for binding in trace.extensions]
         for line in aligned(named):
             steps.add("      " + "  ".join(line).rstrip())

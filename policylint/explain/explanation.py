@@ -16,7 +16,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.bindings import ObjectBinding, superseded
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
-from policylint.simulation.certificates import CertificateDemands
+from policylint.simulation.certificates import CertificateDemands, served
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
@@ -136,18 +136,20 @@ def _facts(subject: Subject) -> Iterable[Fact]:
 
 
 def _certificates(simulation: Simulation, node: Node, route: RouteState | None) -> Iterable[Fact]:
-    """Yield what demands certificates of the clients of a Gateway, of a listener, or of the listeners of a route."""
+    """Yield what demands certificates of the clients of a Gateway or ListenerSet, of a listener, or of the listeners of
+    a route."""
     nodes = set(route.attached) if route is not None else {node}
     demands: CertificateDemands | None = None
-    for gateway in simulation.topology.gateways:
-        for listener in gateway.listeners:
-            if listener.protocol != "HTTPS" or nodes.isdisjoint({listener.node, whole(gateway.gateway.key)}):
-                continue
-            demands = demands or CertificateDemands(simulation)
-            for demand in demands.at(gateway, listener):
-                place = f"{demand.location.file.rpartition('/')[2]}:{demand.location.at()[0]}"
-                words = f"must show a certificate at listener {listener.name}, by {demand.holder} ({place})"
-                yield Fact("clients", words)
+    for gateway, listener in served(simulation.topology):
+        if listener.protocol != "HTTPS" or nodes.isdisjoint(
+            {listener.node, whole(listener.node.key), whole(gateway.gateway.key)}
+        ):
+            continue
+        demands = demands or CertificateDemands(simulation)
+        for demand in demands.at(gateway, listener):
+            place = f"{demand.location.file.rpartition('/')[2]}:{demand.location.at()[0]}"
+            words = f"must show a certificate at listener {listener.name}, by {demand.holder} ({place})"
+            yield Fact("clients", words)
 
 
 def _of_route(state: RouteState) -> Iterable[Fact]:

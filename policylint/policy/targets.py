@@ -137,7 +137,7 @@ def _by_name(
     pointer: Pointer,
 ) -> Target:
     group, name_of_kind, allowed, lenient = _kind_of(kind, body)
-    name, section = text(body.get("name")), text(body.get("sectionName"))
+    name, section = text(body.get("name")), _section(body.get("sectionName"))
     key = ResourceKey(group, name_of_kind, _namespace(policy, group, name_of_kind, body, topology.world), name)
     target = Target(pointer, key, section, lenient=lenient)
     if not name or not name_of_kind:
@@ -158,6 +158,8 @@ def _by_name(
     if allowed.virtual or _is_virtual(kind, group, name_of_kind, topology.world):
         return target._replace(nodes=(Node(key, section, key.kind),), resolution=Resolution("found", "a virtual kind"))
     resolution = resolve_parent(topology.world, key) if is_parent(key) else topology.world.resolve(key)
+    if resolution.missing and key[:2] == ("", "Namespace") and topology.world.deploys(key.name):
+        resolution = Resolution("found", "objects here are in it")
     target = target._replace(resolution=resolution)
     if not resolution.found and key not in topology.unseen:
         return target._replace(problem="not-found" if resolution.missing else "", detail=resolution.reason)
@@ -183,6 +185,11 @@ def _is_virtual(kind: PolicyKind, group: str, name: str, world: World) -> bool:
         return (group, name) not in served
     known = {of_group for of_group, _ in served} | {of_group for of_group, _ in world.kinds()} | shipped_groups()
     return group not in known
+
+
+def _section(value: object) -> str:
+    """Return the section that a reference names; a bare number is a name too, of a section that is hardly there."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else text(value)
 
 
 def _with_section(target: Target, kind: PolicyKind, topology: Topology) -> Target:

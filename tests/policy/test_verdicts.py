@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from policylint.checks import run
 from policylint.simulation import Simulation
-from tests.policy.conftest import RULES, TOPOLOGY, World, color
+from tests import worlds
+from tests.policy.conftest import CRD, RULES, TOPOLOGY, World, color
+from tests.worlds import gateway, route, service
 
 OLD, NEW = "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
 
@@ -225,3 +229,33 @@ def test_in_2023_a_direct_policy_on_a_section_keeps_the_objects_off(
     )
     simulation = world(policies + color("other", "Gateway/g", "color: green"), label="Direct", semantics=semantics)
     assert verdicts(simulation) == {"other": ("Enforced", []), "section": ("Enforced", []), "whole": whole}
+
+
+@pytest.mark.parametrize(
+    ("target", "section", "expected"),
+    [
+        ("Namespace/a", "", ("Enforced", "found")),
+        ("Namespace/elsewhere", "", ("TargetNotFound", "missing")),
+        ("Service/s", "80", ("TargetNotFound", "missing")),
+    ],
+    ids=["a namespace that objects are in is there", "another one", "a number is no name of a port"],
+)
+def test_what_a_target_resolves_to(tmp_path: Path, target: str, section: str, expected: tuple[str, str]) -> None:
+    kind, _, name = target.partition("/")
+    named = f", sectionName: {section}" if section else ""
+    simulation = worlds.opened(
+        tmp_path,
+        CRD.replace("LABEL", "Inherited").replace("example.org", "policies.example.com").removesuffix("---\n"),
+        gateway("g", "a", of_class="c"),
+        route("r", "a", "[{name: g}]", more="rules: [{backendRefs: [{name: s, port: 80}]}]"),
+        service("s", "a"),
+        worlds.manifest(
+            "policies.example.com/v1",
+            "ColorPolicy",
+            "p",
+            "a",
+            f"spec: {{color: red, targetRefs: [{{group: '', kind: {kind}, name: {name}{named}}}]}}",
+        ),
+    )
+    state = worlds.state(simulation, "p")
+    assert (state.verdict, state.targets[0].resolution.state) == expected

@@ -88,3 +88,33 @@ def test_everybody_says_who_demands_it(name: str, tmp_path: Path) -> None:
 def test_a_policy_takes_over_from_the_gateway(tmp_path: Path) -> None:
     pair = sides(tmp_path, frontend(DEFAULT), client_traffic())
     assert removed_protections([pair], compare([pair]), {"GWP304"}) == []
+
+
+def listener_set(validation: str) -> tuple[str, ...]:
+    more = "allowedListeners: {namespaces: {from: Same}}" + (f", tls: {{frontend: {validation}}}" if validation else "")
+    return (
+        worlds.gateway_class("any", ENVOY),
+        worlds.gateway(listeners="[{name: plain, port: 80, protocol: HTTP}]", more=more),
+        worlds.listener_set("extra", "infra", LISTENERS.replace("name: https", "name: more")),
+        worlds.route(parents="[{kind: ListenerSet, name: extra, namespace: infra}]", more=RULES),
+        worlds.service(),
+        CA,
+    )
+
+
+@pytest.mark.parametrize(("validation", "demanded"), [(DEFAULT, True), (OPEN, False), ("", False)])
+def test_the_listeners_of_listener_sets_are_the_gateways(validation: str, demanded: bool, tmp_path: Path) -> None:
+    """GEP-1713: they are served as the Gateway's own, its frontend validation of their port included."""
+    world = listener_set(validation)
+    simulation = worlds.simulated(*world)
+    asked = request({"host": "shop.test", "scheme": "https", "path": "/"})
+    assert Tracer(simulation).trace(asked).outcome.refused is demanded
+    words = "must show a certificate at listener more, by Gateway infra/edge"
+    for kind, name in (("Gateway", "edge"), ("ListenerSet", "extra"), ("HTTPRoute", "checkout")):
+        key = ResourceKey(worlds.GATEWAY_API, kind, "shop" if kind == "HTTPRoute" else "infra", name)
+        facts = [fact.words for fact in explain(Subject(simulation, key, whole(key))).facts if fact.name == "clients"]
+        assert [words in fact for fact in facts] == ([True] if demanded else []), kind
+    pair = sides(tmp_path, world, listener_set(""))
+    found = removed_protections([pair], compare([pair]), {"GWP304"})
+    told = [finding.message for finding in found if "nobody asks for a client certificate" in finding.message]
+    assert len(told) == int(demanded)

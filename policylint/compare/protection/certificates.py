@@ -13,26 +13,27 @@ from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.model import Location, Resource
 from policylint.model.resource import deepest_written
 from policylint.simulation import Simulation
-from policylint.simulation.certificates import CertificateDemand, CertificateDemands
+from policylint.simulation.certificates import CertificateDemand, CertificateDemands, served
 from policylint.topology import whole
 
 
 def certificates_dropped(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield a cause per holder of a demand, with the listeners that are open now."""
     before, after = CertificateDemands(sides.before), CertificateDemands(sides.after)
+    pairs = served(sides.before.topology)
+    former = {sides.pairing.node(listener.node): (gateway, listener) for gateway, listener in pairs}
     causes: dict[object, Cause] = {}
-    for gateway in sides.after.topology.gateways:
-        was = sides.before.topology.gateway(sides.pairing.was(gateway.gateway.key))
-        if was is None or was.gateway.body is gateway.gateway.body:
+    for gateway, listener in served(sides.after.topology):
+        was = former.get(listener.node)
+        if was is None or listener.protocol != "HTTPS":
             continue
-        former = {sides.pairing.node(listener.node): listener for listener in was.listeners}
-        for listener in gateway.listeners:
-            demands = before.at(was, former[listener.node]) if listener.node in former else []
-            own = [demand for demand in demands if not _is_known(sides.before, demand)]
-            if own and listener.protocol == "HTTPS" and not after.at(gateway, listener):
-                demand = own[0]
-                cause = causes.setdefault((demand.holder, demand.pointer), _cause(sides, demand))
-                yield cause, "", (whole(gateway.gateway.key), listener.node)
+        if was[0].gateway.body is gateway.gateway.body and was[1].holder.body is listener.holder.body:
+            continue
+        own = [demand for demand in before.at(*was) if not _is_known(sides.before, demand)]
+        if own and not after.at(gateway, listener):
+            demand = own[0]
+            cause = causes.setdefault((demand.holder, demand.pointer), _cause(sides, demand))
+            yield cause, "", tuple(dict.fromkeys((whole(gateway.gateway.key), whole(listener.node.key), listener.node)))
 
 
 def _is_known(side: Simulation, demand: CertificateDemand) -> bool:

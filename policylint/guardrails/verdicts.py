@@ -135,6 +135,7 @@ class _Requests:
     def ask(self, tally: _Tally) -> None:
         """Judge a guardrail that demands to ask of all of some requests."""
         guardrail = tally.guardrail
+        self._tracer.contended = 0
         for entry in self._entries(guardrail.hosts):
             if not guardrail.requests.meets(entry):
                 continue
@@ -144,9 +145,8 @@ class _Requests:
             self._doubt(tally, entry, ways)
             for way in ways:
                 ended = way.trace.outcome
-                decided = way.trace.rule is not None or (ended.unknown and entry.port is not None)
                 boxes = _meant(way, guardrail.requests, exceptions)
-                if not decided or not (ended.backends or ended.unknown) or boxes == []:
+                if not way.taken or not (ended.backends or ended.unknown) or boxes == []:
                     continue
                 given = self._asked(way, guardrail)
                 if given.state == "asked":

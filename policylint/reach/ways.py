@@ -18,9 +18,18 @@ from policylint.trace import Outcome, Request, Trace, Tracer
 from policylint.trace.matching import Match, conditions, path_of
 from policylint.trace.precedence import RuleCandidate
 
-_MOST_STEPS: Final = 2_000_000
-"""Comparisons of boxes for the rules of one host."""
+CUT_OFF: Final = "too many matches"
+"""What is undecided of a host whose regions would take too long; where its requests end is unknown."""
+_MOST_STEPS: Final = 20_000_000
+"""Comparisons of boxes for the rules of one host, and dimensions of boxes that are left over."""
+_MOST_CELLS: Final = 1_000_000
+"""Matches of one host times the properties that they speak of."""
+_STEPS_FOR_A_RULE: Final = 2_000
+_FREE_RULES: Final = 100
+_MOST_CONTENDERS: Final = 50_000
+"""Matches that are asked for the hosts of one question: those of a wildcard are asked again for each host below it."""
 _MOST_BOXES: Final = 3
+_MOST_NAMED: Final = 10
 _PATHS: Final = ("Exact", "PathPrefix", "RegularExpression")
 _VALUES: Final = ("Exact", "RegularExpression")
 
@@ -32,8 +41,8 @@ class WayIn(NamedTuple):
         boxes: the region, over `dimensions`.
         trace: of one request of the region.
         certificate: whether the listener demands a client certificate, which the request that is traced has.
-        undecided: the regular expressions of the host that may have requests in common with others that are not told
-            apart here.
+        undecided: regular expressions of the host that may have requests in common with others that are not told apart
+            here, the first ones by name.
     """
 
     entry: EntryPoint
@@ -47,6 +56,17 @@ class WayIn(NamedTuple):
     def requests(self) -> str:
         """The region in words, without the host."""
         return in_words(self.dimensions, self.boxes) if self.dimensions else ""
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the requests of the host were not told apart, since that takes too long."""
+        return CUT_OFF in self.undecided
+
+    @property
+    def taken(self) -> bool:
+        """Whether a rule takes the requests, or may take them."""
+        unknown = self.trace.outcome.unknown and self.entry.port is not None
+        return self.trace.rule is not None or unknown or self.cut_off
 
 
 class Stated(NamedTuple):
@@ -102,17 +122,27 @@ def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> It
         yield _whole(tracer, entry, (), ())
         return
     for grpc in (False, True):
-        candidates = tracer.contenders(request_in(entry, grpc=grpc)) if tracer.knows(entry.gateway) else []
+        known = tracer.knows(entry.gateway)
+        spent = known and tracer.contended > _MOST_CONTENDERS
+        candidates = tracer.contenders(request_in(entry, grpc=grpc)) if known and not spent else []
         if grpc and not candidates and not also.grpc:
             return
         dimensions = _dimensions([candidate.match for candidate in candidates], also, grpc=grpc)
         universe = tuple(dimension.all for dimension in dimensions)
-        boxes = [_box(candidate.match, dimensions) for candidate in candidates]
-        found = regions(boxes, universe, _MOST_STEPS)
+        tracer.contended += len(candidates)
+        spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
+        boxes = [] if spent else [_box(candidate.match, dimensions) for candidate in candidates]
+        steps = min(_MOST_STEPS, _STEPS_FOR_A_RULE * (len(boxes) + _FREE_RULES))
+        found = None if spent else regions(boxes, universe, steps)
         if found is None:
-            yield _whole(tracer, entry, dimensions, (universe,))._replace(undecided=("too many matches",))
+            witness = request_in(entry, grpc=grpc)
+            unknown = Outcome(unknown=True, reason=f"{CUT_OFF} to tell the requests of this host apart")
+            trace = Trace(witness, unknown, entry.gateway)
+            yield WayIn(entry, (universe,), dimensions, trace, tracer.demands_certificate(witness), (CUT_OFF,))
             continue
-        undecided = tuple(sorted({pattern for dimension in dimensions for pattern in dimension.undecided}))
+        undecided = tuple(
+            sorted({pattern for dimension in dimensions for pattern in dimension.undecided})[:_MOST_NAMED]
+        )
         gained, left = found
         doubtful = [candidate for candidate in candidates if candidate.doubtful]
         for own, winner in (*_of_rules(candidates, gained), (left, None)):
@@ -193,13 +223,14 @@ def _dimensions(matches: Sequence[Match], also: Stated, *, grpc: bool) -> tuple[
     for match in matches:
         for name, predicate in _predicates(match):
             stated.setdefault(name, {})[predicate] = None
+    patterns = sum(each.type == "RegularExpression" for predicates in stated.values() for each in predicates)
     if grpc:
-        first = values("service", stated.pop("service", ()), "other.Service")
-        second = values("call", stated.pop("call", ()), "Other")
+        first = values("service", stated.pop("service", ()), "other.Service", expressions=patterns)
+        second = values("call", stated.pop("call", ()), "Other", expressions=patterns)
     else:
         first = values("method", stated.pop("method", ()), "GET")
-        second = paths(stated.pop("path", ()))
-    return (first, second, *(values(name, predicates) for name, predicates in sorted(stated.items())))
+        second = paths(stated.pop("path", ()), expressions=patterns)
+    return (first, second, *(values(name, listed, expressions=patterns) for name, listed in sorted(stated.items())))
 
 
 def _predicates(match: Match) -> Iterator[tuple[str, Predicate]]:

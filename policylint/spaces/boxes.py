@@ -35,7 +35,7 @@ def regions(rules: Sequence[Box], universe: Box, most: int) -> tuple[list[list[B
     Args:
         rules: the boxes of the rules, the first one first.
         universe: the box of all requests.
-        most: steps that may be taken, each the comparison of two boxes.
+        most: steps that may be taken: the comparison of two boxes, or a dimension of a box that is left over.
 
     Returns:
         Per rule its disjoint boxes, none for a rule that never wins, and the boxes that are left; None where that takes
@@ -56,7 +56,11 @@ def regions(rules: Sequence[Box], universe: Box, most: int) -> tuple[list[list[B
             common = intersect(box, rule)
             if not is_empty(common):
                 own.append(common)
-                left[place : place + 1] = subtract(box, common)
+                rest = list(subtract(box, common))
+                left[place : place + 1] = rest
+                most -= len(rest) * len(box)
+                if most < 0:
+                    return None
         gained.append(own[::-1])
     return gained, left
 
@@ -64,6 +68,8 @@ def regions(rules: Sequence[Box], universe: Box, most: int) -> tuple[list[list[B
 def merged(boxes: Iterable[Box]) -> list[Box]:
     """Return fewer boxes that hold the same: two that differ in one dimension only become one."""
     known = list(dict.fromkeys(boxes))
+    if len(known) == 1:
+        return known
     before = len(known) + 1
     while len(known) < before:
         before = len(known)

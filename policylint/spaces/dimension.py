@@ -22,6 +22,8 @@ _MOST_TRIED: Final = 400_000
 """Samples that are tried, each on every expression."""
 _MOST_COMPARED: Final = 200
 """Expressions of a property that are compared with each other; of more of them all are undecided."""
+_MOST_EXPECTED: Final = 500
+"""The same, on all properties of a question."""
 _FRESH: Final = "other"
 _Said = tuple[frozenset["Predicate"], frozenset["Predicate"]]
 """The predicates that hold: those other than expressions, and expressions."""
@@ -60,10 +62,13 @@ class Dimension(NamedTuple):
         return self.witnesses[(bits & -bits).bit_length() - 1]
 
 
-def paths(predicates: Iterable[Predicate]) -> Dimension:
+def paths(predicates: Iterable[Predicate], *, expressions: int = 0) -> Dimension:
     """Return the paths as predicates cut them: each that they name, and what lies below it but below no deeper one.
 
     A prefix takes whole elements, and ignores a trailing slash (HTTPPathMatch).
+
+    Args:
+        expressions: how many the question has on all of its properties, if more than on this one.
     """
     stated = {predicate: _without_slash(predicate) for predicate in predicates}
     points = {predicate.value for predicate in stated.values() if predicate.type != "RegularExpression"} - {""}
@@ -78,14 +83,17 @@ def paths(predicates: Iterable[Predicate]) -> Dimension:
             if character == "/":
                 yield Predicate("PathPrefix", path[:number])
 
-    return _dimension("path", stated, ["/", *sorted(points)], below, satisfied)
+    return _dimension("path", stated, ["/", *sorted(points)], below, satisfied, expected=expressions)
 
 
-def values(name: str, predicates: Iterable[Predicate], usual: str | None = ABSENT) -> Dimension:
+def values(
+    name: str, predicates: Iterable[Predicate], usual: str | None = ABSENT, *, expressions: int = 0
+) -> Dimension:
     """Return the values of a property as predicates cut them: each that they name, and any other.
 
     Args:
         usual: the value of most requests; ABSENT where a request may come without one.
+        expressions: as for `paths`.
     """
     stated = {predicate: predicate for predicate in predicates}
     points = {predicate.value for predicate in stated if predicate.type == "Exact"}
@@ -94,7 +102,8 @@ def values(name: str, predicates: Iterable[Predicate], usual: str | None = ABSEN
         yield Predicate("Exact", value)
         yield Predicate("Present")
 
-    return _dimension(name, stated, [usual, *sorted(points)], {"": _unlike(_FRESH, points)}, satisfied)
+    below = {"": _unlike(_FRESH, points)}
+    return _dimension(name, stated, [usual, *sorted(points)], below, satisfied, expected=expressions)
 
 
 def _dimension(
@@ -103,6 +112,8 @@ def _dimension(
     points: Sequence[str | None],
     below: Mapping[str, str],
     satisfied: Callable[[str], Iterator[Predicate]],
+    *,
+    expected: int,
 ) -> Dimension:
     """Return the dimension of some values and what lies between them.
 
@@ -111,6 +122,7 @@ def _dimension(
         points: the values that predicates name, the plainest first.
         below: the beginnings below which there are infinitely many other values, each with one of those.
         satisfied: the predicates other than expressions that a value satisfies, in normal form.
+        expected: expressions on all properties of the question.
     """
     expressions = {
         predicate: expression(predicate.value) for predicate in stated if predicate.type == "RegularExpression"
@@ -126,19 +138,21 @@ def _dimension(
         return frozenset(plain), frozenset(match for match, compiled in expressions.items() if compiled.is_whole(value))
 
     atoms: dict[_Said, str | None] = {}
-    for value in [*points, *below.values(), *_samples(expressions, below)]:
+    for value in [*points, *below.values(), *_samples(expressions, below, max(expected, len(expressions)))]:
         atoms.setdefault(said(value), value)
     masks = dict.fromkeys(stated, 0)
     for number, (plain, matched) in enumerate(atoms):
         for predicate in (*plain, *matched):
             masks[predicate] |= 1 << number
-    doubtful = _doubtful(expressions, atoms, {beginning: said(value)[0] for beginning, value in below.items()})
+    compared = len(expressions) <= _MOST_COMPARED and expected <= _MOST_EXPECTED
+    outside = {beginning: said(value)[0] for beginning, value in below.items()}
+    doubtful = _doubtful(expressions, atoms, outside) if compared else expressions
     return Dimension(name, tuple(atoms.values()), masks, tuple(sorted({match.value for match in doubtful})))
 
 
-def _samples(expressions: Mapping[Predicate, Expression], below: Mapping[str, str]) -> list[str]:
-    """Return texts that expressions may match, below every beginning."""
-    most = min(_MOST_SAMPLES, _MOST_TRIED // max(1, len(expressions)))
+def _samples(expressions: Mapping[Predicate, Expression], below: Mapping[str, str], of: int) -> list[str]:
+    """Return texts that expressions may match, below every beginning; fewer where they are some `of` very many."""
+    most = min(_MOST_SAMPLES, _MOST_TRIED // max(1, of))
     texts = [sample(match.value) for match in expressions][: max(1, most // len(below))]
     return [
         text if text.startswith(beginning) else f"{beginning}{text.lstrip('/')}"
@@ -155,9 +169,6 @@ def _doubtful(
     Args:
         below: the other predicates that hold below each beginning, unless a deeper one says otherwise.
     """
-    if len(expressions) > _MOST_COMPARED:
-        yield from expressions
-        return
     seen: dict[frozenset[Predicate], list[frozenset[Predicate]]] = {}
     for plain, matched in atoms:
         seen.setdefault(plain, []).append(matched)

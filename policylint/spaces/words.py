@@ -8,12 +8,15 @@ from policylint.spaces.boxes import Box
 from policylint.spaces.dimension import Dimension, Predicate
 
 _MOST = 4
+_MOST_CONDITIONS = 5
 
 
 def described(dimensions: Sequence[Dimension], box: Box) -> str:
     """Return a box in words, "every request" where it is all of them."""
-    parts = [words(dimension, bits) for dimension, bits in zip(dimensions, box, strict=True)]
-    return " ".join(filter(None, parts)) or "every request"
+    narrowed = [(dimension, bits) for dimension, bits in zip(dimensions, box, strict=True) if bits != dimension.all]
+    parts = [words(dimension, bits) for dimension, bits in narrowed[:_MOST_CONDITIONS]]
+    more = [f"and {len(narrowed) - _MOST_CONDITIONS} more conditions"] if len(narrowed) > _MOST_CONDITIONS else []
+    return " ".join(filter(None, (*parts, *more))) or "every request"
 
 
 def words(dimension: Dimension, bits: int) -> str:

@@ -61,10 +61,14 @@ class Tracer:
 
     Args:
         nearest: whether near misses are looked for where nothing matches: all routes are looked at for each.
+
+    Attributes:
+        contended: how many matches were asked for one question, for whoever has to stop somewhere.
     """
 
     def __init__(self, simulation: Simulation, *, nearest: bool = True) -> None:
         self._nearest = nearest
+        self.contended = 0
         self.simulation = simulation
         self.topology = simulation.topology
         self.tls = BackendTls(simulation)

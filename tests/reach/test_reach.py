@@ -167,11 +167,16 @@ def test_the_list_for_a_spreadsheet(tmp_path: Path) -> None:
     assert not [cell for row in table for cell in row.values() if cell.startswith(("=", "+", "@"))]
 
 
-def test_too_many_matches_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("policylint.reach.ways._MOST_STEPS", 2)
-    listed = ways(written(tmp_path, SHOP))
-    assert {tuple(way.get("undecided", ())) for way in listed} == {("too many matches",)}
-    assert {way["asked"]["authentication"]["state"] for way in listed} == {"unknown"}
+@pytest.mark.parametrize("bound", ["_MOST_STEPS", "_MOST_CELLS", "_MOST_CONTENDERS"])
+def test_too_many_matches_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    monkeypatch.setattr(f"policylint.reach.ways.{bound}", 2 if bound == "_MOST_STEPS" else 1)
+    listed = ways(written(tmp_path, SHOP), "--to", "Service/shop/app")
+    cut = [way for way in listed if "undecided" in way]
+    assert {tuple(way["undecided"]) for way in cut} == {("too many matches",)}
+    assert {way["asked"]["authentication"]["state"] for way in cut} == {"unknown"}
+    assert {way["outcome"]["unknown"] for way in cut} == {True}
+    done = CliRunner().invoke(main, ["reach", str(tmp_path / "world.yaml")], standalone_mode=False)
+    assert "not known: too many matches to tell the requests of this host apart" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(("form", "number"), [("PathPrefix", 200), ("RegularExpression", 100)])

@@ -36,7 +36,7 @@ class Question(NamedTuple):
     def concerns(self, way: WayIn) -> bool:
         trace = way.trace
         to = {*(node.key for node in trace.path), *(share.key for share in trace.outcome.shares)}
-        return self.objects is None or not to.isdisjoint(self.objects)
+        return self.objects is None or way.cut_off or not to.isdisjoint(self.objects)
 
 
 class Row(NamedTuple):
@@ -70,8 +70,7 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
     for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
         doubtful: dict[ResourceKey, bool] = {}
         for way in all_ways(simulation, question.gateways):
-            decided = way.trace.rule is not None or (way.trace.outcome.unknown and way.entry.port is not None)
-            if not decided or not question.concerns(way):
+            if not way.taken or not question.concerns(way):
                 continue
             row = Row(simulation, way, {purpose: asked(simulation, way, purpose, doubtful) for purpose in purposes})
             ways += row.serves or not question.without

@@ -2,7 +2,7 @@
 # Post what another workflow run found: the folder that it left is data of a stranger. The Markdown is written here, from JSON
 # that is held to its schema, and the pull request must have the head commit of that run.
 #
-# Reads GH_TOKEN, PL_REPORT, PL_HEAD_SHA, PL_HEAD_REPOSITORY, PL_RUN_ID, PL_COMMENT, PL_COMMENT_KEY, and of the runner
+# Reads GH_TOKEN, PL_REPORT, PL_HEAD_SHA, PL_HEAD_REPOSITORY, PL_RUN_ID, PL_COMMENT, PL_COMMENT_KEY, PL_GRAPH, and of the runner
 # RUNNER_TEMP, GITHUB_API_URL, GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_OUTPUT.
 set -euo pipefail
 . "$ACTION_PATH/.github/action/isolated.sh"
@@ -28,7 +28,7 @@ token=$(alone "$python" -I -c 'import secrets; print(secrets.token_hex(32))')
 code=0
 printf '::stop-commands::%s\n' "$token"
 alone "$python" -I -m policylint diff --from-json "$data" --output "markdown=$PL_COMMENT_FILE" \
-  --comment-key "${PL_COMMENT_KEY:-default}" --links "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$PL_HEAD_SHA" || code=$?
+  --comment-key "${PL_COMMENT_KEY:-default}" --graph "${PL_GRAPH:-}" --links "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$PL_HEAD_SHA" || code=$?
 printf '\n::%s::\n' "$token"
 if [ "$code" -ne 0 ]; then
   echo "::error::policylint: the report of that run is not as policylint writes it"

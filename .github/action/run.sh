@@ -91,7 +91,7 @@ if [ -n "$base$rendered" ]; then
   if [ -n "${GITHUB_REPOSITORY:-}" ] && { [ -z "$rendered" ] || asked ls-files --error-unmatch -- "$PL_RENDERED_AFTER"; }; then
     command+=(--links "$links")
   fi
-  if [ -n "${PL_GRAPH:-}" ]; then command+=(--graph "$PL_GRAPH"); fi
+  command+=(--graph "${PL_GRAPH:-}")
   if [ -n "$rendered" ]; then
     command+=(--rendered-before "${PL_RENDERED_BEFORE:-}" --rendered-after "${PL_RENDERED_AFTER:-}" "${common[@]}" --)
     if [ "${paths[*]}" != . ]; then command+=("${paths[@]}"); fi # which policylint refuses, with a reason

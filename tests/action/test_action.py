@@ -67,7 +67,7 @@ class Runner:
         """The last step of `.github/action/post`, as the second workflow runs it; its exit code and what it prints."""
         step = yaml.safe_load((SCRIPTS / "post" / "action.yml").read_text())["runs"]["steps"][-1]
         asked = {"PL_REPORT": str(folder), "PL_HEAD_SHA": HEAD, "PL_HEAD_REPOSITORY": "m/r", "PL_RUN_ID": "99"}
-        asked |= {"PL_COMMENT": "auto", "PL_COMMENT_KEY": "default", "GH_TOKEN": "not-a-token"}
+        asked |= {"PL_COMMENT": "auto", "PL_COMMENT_KEY": "default", "PL_GRAPH": "", "GH_TOKEN": "not-a-token"}
         assert asked.keys() | {"ACTION_PATH"} == step["env"].keys()
         runner = {"GITHUB_REPOSITORY": "o/r", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "7"}
         runner |= {"ACTION_PATH": str(SCRIPTS / "post"), "GITHUB_OUTPUT": str(self.output), "LC_ALL": "C.UTF-8"}
@@ -118,6 +118,15 @@ def test_a_pull_request_is_reported_commented_and_gated(runner: Runner) -> None:
     assert body.startswith(f"{MARKER}\n### policylint: 1 route loses a protection")
     assert f"https://github.com/o/r/blob/{'feed' * 10}/apps/shop/checkout-cors.yaml#L9" in body
     assert runner.outputs()["posted"] == "true"
+
+
+def test_rows_link_into_the_page_where_the_workflow_publishes_one(runner: Runner, handed_over: Path) -> None:
+    page = "https://pages.example.com/o/r/12/graph.html"
+    report = Path(runner.report(PL_GRAPH=page)["comment-file"]).read_text()
+    assert f"[`shop/checkout`]({page}#select=HTTPRoute+shop%2Fcheckout)" in report
+    github = fork()
+    assert runner.post(github, handed_over, PL_GRAPH=page) == (0, "policylint: comment created\n")
+    assert f"{page}#select=HTTPRoute+shop%2Fcheckout" in github.bodies()[0]
 
 
 def test_comment_is_edited_in_place_and_left_alone_when_unchanged(runner: Runner) -> None:

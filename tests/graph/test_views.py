@@ -14,6 +14,7 @@ import pytest
 
 from policylint.report.graph import Drawing, write
 from policylint.session.forge import Forge, Links
+from tests import worlds
 from tests.graph.browser import Browser, installed
 from tests.graph.worlds import FIXTURES, HOSTILE, drawn, hostile, large, opened
 
@@ -27,6 +28,14 @@ SETTLED = "document.getElementById('status')?.textContent && document.getElement
 TITLE = "document.querySelector('#panel h2')?.textContent || ''"
 FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50, true))))"
 PHONE: dict[str, Any] = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+MARGIN = """((canvas) => {
+  const { width, height } = canvas, copy = new OffscreenCanvas(width, height);
+  const pen = copy.getContext("2d", { willReadFrequently: true });
+  pen.drawImage(canvas, 0, 0);
+  const edges = [[0, 0, width, 1], [0, height - 1, width, 1], [0, 0, 1, height], [width - 1, 0, 1, height]];
+  return new Set(edges.flatMap((edge) => [...new Uint32Array(pen.getImageData(...edge).data.buffer)])).size;
+})(document.getElementById("canvas"))"""
+"""How many colours there are at the edges of the picture."""
 REQUEST = "GET https://shop.example.com/checkout\nx-canary: 1"
 
 
@@ -196,6 +205,12 @@ def test_the_page_begins_with_the_request_it_was_made_for(browser: Browser, tmp_
     assert "jwt required" in browser.evaluate("document.getElementById('panel').innerText")
 
 
+def test_without_a_gateway_nothing_takes_a_request(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "world.yaml").write_text(worlds.route("cart", parents="[]"))
+    shown(browser, tmp_path, drawn(opened(tmp_path)))
+    assert "There is no Gateway here." in ask(browser, "GET https://shop.example.com/")
+
+
 def test_what_was_left_out_is_said(browser: Browser, tmp_path: Path) -> None:
     shown(browser, tmp_path, drawn(large(tmp_path, 2_100, 2_000)))
     assert "more than 2,000 matches" in ask(browser, "GET https://app-1.example.com/")
@@ -339,13 +354,17 @@ def test_paper_has_no_tools(browser: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("world", ["envoy-gateway-shop", "kuadrant-platform", "flux-shop"])
-@pytest.mark.parametrize("mark", ["", "#bands=1"])
+@pytest.mark.parametrize("mark", ["", "#bands=1", "#rules=1&fold=0"])
 def test_the_first_view_fits(browser: Browser, tmp_path: Path, world: str, mark: str) -> None:
     shown(browser, tmp_path, shop(world), mark)
     before = browser.evaluate("document.getElementById('canvas').toDataURL()")
+    assert browser.evaluate(MARGIN) == 1  # nothing but the background at its edges
     browser.evaluate("document.getElementById('fit').click()")
     browser.evaluate(FRAMES)
     assert browser.evaluate("document.getElementById('canvas').toDataURL()") == before
+    browser.evaluate("document.getElementById('in').click()")
+    browser.evaluate(FRAMES)
+    assert browser.evaluate(MARGIN) > 1
 
 
 UNFOLDED = """new Promise((done) => {

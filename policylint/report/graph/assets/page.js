@@ -11,7 +11,7 @@
   const data = written.layers[linked().get("layer")] || written;
   const nodes = data.nodes, edges = data.edges;
   const canvas = $("canvas"), pen = canvas.getContext("2d");
-  const LEVELS = ["gatewayclass", "namespace", "gateway", "listener", "route", "rule", "service", "port", "workload"], DAGRE = 1500;
+  const LEVELS = ["gatewayclass", "namespace", "gateway", "listener", "route", "rule", "service", "port", "workload"], DAGRE = 1500, MOST_UNFOLDED = 40;
   const FOLD_ABOVE = 80, HERE = 300, MANY = 3, WORST = ["error", "warning", "note"], MARKS = { added: "+ ", removed: "- ", changed: "~ " }, CHANGES = { added: "effective", removed: "dangling", changed: "partial" };
   const PATH = new Set(["link", "namespace"]);
   const above = nodes.map(() => []), below = nodes.map(() => []);
@@ -487,7 +487,7 @@
     else {
       const request = readRequest(text), chosen = $("environment").value;
       const answers = request.error ? [] : answersOf(data.requests, request).filter((answer) => !chosen || answer.environment === chosen);
-      way = { error: request.error, answers, boxes: [...new Set(answers.flatMap((answer) => [...answer.door ? answer.door.boxes : [], ...answer.way ? [...answer.way.boxes, ...answer.way.policies.map((row) => row[1])] : []]))].filter((id) => id >= 0) };
+      way = { error: request.error || (answers.length ? "" : "There is no Gateway here."), answers, boxes: [...new Set(answers.flatMap((answer) => [...answer.door ? answer.door.boxes : [], ...answer.way ? [...answer.way.boxes, ...answer.way.policies.map((row) => row[1])] : []]))].filter((id) => id >= 0) };
     }
     selected = -1;
     const hidden = way.boxes.filter((id) => !boxOf.has(id)), folded = shown.filter((box) => box.group && way.boxes.some((id) => boxOf.get(id) === box.id));
@@ -496,8 +496,9 @@
       $("problems").checked = false;
       if (hidden.some((id) => nodes[id].bare)) way.boxes = way.boxes.filter((id) => !nodes[id].bare);
     }
-    folded.forEach((box) => opened.add(box.group.key));
-    if (hidden.length || folded.length) { const now = way; afterLayout.push(() => { way = now; light(); panel(); frame(now.boxes); }); return arrange(); }
+    const few = folded.filter((box) => box.group.same.length <= MOST_UNFOLDED);
+    few.forEach((box) => opened.add(box.group.key));
+    if (hidden.length || few.length) { const now = way; afterLayout.push(() => { way = now; light(); panel(); frame(now.boxes); }); return arrange(); }
     light(); panel(); frame(way.boxes);
   }
   function frame(ids) { // the boxes as large as they fit

@@ -221,6 +221,18 @@ def test_what_a_browser_cannot_tell_is_said(browser: Browser, tmp_path: Path) ->
     assert told(guarded)[1]["depends"] == ["authorization, which looks at more of the request"]
 
 
+def test_a_way_ends_at_its_backends_there_or_not(tmp_path: Path) -> None:
+    """A Service that comes from elsewhere is drawn under its name and lies on the way; one without weight does not."""
+    backends = "backendRefs: [{name: gone, port: 80}, {name: checkout, port: 8080, weight: 0}]"
+    documents = [GATEWAY, SERVICE, worlds.route("v", more=f"rules: [{{{backends}}}]")]
+    (tmp_path / "world.yaml").write_text("---\n".join(documents), encoding="utf-8")
+    drawing = draw(open_workspace([str(tmp_path)]).simulations, GraphRequest())
+    ways = details(drawing)["requests"]["ways"]
+    lit = {drawing.graph.nodes[box].label for way in ways if way["rule"] for box in way["boxes"]}
+    assert "Service shop/gone" in lit
+    assert not any("checkout" in label for label in lit)
+
+
 @needs_browser
 @pytest.mark.slow
 @pytest.mark.parametrize("world", TREES, ids=lambda world: world.name)

@@ -11,7 +11,7 @@ from policylint.explain.settings import settings, summary
 from policylint.model import Node, ResourceKey
 from policylint.policy.results import Group
 from policylint.report.graph.model import Graph
-from policylint.report.graph.requests import answers
+from policylint.report.graph.requests import Boxes, answers
 from policylint.report.graph.style import DASHES, STATES
 from policylint.report.graph.view import look_alikes
 from policylint.report.kit.display import place
@@ -90,6 +90,8 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
     findings, about = _findings(drawing, of_key)
     alike = look_alikes(graph)
     hostnames = _hostnames(drawing, of_node)
+    absent = {(box.environment, box.label): [number] for number, box in enumerate(graph.nodes) if not box.nodes}
+    drawn_boxes = Boxes(of_node, of_key, absent)
     fields = [{row["field"] for row in result["rows"]} for result in results]
     return {
         "version": VERSION,
@@ -120,7 +122,7 @@ def _layer(drawing: Drawing, *, requests: bool = True) -> Entry:
         "findings": findings,
         "forge": None,
         "layers": {},
-        "requests": answers(drawing.simulations, names, of_node, of_key, drawing.request) if requests else None,
+        "requests": answers(drawing.simulations, names, drawn_boxes, drawing.request) if requests else None,
     }
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.model import Node, ResourceKey, is_symbolic, mapping, sequence
+from policylint.namedtuple import NamedTuple
 from policylint.reach import (
     PURPOSES,
     Door,
@@ -58,19 +59,24 @@ _PART: Final = re.compile(
       | \((?:\?:)? | (?P<close>\)) (?: \?(?!\?) | (?![*+{]) ) | \|""",
     re.VERBOSE,
 )
-_Boxes = Mapping[tuple[str, Any], Sequence[int]]
+_Numbers = Mapping[tuple[str, Any], Sequence[int]]
 
 
-def answers(
-    simulations: Sequence[Simulation], names: Names, of_node: _Boxes, of_key: _Boxes, asked_first: str = ""
-) -> dict[str, Any]:
+class Boxes(NamedTuple):
+    """The boxes of a graph, by environment and node, object, or the name under which something absent is drawn."""
+
+    of_node: _Numbers
+    of_key: _Numbers
+    of_absent: _Numbers
+
+
+def answers(simulations: Sequence[Simulation], names: Names, boxes: Boxes, asked_first: str = "") -> dict[str, Any]:
     """Return the data of request.js.
 
     Args:
-        of_node, of_key: the boxes of nodes and objects, by environment.
         asked_first: a request that the page begins with; the answers are then there whatever room they take.
     """
-    writing = _Writing(names, of_node, of_key, _ALL_MATCHES if asked_first else MOST_MATCHES)
+    writing = _Writing(names, boxes, _ALL_MATCHES if asked_first else MOST_MATCHES)
     if sum(map(_matches, simulations)) <= writing.most:
         for simulation in simulations:
             writing.add(simulation)
@@ -92,8 +98,8 @@ def _matches(simulation: Simulation) -> int:
 class _Writing:
     """The tables in the making: what is said many times stands in them once."""
 
-    def __init__(self, names: Names, of_node: _Boxes, of_key: _Boxes, most: int) -> None:
-        self.names, self.of_node, self.of_key = names, of_node, of_key
+    def __init__(self, names: Names, boxes: Boxes, most: int) -> None:
+        self.names, self.boxes = names, boxes
         self.most = self.left = most
         self.doors: list[dict[str, Any]] = []
         self.tables: dict[str, list[Any]] = {"predicates": [], "ways": []}
@@ -122,7 +128,7 @@ class _Writing:
                 {
                     "environment": simulation.world.name,
                     "gateway": self.names.key(gateway),
-                    "boxes": list(self.of_key.get((simulation.world.name, gateway), ())),
+                    "boxes": list(self.boxes.of_key.get((simulation.world.name, gateway), ())),
                     "scheme": scheme,
                     "port": port,
                     "vague": port is None and _names_ports(simulation, gateway),
@@ -161,12 +167,14 @@ class _Writing:
 
     def _way(self, simulation: Simulation, tracer: Tracer, way: WayIn) -> int:
         trace, environment = way.trace, simulation.world.name
-        own = {*trace.path, *(share.section for share in trace.outcome.shares if share.section is not None)}
+        reached = [share for share in trace.outcome.shares if share.share]
+        own = {*trace.path, *(share.section for share in reached if share.section is not None)}
         if trace.listener is not None and not trace.path:
             own |= set(tracer.path(trace.listener))
-        keys = {share.key for share in trace.outcome.shares}
-        boxes = {box for node in own for box in self.of_node.get((environment, node), ())}
-        boxes |= {box for key in keys for box in self.of_key.get((environment, key), ())}
+        boxes = {box for node in own for box in self.boxes.of_node.get((environment, node), ())}
+        for share in reached:
+            boxes.update(self.boxes.of_key.get((environment, share.key), ()))
+            boxes.update(self.boxes.of_absent.get((environment, self.names.key(share.key)), ()))
         rank, narrow, _ = preference(trace)
         policies = self._policies(trace, environment)
         redirect = trace.outcome.redirect
@@ -202,13 +210,15 @@ class _Writing:
             only = "" if met.backend is None else self.names.key(met.backend)
             kept, _ = fields_by_policy(met.group.effective)
             for key, fields in kept.items():
-                box = next(iter(self.of_key.get((environment, key), ())), -1)
+                box = next(iter(self.boxes.of_key.get((environment, key), ())), -1)
                 rows.append([self.names.key(key), box, ", ".join(sorted(filter(None, fields))), only])
         judges = [judged.policy for judged in trace.judged]
         judges += [admission.decision.by.key for admission in trace.admissions if admission.decision.by is not None]
         for key in dict.fromkeys(judges):
             if not any(row[0] == self.names.key(key) for row in rows):
-                rows.append([self.names.key(key), next(iter(self.of_key.get((environment, key), ())), -1), "", ""])
+                rows.append(
+                    [self.names.key(key), next(iter(self.boxes.of_key.get((environment, key), ())), -1), "", ""]
+                )
         return rows
 
     def _number(self, table: str, entry: Any) -> int:

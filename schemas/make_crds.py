@@ -6,6 +6,9 @@ CRDS holds a folder per project (`SOURCES`). One file per kind comes out, `GROUP
 limits, required fields, defaults and rules in CEL, parsed, by version, without prose. Gateway API publishes two
 channels: where both have a version, the file holds the wider one, the experimental, with `x-experimental: true` on
 every field that the standard one lacks. The output depends on nothing but the input.
+
+What a file says more than once stands in it once, on a line of its own; `{"": 5}` means what the sixth line says, and
+the last line is the whole. So a reader parses it once, and keeps it once (policylint/schema/known.py).
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ SOURCES = {
 """Folder of CRDS → what its files come from, with the version where the project states one; NOTICE has the licences."""
 CHANNELS = ("standard", "experimental")
 """Subfolders of a project that publishes its CRDs twice."""
+SHORTEST = 12
+"""The characters from which on it pays to name a value instead of repeating it."""
 Versions = dict[str, dict[str, Any]]
 Definition = dict[str, Any]
 
@@ -146,20 +151,59 @@ def shared(schemas: Versions) -> dict[str, Any]:
     return result
 
 
+def written(content: Mapping[str, Any]) -> str:
+    """Return the text of a file."""
+    numbers: dict[str, int] = {}
+    times: dict[str, int] = {}
+
+    def count(value: Any) -> None:
+        text = compact(value)
+        if isinstance(value, dict | list) and len(text) >= SHORTEST:
+            times[text] = times.get(text, 0) + 1
+            for inner in (value.values() if isinstance(value, dict) else value) if times[text] == 1 else ():
+                count(inner)
+
+    def place(value: Any) -> Any:
+        text = compact(value)
+        if text in numbers:
+            return {"": numbers[text]}
+        if isinstance(value, list):
+            short: Any = [place(inner) for inner in value]
+        elif isinstance(value, dict):
+            short = {name: place(value[name]) for name in sorted(value)}
+        else:
+            return value
+        if times.get(text, 0) < 2:
+            return short
+        lines.append(compact(short))
+        numbers[text] = len(lines) - 1
+        return {"": numbers[text]}
+
+    lines: list[str] = []
+    count(content)
+    whole = place(content)
+    return "\n".join([*lines, compact(whole)]) + "\n"
+
+
+def compact(value: Any) -> str:
+    """Return JSON on one line."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
 def main() -> None:
     """Write the files, and remove those of kinds that are gone."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("crds", type=Path)
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "crds")
     chosen = parser.parse_args()
-    written = set()
+    made = set()
     for content in kinds(chosen.crds):
         path = chosen.output / content["group"] / f"{content['kind']}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n", encoding="utf-8")
-        written.add(path)
+        path.write_text(written(content), encoding="utf-8")
+        made.add(path)
     for path in sorted(chosen.output.glob("*/*.json")):
-        if path not in written:
+        if path not in made:
             path.unlink()
 
 

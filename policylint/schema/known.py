@@ -139,8 +139,7 @@ def _shipped(group: str, kind: str) -> Mapping[str, Any]:
     if path is None:
         return {}
     with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
-        content: dict[str, Any] = _loads(file.read().decode())
-    return content
+        return read_shipped(file.read().decode())
 
 
 @lru_cache(maxsize=64)
@@ -152,24 +151,44 @@ def _listed(*folder: str) -> Mapping[str, str]:
     return {path.replace("\\", "/").rpartition("/")[2]: path for path in paths}
 
 
-def _loads(data: str) -> Any:
+def read_shipped(data: str) -> dict[str, Any]:
+    """Return the content of a file of schemas/crds/: what it says more than once is one object.
+
+    A line is JSON, in which `{"": 5}` means what the sixth line says; the last line is the whole
+    (schemas/make_crds.py).
+    """
+    lines: list[Any] = []
+
+    def resolved(value: dict[str, Any]) -> Any:
+        return lines[value[""]] if "" in value else value
+
+    loads = _loader(resolved)
+    for line in data.splitlines():
+        lines.append(loads(line))
+    content: dict[str, Any] = lines[-1]
+    return content
+
+
+def _loader(hook: Callable[[dict[str, Any]], Any]) -> Callable[[str], Any]:
     """Return `json.loads`; the json package costs twice as much to import as its scanner, which suffices."""
     try:
         from _json import make_scanner
     except ImportError:
         import json
 
-        return json.loads(data)
-    return make_scanner(_Plain)(data, 0)[0]  # type: ignore[arg-type]
+        return lambda data: json.loads(data, object_hook=hook)
 
+    class _Plain:
+        """The attributes of a json.JSONDecoder that the scanner reads."""
 
-class _Plain:
-    """The attributes of a json.JSONDecoder that the scanner reads."""
+        strict = True
+        object_pairs_hook = parse_constant = None
+        object_hook = staticmethod(hook)
+        parse_float = float
+        parse_int = int
 
-    strict = True
-    object_hook = object_pairs_hook = parse_constant = None
-    parse_float = float
-    parse_int = int
+    scan = make_scanner(_Plain)  # type: ignore[arg-type]
+    return lambda data: scan(data, 0)[0]
 
 
 def is_experimental(schema: Any, pointer: Pointer) -> bool:

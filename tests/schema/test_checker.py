@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from typing import Any
 
 import jsonschema
@@ -15,6 +14,7 @@ from policylint.model.shipped import shipped
 from policylint.schema import Checker
 from policylint.schema.checker import without_nulls
 from policylint.schema.explain import explain
+from policylint.schema.known import read_shipped
 from policylint.schema.structural import KEPT, converted, structural
 
 NAMES = st.sampled_from(["a", "b", "c", "name"])
@@ -89,7 +89,7 @@ def test_agrees_with_jsonschema(schema: dict[str, Any], value: Any) -> None:
 
 def kinds() -> list[Any]:
     files = sorted(shipped("schemas", "crds").glob("*/*.json"))
-    contents = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    contents = [read_shipped(path.read_text(encoding="utf-8")) for path in files]
     return [
         pytest.param(schema, id=f"{each['kind']}-{version}")
         for each in contents
@@ -179,7 +179,7 @@ def changed(value: Any, place: tuple[Any, ...], new: Any, *, remove: bool) -> An
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(places(ROUTE)), VALUES, st.booleans())
 def test_a_route_with_one_thing_changed(place: tuple[Any, ...], new: Any, remove: bool) -> None:
-    content = json.loads(
+    content = read_shipped(
         shipped("schemas", "crds", "gateway.networking.k8s.io", "HTTPRoute.json").read_text(encoding="utf-8")
     )
     schema = content["versions"]["v1"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from policylint.model.shipped import shipped
 from policylint.schema.checker import without_nulls
+from policylint.schema.known import read_shipped
 from policylint.schema.plain import NotPlainError, errors
 from policylint.schema.structural import converted
 from tests.schema.test_checker import ROUTE, SCHEMAS, VALUES, changed, places
@@ -43,7 +43,7 @@ def test_the_errors_are_those_of_jsonschema(schema: dict[str, Any], value: Any) 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(places(ROUTE)), VALUES, st.booleans())
 def test_a_route_with_one_thing_changed(place: tuple[Any, ...], new: Any, remove: bool) -> None:
-    content = json.loads(
+    content = read_shipped(
         shipped("schemas", "crds", "gateway.networking.k8s.io", "HTTPRoute.json").read_text(encoding="utf-8")
     )
     schema = content["versions"]["v1"]

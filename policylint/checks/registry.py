@@ -91,6 +91,13 @@ def any_network_policy(simulation: Simulation) -> bool:
     return has_policies(simulation.world)
 
 
+def any_cluster_network_policy(simulation: Simulation) -> bool:
+    """Need an AdminNetworkPolicy, or one of the other kinds that are ordered and deny by their own rules."""
+    from policylint.network.kinds import CLUSTER
+
+    return any(simulation.world.of_kind(*kind) for kind in CLUSTER)
+
+
 def routes_and_network_policies(simulation: Simulation) -> bool:
     return any_route(simulation) and any_network_policy(simulation)
 
@@ -212,18 +219,18 @@ RULES: dict[str, RuleEntry] = {
     "GWP522": RuleEntry("access_log_without_provider", of_kind("Telemetry")),
     "GWP523": RuleEntry("deny_reaches_tcp", some_policy(lambda policy: policy.policy.spec.get("action") == "DENY")),
     "GWP601": RuleEntry("subject_selects_nothing", any_network_policy),
-    "GWP602": RuleEntry("equal_priority_overlap", any_network_policy),
+    "GWP602": RuleEntry("equal_priority_overlap", any_cluster_network_policy),
     "GWP603": RuleEntry("selector_falls_open", any_network_policy),
     "GWP604": RuleEntry("gateway_cut_off", routes_and_network_policies),
     "GWP605": RuleEntry("webhook_cut_off", any_network_policy),
-    "GWP606": RuleEntry("network_rule_shadowed", any_network_policy),
+    "GWP606": RuleEntry("network_rule_shadowed", any_cluster_network_policy),
     "GWP607": RuleEntry("peer_selects_nothing", any_network_policy),
     "GWP608": RuleEntry("service_port_in_network_policy", any_network_policy),
     "GWP609": RuleEntry("named_port_nowhere", any_network_policy),
     "GWP610": RuleEntry("dns_cut_off", any_network_policy),
     "GWP611": RuleEntry("deny_reaches_system", any_network_policy),
     "GWP612": RuleEntry("networks_take_pods", any_network_policy),
-    "GWP613": RuleEntry("accept_without_effect", any_network_policy),
+    "GWP613": RuleEntry("accept_without_effect", any_cluster_network_policy),
     "GWP614": RuleEntry("either_or_peers", any_network_policy),
     "GWP615": RuleEntry("policy_type_mismatch", any_network_policy),
     "GWP616": RuleEntry("policy_not_evaluated", any_network_policy),

@@ -41,7 +41,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _of_network_policies(simulation: Simulation) -> Iterator[Finding]:
     """Yield what the API server refuses network policies for that no shipped schema states."""
     broken_keys = {broken.resource.key for broken in simulation.broken}
-    for policy in simulation.network.policies:
+    for policy in simulation.network_policies:
         if policy.refused and policy.key not in broken_keys:
             pointer = deepest_written(policy.resource.body, policy.pointer)
             yield Finding(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.network import may_be_elsewhere, subject_place
-from policylint.model import Finding
+from policylint.model import Finding, ResourceKey
 from policylint.model.selectors import unmet
 from policylint.model.words import listing
 from policylint.network.rules import Pods, PolicySpec
@@ -18,15 +18,22 @@ RULE = "GWP601"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     network = simulation.network
-    for status in network.statuses.policies:
-        policy = network.policies[status.numbers[0]]
-        if status.verdict == "TargetNotFound" and not may_be_elsewhere(network, policy.subject):
+    if network.universe.facts.idle:
+        return
+    by_key: dict[ResourceKey, list[int]] = {}
+    for number, policy in enumerate(network.policies):
+        by_key.setdefault(policy.key, []).append(number)
+    for key, numbers in sorted(by_key.items()):
+        policy = network.policies[numbers[0]]
+        if any(network.policies[number].refused or network.subjects[number].maybe for number in numbers):
+            continue
+        if network.is_whole(policy) and not may_be_elsewhere(network, policy.subject):
             yield Finding(
                 RULE,
                 "warning",
-                f"{status.key} selects no pod, so it does nothing",
+                f"{key} selects no pod, so it does nothing",
                 subject_place(policy),
-                resources=(status.key,),
+                resources=(key,),
                 label=_nearest(network, policy),
             )
 

@@ -14,8 +14,10 @@ from policylint.network.addressed import SERVICE, Destination, destinations, ser
 from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
 from policylint.network.ports import PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
+from policylint.network.reading import read_policies
+from policylint.network.rules import PolicySpec
 from policylint.network.selecting import numbers_of
-from policylint.network.state import Network, both, read_policies
+from policylint.network.state import Network, both
 from policylint.network.walk import TierStep
 
 _AMBIENT = "istio.io/dataplane-mode"
@@ -68,12 +70,14 @@ class Hops:
         world: World,
         planes: Iterable[DataPlane] = (),
         services: Iterable[ResourceKey] = (),
+        policies: Sequence[PolicySpec] | None = None,
     ) -> None:
         """Number the ends of the world.
 
         Args:
             planes: of all Gateways.
             services: the backends of routes.
+            policies: the network policies of the world, where they are read already.
         """
         self.planes: dict[ResourceKey, list[DataPlane]] = {}
         for plane in planes:
@@ -91,7 +95,8 @@ class Hops:
                 selector and not any(selector.items() <= endpoint.labels.items() for endpoint in around)
             ):
                 more.append(behind(service, seen))
-        policies = read_policies(world)
+        if policies is None:
+            policies = read_policies(world)
         namespaces = {endpoint.namespace for endpoint in (*found, *more) if endpoint.namespace}
         namespaces |= {policy.key.namespace for policy in policies if policy.key.namespace}
         self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more))

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from policylint.model import Resource, World
+from policylint.model import World
 from policylint.namedtuple import NamedTuple
-from policylint.network import cilium
 from policylint.network.endpoints import Endpoint
-from policylint.network.kinds import CILIUM, KINDS, NETWORK_POLICY, UNREAD
-from policylint.network.rules import (
-    DIRECTIONS,
-    Direction,
-    Pods,
-    PolicySpec,
-    cluster_policy,
-    network_policy,
-    read_policy,
-    unread_policy,
-)
+from policylint.network.rules import DIRECTIONS, Direction, Pods, PolicySpec
 from policylint.network.selecting import Chosen, bits_of, numbers_of
 from policylint.network.universe import Universe
 from policylint.network.walk import Entry, Meaning, Row, TierStep, row, steps
@@ -52,25 +41,6 @@ class Class(NamedTuple):
 
     members: int
     first: int
-
-
-def read_policies(world: World) -> tuple[PolicySpec, ...]:
-    """Return the network policies of a world, by kind, namespace and name; those that are refused are marked."""
-    found: list[PolicySpec] = []
-    for group, kind in KINDS:
-        for resource in world.of_kind(group, kind):
-            found += _read(resource)
-    return tuple(found)
-
-
-def _read(resource: Resource) -> Iterator[PolicySpec]:
-    kind = (resource.key.group, resource.key.kind)
-    if kind in CILIUM:
-        yield from cilium.policies(resource)
-    elif kind in UNREAD:
-        yield unread_policy(resource)
-    else:
-        yield read_policy(resource, network_policy if kind == NETWORK_POLICY else cluster_policy)
 
 
 class Network:

@@ -26,6 +26,7 @@ from policylint.topology.grants import Grants
 if TYPE_CHECKING:
     from policylint.clusters.state import Hub
     from policylint.network.hops import Hops
+    from policylint.network.rules import PolicySpec
     from policylint.network.state import Network
 
 
@@ -53,6 +54,7 @@ class Simulation:
         "groups",
         "kept_hops",
         "kept_hub",
+        "kept_network_policies",
         "order_dependent",
         "policies",
         "target_conditions",
@@ -84,6 +86,7 @@ class Simulation:
         self.broken = broken
         self.bindings = tuple(bindings)
         self.kept_hops: Hops | None = None
+        self.kept_network_policies: tuple[PolicySpec, ...] | None = None
         self.kept_hub: Hub | None = None
 
     @property
@@ -115,8 +118,17 @@ class Simulation:
             ]
             others = (backend.resolution.resource for backend in backends if backend.wanted[:2] != SERVICE)
             services += services_behind(self.world, filter(None, others))
-            self.kept_hops = Hops(self.world, planes, services)
+            self.kept_hops = Hops(self.world, planes, services, self.network_policies)
         return self.kept_hops
+
+    @property
+    def network_policies(self) -> tuple[PolicySpec, ...]:
+        """The network policies as written, those that are refused among them; read on first use."""
+        if self.kept_network_policies is None:
+            from policylint.network.reading import read_policies
+
+            self.kept_network_policies = read_policies(self.world)
+        return self.kept_network_policies
 
     @property
     def network(self) -> Network:

@@ -16,7 +16,7 @@ from policylint.topology.namespaces import NAME_LABEL
 
 def acting(simulation: Simulation) -> Iterator[tuple[int, PolicySpec]]:
     """Yield the network policies that the API server takes, with their numbers."""
-    for number, policy in enumerate(simulation.network.policies):
+    for number, policy in enumerate(simulation.network_policies):
         if not policy.refused:
             yield number, policy
 

@@ -15,6 +15,10 @@ from policylint.network.addresses import Range, cidr
 from policylint.network.charts import APPLICATION, RELEASE, charts_of
 
 CILIUM_CONFIG = ("kube-system", "cilium-config")
+CILIUM_OPERATOR = ("cilium.io", "CiliumConfig")
+"""What an operator installs Cilium from: its spec holds the values of the chart."""
+_OTHER_VALUES = frozenset({"valueFiles", "values", "parameters", "fileParameters"})
+"""Where an Application has values that may come before those of `valuesObject`, or after them."""
 _MATCHING_PODS = ("calico", "kube-router")
 """Plugins that compare an ipBlock with the addresses of pods."""
 
@@ -50,7 +54,7 @@ def facts_of(world: World) -> NetworkFacts:
     """Return what the configuration and the manifests say of a world's network."""
     stated = world.network
     plugin, idle, matches_nodes = text(stated.get("plugin")), _idle(text(stated.get("enforcement")), ""), False
-    for resource, values in _cilium(world):
+    for resource, values, _ in _cilium(world):
         plugin = plugin or "cilium"
         mode = text(values.get("policyEnforcementMode"))
         audit = values.get("policyAuditMode") in (True, "true")
@@ -60,6 +64,20 @@ def facts_of(world: World) -> NetworkFacts:
     return NetworkFacts(pods, nodes, plugin, idle, matches_nodes)
 
 
+def closing(world: World) -> tuple[Resource, bool] | None:
+    """Return what sets Cilium's mode `always`, in which pods that no policy selects are closed, too.
+
+    With it comes whether that is certain; None where nothing sets it, or the configuration says otherwise.
+    """
+    if world.network.get("enforcement") is not None:
+        return None
+    stated = list(_cilium(world))
+    modes = [text(values.get("policyEnforcementMode")) == "always" for _, values, _ in stated]
+    if not any(modes):
+        return None
+    return stated[modes.index(True)][0], all(modes) and all(is_whole for _, _, is_whole in stated)
+
+
 def _idle(mode: str, where: str) -> str:
     by = f" ({where})" if where else ""
     if mode == "audit":
@@ -67,15 +85,23 @@ def _idle(mode: str, where: str) -> str:
     return f"the network plugin is told not to enforce policies{by}" if mode == "never" else ""
 
 
-def _cilium(world: World) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
-    """Yield what installs Cilium, with the values of its chart."""
+def _cilium(world: World) -> Iterator[tuple[Resource, Mapping[str, Any], bool]]:
+    """Yield what installs Cilium, with the values of its chart and whether these are all that are set."""
     for release in world.of_kind(*RELEASE):
         if "cilium" in charts_of(world, release):
-            yield release, mapping(release.spec.get("values"))
+            yield (
+                release,
+                mapping(release.spec.get("values")),
+                not (release.spec.get("valuesFrom") or release.provisional),
+            )
     for application in world.of_kind(*APPLICATION):
         for source in (application.spec.get("source"), *sequence(application.spec.get("sources"))):
             if text(mapping(source).get("chart")).rpartition("/")[2] == "cilium":
-                yield application, mapping(mapping(mapping(source).get("helm")).get("valuesObject"))
+                helm = mapping(mapping(source).get("helm"))
+                is_whole = not (helm.keys() & _OTHER_VALUES or application.provisional)
+                yield application, mapping(helm.get("valuesObject")), is_whole
+    for custom in world.of_kind(*CILIUM_OPERATOR):
+        yield custom, custom.spec, not custom.provisional
     config = world.get(ResourceKey("", "ConfigMap", *CILIUM_CONFIG))
     if config is not None:
         data = mapping(config.body.get("data"))
@@ -86,4 +112,5 @@ def _cilium(world: World) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
                 "policyAuditMode": data.get("policy-audit-mode"),
                 "policyCIDRMatchMode": text(data.get("policy-cidr-match-mode")).split(","),
             },
+            not config.provisional,
         )

@@ -6,17 +6,30 @@ from collections.abc import Iterator
 
 from policylint.model import Resource, World
 from policylint.network import cilium
+from policylint.network.facts import closing
 from policylint.network.kinds import CILIUM, KINDS, NETWORK_POLICY, UNREAD
-from policylint.network.rules import PolicySpec, cluster_policy, network_policy, read_policy, unread_policy
+from policylint.network.rules import (
+    DIRECTIONS,
+    Entity,
+    Pods,
+    PolicySpec,
+    cluster_policy,
+    network_policy,
+    read_policy,
+    unread_policy,
+)
 
 
 def read_policies(world: World) -> tuple[PolicySpec, ...]:
-    """Return the network policies of a world, by kind, namespace and name; those that are refused are marked."""
+    """Return the network policies of a world, by kind, namespace and name; those that are refused are marked.
+
+    What closes all pods, Cilium's mode `always`, stands after them as a policy of the object that sets it.
+    """
     found: list[PolicySpec] = []
     for group, kind in KINDS:
         for resource in world.of_kind(group, kind):
             found += _read(resource)
-    return tuple(found)
+    return (*found, *_closing(world))
 
 
 def _read(resource: Resource) -> Iterator[PolicySpec]:
@@ -27,3 +40,18 @@ def _read(resource: Resource) -> Iterator[PolicySpec]:
         yield unread_policy(resource)
     else:
         yield read_policy(resource, network_policy if kind == NETWORK_POLICY else cluster_policy)
+
+
+def _closing(world: World) -> Iterator[PolicySpec]:
+    """Yield a policy that closes every pod in both directions, where Cilium enforces policies `always`.
+
+    Source: cilium/cilium pkg/policy/repository.go, computePolicyEnforcementAndRules: the mode comes before the rules.
+    Whether a Gateway's identity is an endpoint like others is up to the release.
+    """
+    stated = closing(world)
+    if stated is None:
+        return
+    resource, is_certain = stated
+    pods = Pods(None, {}, {}, "cilium" if is_certain else "unread")
+    for subject in (pods, Entity("perhaps ingress")):
+        yield PolicySpec(resource, "NetworkPolicy", 0, subject, isolates=frozenset(DIRECTIONS))

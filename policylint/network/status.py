@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.network.addresses import cidr
+from policylint.network.kinds import KINDS
 from policylint.network.ports import PortSpec
 from policylint.network.rules import DIRECTIONS, TIERS, Block, Direction, Entity, Peer, Pods, PolicySpec, RuleSpec, Tier
 from policylint.network.state import Class, Network, verdict
@@ -119,6 +120,8 @@ def statuses(network: Network) -> NetworkStatuses:
                 _walk(network, group, direction, entries, tally)
     by_key: dict[ResourceKey, list[int]] = {}
     for number, policy in enumerate(network.policies):
+        if policy.key[:2] not in KINDS:  # the mode that closes all pods
+            continue
         by_key.setdefault(policy.key, []).append(number)
     conflicts: dict[int, set[int]] = {}
     for overlap in tally.overlaps:

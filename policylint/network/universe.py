@@ -191,6 +191,8 @@ class Universe:
                 selected = self._api_server
             case "ingress":
                 selected = self._identities
+            case "perhaps ingress":
+                return Chosen(0, self._identities)
             case "some nodes":
                 return Chosen(0, hosts | self._api_server)
             case "names":

@@ -112,6 +112,47 @@ def test_policies_that_nothing_enforces_deny_nothing(stated: Any, more: Any, why
     assert status.verdict == "Accepted"
 
 
+EVERYWHERE = {"policyEnforcementMode": "always"}
+CONFIG_MAP = manifest("v1", "ConfigMap", "cilium-config", "kube-system")
+OTHER = manifest(
+    "networking.k8s.io/v1", "NetworkPolicy", "host", "away", spec={"podSelector": {"matchLabels": {"app": "nobody"}}}
+)
+
+
+@pytest.mark.parametrize(
+    ("stated", "more", "want"),
+    [
+        ({}, release(**EVERYWHERE), "denied"),
+        ({}, {**CONFIG_MAP, "data": {"enable-policy": "always"}}, "denied"),
+        ({}, manifest("cilium.io/v1alpha1", "CiliumConfig", "cilium", "cilium", spec=EVERYWHERE), "denied"),
+        ({}, {**CONFIG_MAP, "data": {"enable-policy": "default"}}, "allowed"),
+        ({"enforcement": "default"}, release(**EVERYWHERE), "allowed"),
+        ({"enforcement": "never"}, release(**EVERYWHERE), "allowed"),
+    ],
+)
+def test_always_closes_pods_that_no_policy_selects(stated: dict[str, Any], more: dict[str, Any], want: str) -> None:
+    read = network(stated, OTHER, more)
+    assert verdicts(read)[0] == want
+    assert [status.key.name for status in read.statuses.policies] == ["host"]
+
+
+def test_always_is_not_certain_where_other_values_may_come_in() -> None:
+    values_from = release(**EVERYWHERE)
+    values_from["spec"]["valuesFrom"] = [{"kind": "Secret", "name": "values"}]
+    other = {**CONFIG_MAP, "data": {"enable-policy": "default"}}
+    assert verdicts(network({}, OTHER, values_from))[0] == "unknown"
+    assert verdicts(network({}, OTHER, release(**EVERYWHERE), other))[0] == "unknown"
+
+
+def test_always_leaves_what_both_ends_allow() -> None:
+    opened = []
+    for name, rule in (("web", {"ingress": [{}]}), ("client", {"egress": [{}]})):
+        spec = {"podSelector": {"matchLabels": {"app": name}}, **rule}
+        opened.append(manifest("networking.k8s.io/v1", "NetworkPolicy", name, "shop", spec=spec))
+    assert verdicts(network({}, *opened, release(**EVERYWHERE)))[0] == "allowed"
+    assert verdicts(network({}, opened[0], release(**EVERYWHERE)))[0] == "denied"
+
+
 def test_enforcement_by_default_is_taken_for_granted() -> None:
     for values in ({}, {"policyAuditMode": False}, {"policyEnforcementMode": "default"}):
         assert not facts_of(world([release(**values)])).idle

@@ -257,6 +257,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP719": RuleEntry("hub_template_scope", any_cluster_policy),
     "GWP720": RuleEntry("generated_binding_without_name", any_cluster_policy),
     "GWP721": RuleEntry("template_unbalanced", any_cluster_policy),
+    "GWP722": RuleEntry("duplicate_template", any_cluster_policy),
     "GWP901": RuleEntry("unused_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP902": RuleEntry("unknown_rule_in_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP903": RuleEntry("suppression_without_reason", runs="in triage", where="policylint.triage.reports"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -14,6 +15,7 @@ from policylint.model import Finding
 from policylint.workspace import open_workspace
 from tests.clusters.hubs import binding, cluster, labelled, placement, policy, policy_set, set_binding
 
+NUMBERS = count()
 HERE = [cluster("eu", env="prod"), set_binding()]
 
 
@@ -109,7 +111,11 @@ WAITS = [{"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy"
 
 
 def wrapping(
-    *objects: tuple[str, dict[str, Any]], include: Any = None, template: dict[str, Any] | None = None, **spec: Any
+    *objects: tuple[str, dict[str, Any]],
+    include: Any = None,
+    template: dict[str, Any] | None = None,
+    called: str = "",
+    **spec: Any,
 ) -> dict[str, Any]:
     """The `policy-templates` of a ConfigurationPolicy with some (complianceType, object)."""
     wrapped = [{"complianceType": compliance, "objectDefinition": body} for compliance, body in objects]
@@ -119,7 +125,7 @@ def wrapping(
     definition = {
         "apiVersion": "policy.open-cluster-management.io/v1",
         "kind": "ConfigurationPolicy",
-        "metadata": {"name": "one"},
+        "metadata": {"name": called or f"template-{next(NUMBERS)}"},
         "spec": inner,
     }
     return {"policy-templates": [{"objectDefinition": definition}], **spec}
@@ -308,6 +314,22 @@ def test_templates_in_policies(written: str, rule: str, tmp_path: Path) -> None:
     allowed = policy(**wrapping(("musthave", body), hubTemplateOptions={"serviceAccountName": "reader"}))
     rows = found(tmp_path, *HERE, allowed, binding(), placement())
     assert [row[0] for row in rows] == ["GWP721"] * (rule == "GWP721")
+
+
+def test_templates_of_one_name(tmp_path: Path) -> None:
+    bodies = [{"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}} for kind in ("ConfigMap", "Secret")]
+    one, other = (wrapping(("musthave", body), called="same") for body in bodies)
+    twice = {**one, "policy-templates": [*one["policy-templates"], *other["policy-templates"]]}
+    assert [row[0] for row in found(tmp_path, *HERE, policy(**twice), binding(), placement())] == ["GWP722"]
+    fleet, both = [*HERE, cluster("far", env="dev")], binding("bind", "place", "Policy/pod", "Policy/second")
+    pair = [policy(**one), policy("second", **other)]
+    (row,) = found(tmp_path, *fleet, *pair, both, placement(predicates=labelled(env="prod")))
+    assert row[3] == "Policy policies/second and Policy policies/pod both have ConfigurationPolicy same on eu"
+    apart = [binding("one", "dev"), binding("two", "prod", "Policy/second")]
+    places = [placement(env, predicates=labelled(env=env)) for env in ("dev", "prod")]
+    assert found(tmp_path, *fleet, *pair, *apart, *places) == []
+    pair = [policy(**wrapping(("musthave", bodies[0]), called="{{hub .ManagedClusterName hub}}")), policy("second")]
+    assert found(tmp_path, *fleet, *pair, both, placement()) == []
 
 
 def test_delimiters_by_the_thousand_cost_their_number() -> None:

@@ -14,7 +14,8 @@ GLOBAL, DEFAULT = "global", "default"
 _CONTROLLERS = frozenset({"vendor", "cloud", "clusterID", "name", "openshiftVersion", "velero.io/exclude-from-backup"})
 _PREFIXES = ("feature.open-cluster-management.io/", "openshiftVersion-")
 _PASSING = frozenset(f"cluster.open-cluster-management.io/{name}" for name in ("unreachable", "unavailable"))
-_KEEPING_OUT = ("NoSelect", "NoSelectIfNew")
+_FOR_NEW = "NoSelectIfNew"
+_KEEPING_OUT = ("NoSelect", _FOR_NEW)
 
 
 def is_set_by_controllers(key: str) -> bool:
@@ -105,15 +106,19 @@ class ClusterFleet:
     def tolerated(self, tolerations: Iterable[Mapping[str, Any]]) -> Chosen:
         """Return the clusters that no taint keeps out; `unreachable` and `unavailable` come and go and do not count.
 
-        Source: OCM pkg/placement/plugins/tainttoleration. A toleration with `tolerationSeconds` holds for a while.
+        A toleration with `tolerationSeconds` holds for a while, and `NoSelectIfNew` lets clusters stay that were
+        selected before: both are possible.
+
+        Source: OCM pkg/placement/plugins/tainttoleration; api cluster/v1/types.go.
         """
         known = list(tolerations)
         out = perhaps = 0
         for number, taints in self._tainted:
             lasting = [toleration for toleration in known if toleration.get("tolerationSeconds") is None]
-            if not all(any(_tolerates(toleration, taint) for toleration in known) for taint in taints):
+            held = [taint for taint in taints if not any(_tolerates(toleration, taint) for toleration in known)]
+            if any(taint["effect"] != _FOR_NEW for taint in held):
                 out |= 1 << number
-            elif not all(any(_tolerates(toleration, taint) for toleration in lasting) for taint in taints):
+            elif held or not all(any(_tolerates(toleration, taint) for toleration in lasting) for taint in taints):
                 perhaps |= 1 << number
         return Chosen(self.all & ~out & ~perhaps, self.all & ~out)
 

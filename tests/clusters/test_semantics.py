@@ -93,6 +93,17 @@ def test_taints(toleration: dict[str, Any], row: Row) -> None:
     assert selected(tainted, tolerations=[toleration] if toleration else []) == [row]
 
 
+def test_a_taint_for_new_clusters_lets_those_stay_that_were_selected() -> None:
+    tainted = {**cluster("gpu"), "spec": {"taints": [{"key": "gpu", "effect": "NoSelectIfNew"}]}}
+    assert selected(tainted) == [(["dev", "eu", "us"], ["gpu"], "inform", "may-leave")]
+    assert selected(tainted, tolerations=[{"key": "gpu", "operator": "Exists"}])[0][:2] == (
+        ["dev", "eu", "gpu", "us"],
+        [],
+    )
+    tainted["spec"]["taints"].append({"key": "old", "effect": "NoSelect"})
+    assert selected(tainted)[0][:2] == (["dev", "eu", "us"], [])
+
+
 def test_sets() -> None:
     prod = cluster("berlin", **{f"{CLUSTERS}/clusterset": "prod"})
     assert selected(prod)[0][0] == ["dev", "eu", "us"], "a cluster without the label is in the set `default`"

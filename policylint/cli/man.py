@@ -19,9 +19,7 @@ from policylint.cli.options import Command
 """,
 )
 @click.argument("command", default="", shell_complete=lambda *_: sorted(COMMANDS))
-@click.option(
-    "--output", "folder", metavar="DIR", type=click.Path(exists=True, file_okay=False), help="Write all pages there."
-)
+@click.option("--output", "folder", metavar="DIR", type=click.Path(file_okay=False), help="Write all pages there.")
 @click.pass_context
 def man(context: click.Context, command: str, folder: str | None) -> int:
     """Print the manual page of policylint, or of a command (section 1)."""
@@ -31,6 +29,12 @@ def man(context: click.Context, command: str, folder: str | None) -> int:
     group = context.find_root().command
     assert isinstance(group, click.Group)
     if folder is not None:
+        from pathlib import Path
+
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.UsageError(f"cannot make {folder!r}: {(error.strerror or str(error)).lower()}") from None
         for name in ("", *COMMANDS):
             save(f"{folder.rstrip('/')}/{_title(name)}.1", page(group, name))
         return 0

@@ -104,10 +104,13 @@ def test_an_extra_that_is_not_installed_is_named(
 
 
 def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
-    assert CliRunner().invoke(main, ["man", "--output", str(tmp_path)]).exit_code == 0
+    folder = tmp_path / "share" / "man1"
+    assert CliRunner().invoke(main, ["man", "--output", str(folder)]).exit_code == 0
     names = {"policylint", *(f"policylint-{name}" for name in COMMANDS)}
-    assert {file.stem for file in tmp_path.iterdir()} == names
-    for file in tmp_path.iterdir():
+    assert {file.stem for file in folder.iterdir()} == names
+    refused = CliRunner().invoke(main, ["man", "--output", str(folder / "policylint.1" / "below")])
+    assert (refused.exit_code, "cannot make" in refused.stderr) == (2, True)
+    for file in folder.iterdir():
         text = file.read_text()
         assert text.startswith(f'.TH "{file.stem.upper()}" "1" ')
         assert "\b" not in text and ".SH NAME\n" in text and ".SH SYNOPSIS\n" in text

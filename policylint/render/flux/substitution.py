@@ -69,6 +69,22 @@ def _value(expression: str, variables: Mapping[str, str], budget: Budget, depth:
     return expression
 
 
+def _asks(value: Any) -> bool:
+    """Return whether any text or key of a value may name a variable; most have none."""
+    rest = [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, str):
+            if "${" in part:
+                return True
+        elif isinstance(part, dict):
+            rest += part
+            rest += part.values()
+        elif isinstance(part, list):
+            rest += part
+    return False
+
+
 def filled_in(value: Any, variables: Mapping[str, str], budget: Budget) -> Any:
     """Return a value with its texts and keys filled in; the same object where nothing changed.
 
@@ -78,19 +94,16 @@ def filled_in(value: Any, variables: Mapping[str, str], budget: Budget) -> Any:
     Raises:
         ExhaustedError: as `substitute`.
     """
+    if not _asks(value):
+        return value
     if isinstance(value, str):
-        if "${" not in value:
-            return value
         text = substitute(value, variables, budget)
         if text == value:
             return value
         return text if _QUOTED.search(value) or _QUOTED.search(text) else PLAIN[text]
     if isinstance(value, dict):
         changed = {
-            substitute(name, variables, budget) if "${" in name else name: inner
-            if isinstance(inner, str) and "${" not in inner
-            else filled_in(inner, variables, budget)
-            for name, inner in value.items()
+            substitute(name, variables, budget): filled_in(inner, variables, budget) for name, inner in value.items()
         }
         is_same = len(changed) == len(value) and all(
             new_name is name and new is inner

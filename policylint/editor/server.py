@@ -61,6 +61,7 @@ class EditorServer(LanguageServer):
         self._root = ""
         self._tree = EditedTree(options)
         self._changes = 0
+        self._on_disk = -1
         self._read = -1
         self._reading: asyncio.Task[None] | None = None
         self._state: State | None = None
@@ -77,9 +78,15 @@ class EditorServer(LanguageServer):
         self._root = os.path.abspath((uri and to_fs_path(uri)) or os.curdir)
         os.chdir(self._root)
 
-    def changed(self) -> None:
-        """Note that something changed, and read the tree soon."""
+    def watches(self) -> None:
+        """Note that the editor tells of every change on disk from now on."""
+        self._on_disk = 0
+
+    def changed(self, *, on_disk: bool = True) -> None:
+        """Note that something changed, on disk or in a text alone, and read the tree soon."""
         self._changes += 1
+        if on_disk and self._on_disk >= 0:
+            self._on_disk += 1
         if self._reading is None or self._reading.done():
             self._reading = asyncio.get_running_loop().create_task(self._read_until_current())
 
@@ -109,7 +116,7 @@ class EditorServer(LanguageServer):
         try:
             documents = list(self.workspace.text_documents.values())
             texts = {self.file_of(document.uri): document.source.encode() for document in documents}
-            return self._tree.read(texts, lambda: wanted != self._changes)
+            return self._tree.read(texts, lambda: wanted != self._changes, self._on_disk)
         finally:
             if self._state is None:
                 gc.freeze()
@@ -289,13 +296,17 @@ def server(options: RunOptions) -> EditorServer:
                 types.DidChangeWatchedFilesRegistrationOptions(watchers),
             )
             await editor.client_register_capability_async(types.RegistrationParams([registration]))
+            editor.watches()
+
+    @editor.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def typed(_: types.DidChangeTextDocumentParams) -> None:
+        editor.changed(on_disk=False)
 
     def note_a_change(_: object) -> None:
         editor.changed()
 
     for event in (
         types.TEXT_DOCUMENT_DID_OPEN,
-        types.TEXT_DOCUMENT_DID_CHANGE,
         types.TEXT_DOCUMENT_DID_SAVE,
         types.TEXT_DOCUMENT_DID_CLOSE,
         types.WORKSPACE_DID_CHANGE_WATCHED_FILES,

@@ -72,6 +72,10 @@ class SourceFile:
     def relative(self) -> str:
         return self._holder.relative(self._place, self.path)
 
+    def held_by(self, holder: FileReader) -> SourceFile:
+        """Return the file as another reader of the same place has it."""
+        return SourceFile(self.path, holder, self._place)
+
     def read(self) -> bytes:
         """Return the file's bytes.
 

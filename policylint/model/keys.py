@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from policylint.namedtuple import NamedTuple
 
+PLACEHOLDER: Final = re.compile(
+    r"\$\(?\w+\)?|@\w+@|(?<!\w)__\w+?__(?!\w)|%[A-Za-z_]\w*%|\[\[[^][]*\]\]"
+    r"|(?i:\b(?:replace|change|your|insert)_\w+|\b[a-z0-9]{1,40}_here\b)"
+)
+"""What scripts replace in a file before they apply it (envsubst, sed). No name, host or label has such a part."""
 UNKNOWN_NAMESPACE = "?"
 """First character of an object's namespace where something outside its file (a kustomization, a chart) decides it.
 
@@ -90,6 +98,11 @@ def is_symbolic(text: object) -> bool:
     """Return whether a name, namespace, kind or hostname still holds a variable or placeholder.
 
     Such a text can never be missing, mismatched or duplicate (docs/design/field-notes.md §1, need 8): `${DOMAIN}`,
-    `{{ .Release.Name }}`, `<placeholder>`.
+    `{{ .Release.Name }}`, `<placeholder>`, and what scripts replace before they apply a file: `$DOMAIN`, `@DOMAIN@`,
+    `__DOMAIN__`, `%DOMAIN%`, `[[ .Domain ]]`, `REPLACE_ME`.
     """
-    return isinstance(text, str) and ("${" in text or "{{" in text or ("<" in text and ">" in text))
+    if not isinstance(text, str):
+        return False
+    if "${" in text or "{{" in text or ("<" in text and ">" in text):
+        return True
+    return ("$" in text or "_" in text or "@" in text or "%" in text or "[[" in text) and bool(PLACEHOLDER.search(text))

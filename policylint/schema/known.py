@@ -42,7 +42,7 @@ class ManifestChecker(Checker):
         if value.__class__ is str and ("${" in value or "{{" in value) and is_symbolic(value):
             return True
         if not super().is_valid(value):
-            return False
+            return is_symbolic(value)
         return self._rules is None or value is None or self._keeps_rules(value, self._rules)
 
     def _keeps_rules(self, value: Any, rules: Sequence[Program | None]) -> bool:

@@ -6,9 +6,10 @@ import re
 from typing import Final
 
 from policylint.model import is_symbolic
+from policylint.model.keys import PLACEHOLDER
 from policylint.topology.hostnames import matches
 
-_VARIABLE: Final = re.compile(r"\$\{[^}]*\}|\{\{.*?\}\}|<[^>]*>")
+_VARIABLE: Final = re.compile(rf"\$\{{[^}}]*\}}|\{{\{{.*?\}}\}}|<[^>]*>|{PLACEHOLDER.pattern}")
 _LONGEST: Final = 2_000
 """Characters of a host with variables that is looked at: a host without has 253 at most."""
 

@@ -288,3 +288,18 @@ def test_what_ytt_fills_in_is_not_judged_as_it_stands(tmp_path: Path) -> None:
     (tmp_path / "gateway.yaml").write_text(f"# @schema and a#@ b are no directives\n{listener}")
     (finding,) = (finding for finding in open_workspace([str(tmp_path)]).findings() if finding.rule == "GWP501")
     assert finding.confidence == "assumed"
+
+
+def test_what_scripts_replace_before_they_apply_a_file_is_unknown(tmp_path: Path) -> None:
+    route_to_fill_in = BELOW.replace(
+        "parentRefs: [{name: edge}]", "parentRefs: [{name: inner}], hostnames: [web.$DOMAIN]"
+    )
+    inner = EDGE.replace("name: edge}", "name: inner, namespace: shop}").replace(
+        "port: 80", "port: 80, hostname: '*.example.com'"
+    )
+    (tmp_path / "all.yaml").write_text("---\n".join([inner, route_to_fill_in, policy("p", "$GATEWAY", "shop")]))
+    findings = open_workspace([str(tmp_path)]).findings()
+    assert {(finding.rule, finding.confidence) for finding in findings} == {
+        ("GWP101", "unknown"),
+        ("GWP409", "unknown"),
+    }

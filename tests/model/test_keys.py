@@ -1,0 +1,45 @@
+"""Names that are none yet: what a script, a chart or a person fills in before a file is applied."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+
+from policylint.model import is_symbolic
+from policylint.trace.hosts import may_be
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("${DOMAIN}", "web.${DOMAIN}", "{{ .Release.Name }}", "<gateway>"),
+        *("$GATEWAY", "web.$DOMAIN", "$(NAMESPACE)", "@GATEWAY@", "@@GATEWAY@@", "__GATEWAY__", "web.__domain__"),
+        *("%GATEWAY%", "[[ .Gateway ]]", "REPLACE_ME", "gke-CHANGE_ME", "YOUR_DOMAIN", "DOMAIN_HERE"),
+    ],
+)
+def test_symbolic(text: str) -> None:
+    assert is_symbolic(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["web", "web.example.com", "app_kubernetes_io", "a__b__c", "^/api$", "a$|b$", "50%", "a@b", "HTTPRoute", None],
+)
+def test_certain(text: str | None) -> None:
+    assert not is_symbolic(text)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["web.$domain", "web.__domain__", "*.@domain@", "web.domain_here", "%name%.example.com"]
+)
+def test_a_host_with_a_placeholder_may_be_any_that_fits(pattern: str) -> None:
+    assert may_be("web.example.com", pattern)
+    assert not may_be("api", pattern)
+
+
+@pytest.mark.parametrize("mark", ["@", "[[", "%a", "__", "$(", "a_", "<", "a"])
+def test_long_texts_take_linear_time(mark: str) -> None:
+    begin = perf_counter()
+    is_symbolic(mark * 200_000 + "_")
+    assert perf_counter() - begin < 1

@@ -13,6 +13,7 @@ import pytest
 from policylint.checks.synthetic_rule_name import check
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
+from policylint.trace import Tracer, request
 from tests import worlds
 from tests.worlds import gateway, gateway_class, manifest, opened, route, service
 
@@ -218,7 +219,27 @@ def test_what_refers_to_nothing_is_left_out_of_the_merge(tmp_path: Path, spec: s
     """§2.2, last item: Accepted=False/Invalid and Attached=False/Pending."""
     simulation = simulate(tmp_path, policy("broken", "HTTPRoute/shop", f"{spec}, timeouts: {{request: 1s}}"))
     assert said(simulation, "broken") == ("Invalid", [], ["Invalid", "Pending"])
-    assert simulation.groups == []
+    (group,) = simulation.groups
+    assert not group.effective.spec
+    assert str(group.effective.refused) == "TrafficPolicy default/broken"
+
+
+@pytest.mark.parametrize("target", ["HTTPRoute/shop", "Gateway/gw"])
+@pytest.mark.parametrize("opens", ["true", "false"])
+def test_routes_of_what_does_not_translate_answer_500(tmp_path: Path, target: str, opens: str) -> None:
+    """irtranslator/route.go; failOpen is for a service that does not answer (gateway_extension.go), not for none."""
+    calling = f"spec: {{extAuth: {{failOpen: {opens}, grpcService: {{backendRef: {{name: gone, port: 9}}}}}}}}"
+    simulation = simulate(
+        tmp_path,
+        manifest("gateway.kgateway.dev/v1alpha1", "GatewayExtension", "ext", "default", calling),
+        policy("broken", target, "extAuth: {extensionRef: {name: ext}}"),
+        policy("fine", "HTTPRoute/shop", "timeouts: {request: 1s}"),
+    )
+    assert said(simulation, "broken")[0] == "Invalid"
+    assert said(simulation, "fine")[0] == "Enforced"
+    outcome = Tracer(simulation).trace(request({"host": "shop.example.com", "path": "/"})).outcome
+    assert outcome.status == 500
+    assert "TrafficPolicy default/broken is refused" in outcome.reason
 
 
 def test_listener_policies_are_merged_inside_default_and_per_port(tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ _MESSAGES = {
 _OWN_FIELDS: OwnFields = {"timeouts.request": ("timeouts", "request"), "retry": ("retry",), "cors": ("cors",)}
 """Fields of rules that win: they are built-in policies of the highest priority (pkg/kgateway/extensions2/plugins)."""
 
+_UNTRANSLATED = frozenset({"broken-reference", "template", "value"})
+"""Why the controller does not translate a policy that the API server takes."""
+
 
 class Kgateway(Implementation):
     """TrafficPolicy, ListenerPolicy, BackendConfigPolicy and DirectResponse."""
@@ -53,6 +56,7 @@ class Kgateway(Implementation):
 
     def __init__(self) -> None:
         self._kept: Attachments = {}
+        self._failing: set[ResourceKey] = set()
         self._outcomes: dict[ResourceKey, dict[Node, list[MergeOutcome]]] = {}
         self._refused: dict[ResourceKey, set[Node]] = {}
 
@@ -64,6 +68,16 @@ class Kgateway(Implementation):
             return broken_template(state.policy)
         return reading
 
+    def answers_with_errors(self, state: PolicyState) -> bool:
+        """Return whether routes answer 500 for it: every TrafficPolicy that the controller does not translate (§2.2).
+
+        That what it calls fails open (`failOpen`) is the proxy's business, and changes nothing (gateway_extension.go).
+        """
+        if state.kind.kind != "TrafficPolicy" or state.invalid_code not in _UNTRANSLATED:
+            return False
+        self._failing.add(state.key)
+        return True
+
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references in the policy's namespace; the global policy namespace selects in all of them (§2.1)."""
         targets = super().targets(policy, kind, topology, grants)
@@ -73,9 +87,19 @@ class Kgateway(Implementation):
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return one group per stack over route rules, listeners or backends; listeners need no routes."""
-        self._kept = kept
-        groups = super().groups(kind, kept, topology)
+        translated = {
+            node: [attachment for attachment in attachments if attachment.key not in self._failing]
+            for node, attachments in kept.items()
+        }
+        self._kept = {node: attachments for node, attachments in translated.items() if attachments}
+        groups = [self._with_failure(group) for group in super().groups(kind, kept, topology)]
         return with_own_fields(groups, _OWN_FIELDS if kind.kind == "TrafficPolicy" else {}, topology)
+
+    def _with_failure(self, group: Group) -> Group:
+        """Return a group marked if any of its policies fails, whatever the others say (runRoutePlugins)."""
+        keys = (attachment.key for attachment in reversed(group.effective.stack))
+        failing = next((key for key in keys if key in self._failing), None)
+        return group if failing is None else group._replace(effective=group.effective._replace(refused=failing))
 
     def merge(self, stack: Stack) -> Effective:
         """Merge routes before listeners before the Gateway, each level as §2.2 and §2.3 say."""

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from policylint.cel.syntax import is_expression
+from policylint.checks import no_effective_target
 from policylint.model import ResourceKey
 from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation
 from policylint.trace import Tracer, request
 from tests import worlds
-from tests.worlds import gateway, gateway_class, manifest, opened, route, service
+from tests.worlds import gateway, gateway_class, listener_set, manifest, opened, route, service
 
 API = "agentgateway.dev/v1alpha1"
 PRIMARY = "{providers: [{name: primary, openai: {}}]}"
@@ -47,6 +48,7 @@ def words(simulation: Simulation, name: str = "p") -> dict[str, list[str]]:
     return {str(each.ancestor): [one.reason for one in each.conditions] for each in state(simulation, name).ancestors}
 
 
+ADMITS = "allowedListeners: {namespaces: {from: All}}"
 LOCK = "strategy: {inheritance: Override}, "
 
 
@@ -150,6 +152,42 @@ def test_requests_have_to_pass_the_rules_of_both_phases(tmp_path: Path) -> None:
     )
     answers = [Tracer(simulation).trace(request({"path": path})).outcome for path in ("/a", "/b")]
     assert [answer.status for answer in answers] == [None, 403]
+
+
+def test_who_denies_is_who_holds_the_rule(tmp_path: Path) -> None:
+    """Of rules that add up, the one that decides: a Require that does not match, the last Allow where none does."""
+    rules = "traffic: {{authorization: {{action: {0}, policy: {{matchExpressions: ['{1}']}}}}}}"
+    simulation = simulate(
+        tmp_path,
+        policy("edge", "Gateway/gw", rules.format("Require", 'request.method == "GET"')),
+        policy("shop", "HTTPRoute/shop", rules.format("Allow", 'request.path == "/a"')),
+    )
+    asked = [{"path": "/b"}, {"path": "/a", "method": "POST"}]
+    reasons = [Tracer(simulation).trace(request(each)).outcome.reason for each in asked]
+    assert [name in reason for name, reason in zip(("shop", "edge"), reasons, strict=True)] == [True, True]
+
+
+def test_backend_settings_of_a_listener_set_are_not_looked_up(tmp_path: Path) -> None:
+    """binds.rs, internal_backend_policies: of listeners only those of the Gateway are asked."""
+    simulation = simulate(
+        tmp_path,
+        listener_set("extra", "default", "[{name: x, port: 90, protocol: HTTP}]", parent="gw").replace(
+            "infra", "default"
+        ),
+        gateway("gw", "default", "[{name: http, port: 80, protocol: HTTP}]", more=ADMITS, of_class="agentgateway"),
+        route(
+            "more",
+            "default",
+            "[{kind: ListenerSet, name: extra}]",
+            more="rules: [{backendRefs: [{name: web, port: 80}]}]",
+        ),
+        policy("idle", "ListenerSet/extra", "backend: {http: {requestTimeout: 1s}}"),
+        policy("acts", "ListenerSet/extra", "traffic: {timeouts: {request: 1s}}"),
+    )
+    assert state(simulation, "acts").verdict == "Enforced"
+    assert state(simulation, "idle").verdict == "Accepted"
+    (finding,) = no_effective_target.check(simulation)
+    assert "AgentgatewayPolicy default/idle has no effect" in finding.message
 
 
 def test_what_adds_up_and_what_is_merged_in_parts(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.agentgateway import authorization
-from policylint.implementations.agentgateway.merging import locks, merged
+from policylint.implementations.agentgateway.merging import LISTENER_SETS, is_passed_over, locks, merged
 from policylint.implementations.agentgateway.places import Gateways, with_section
 from policylint.implementations.agentgateway.references import GRANTS, faults
 from policylint.implementations.generic import Attachments, Implementation, controller_above
@@ -18,7 +18,7 @@ from policylint.policy import verdict
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.folding import Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
-from policylint.policy.results import Ancestor, Effective, Group, PolicyState, Target
+from policylint.policy.results import Ancestor, Effective, Group, Idle, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
@@ -57,6 +57,8 @@ class Agentgateway(Implementation):
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return one group per stack, and one per rule whose own fields replace settings of policies."""
+        kept = {node: [each for each in policies if not is_passed_over(each)] for node, policies in kept.items()}
+        kept = {node: policies for node, policies in kept.items() if policies}
         locking = {attachment.key for attachments in kept.values() for attachment in attachments if locks(attachment)}
         return with_own_fields(super().groups(kind, kept, topology), _OWN_FIELDS, topology, locking)
 
@@ -69,6 +71,10 @@ class Agentgateway(Implementation):
         self._gateways = Gateways(topology, states)
         for state in states:
             verdict.judge(state)
+            sets = [target for target in state.targets if target.nodes and target.key.kind in LISTENER_SETS]
+            if state.verdict == "Accepted" and sets and not {"frontend", "traffic"}.intersection(state.policy.spec):
+                why = "what `backend` sets on a ListenerSet, the proxy does not look up"
+                state.idle = Idle(sets[0], why, "target the Gateway, or its routes")
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return one per Gateway that leads to a target; what attaches to nothing is summed up under one name."""

@@ -22,15 +22,17 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
     """Yield what the rules of each phase of an effective policy answer a request; a request has to pass both."""
     for block in (EARLY, "traffic"):
         value = mapping(spec.get(block)).get(_NAME)
-        rules = [mapping(rule) for rule in (value if isinstance(value, list) else [value] if value else [])]
-        if rules:
-            yield _decide(rules, (block, _NAME), message)
+        place: Pointer = (block, _NAME)
+        if isinstance(value, list):
+            yield _decide([((*place, index), mapping(rule)) for index, rule in enumerate(value)], message)
+        elif value:
+            yield _decide([(place, mapping(value))], message)
 
 
-def _decide(rules: list[Mapping[str, Any]], place: Pointer, message: RequestFacts) -> Decision:
+def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFacts) -> Decision:
     allowing: list[AuthorizationRule] = []
     denying: list[AuthorizationRule] = []
-    for rule in rules:
+    for place, rule in rules:
         answers = [holds(each, message) for each in sequence(mapping(rule.get("policy")).get("matchExpressions"))]
         match rule.get("action", "Allow"):
             case "Allow":
@@ -39,7 +41,8 @@ def _decide(rules: list[Mapping[str, Any]], place: Pointer, message: RequestFact
                 denying.append(_rule(some(answers), place, allows=False))
             case "Require":
                 denying.append(_rule(negated(every(answers)), place, allows=False))
-    return first_match([*denying, *allowing], otherwise(place, allows=not allowing))
+    last = allowing[-1].pointer if allowing else rules[-1][0]
+    return first_match([*denying, *allowing], otherwise(last, allows=not allowing))
 
 
 def _rule(matches: bool | None, place: Pointer, *, allows: bool) -> AuthorizationRule:

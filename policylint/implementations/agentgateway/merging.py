@@ -35,7 +35,7 @@ _ADDING: frozenset[Pointer] = frozenset(
 )
 _BROADEST_FIRST: Pointer = ("traffic", "buffer")
 """The field of which the broadest prevails (set_if_unset on the way from the Gateway to the rule)."""
-_SETS = ("ListenerSet", "XListenerSet")
+LISTENER_SETS = ("ListenerSet", "XListenerSet")
 _Settings = dict[Pointer, list[tuple[Attachment, Any]]]
 
 
@@ -54,6 +54,12 @@ def merged(stack: Stack) -> Effective:
     for field in sorted(settings, key=str):
         _offer(folding, field, settings[field])
     return folding.effective(stack.attachments)
+
+
+def is_passed_over(attachment: Attachment) -> bool:
+    """Tell whether a policy sets nothing that is looked up where it is attached: `backend` alone, on a ListenerSet."""
+    blocks = attachment.declared[0].proper.keys() & set(BLOCKS)
+    return attachment.node.key.kind in LISTENER_SETS and blocks == {"backend"}
 
 
 def locks(attachment: Attachment) -> bool:
@@ -91,7 +97,7 @@ def _order(block: str, attachments: tuple[Attachment, ...]) -> list[Attachment]:
     if block == "traffic":
         ordered.sort(key=_rank_of_traffic)
     elif block == "backend":
-        ordered = [attachment for attachment in ordered if attachment.node.key.kind not in _SETS]
+        ordered = [attachment for attachment in ordered if attachment.node.key.kind not in LISTENER_SETS]
         ordered.sort(key=_rank_of_backends)
     return ordered
 
@@ -99,7 +105,7 @@ def _order(block: str, attachments: tuple[Attachment, ...]) -> list[Attachment]:
 def _rank_of_traffic(attachment: Attachment) -> int:
     """Rank a Service below routes (binds.rs, route_policies)."""
     kind = attachment.node.key.kind
-    return 2 if kind.endswith("Route") else 0 if kind in ("Gateway", *_SETS) else 1
+    return 2 if kind.endswith("Route") else 0 if kind in ("Gateway", *LISTENER_SETS) else 1
 
 
 def _rank_of_backends(attachment: Attachment) -> int:

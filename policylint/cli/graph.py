@@ -109,9 +109,9 @@ def graph(
         _check(request, html=html)
     if revisions and revision:
         raise click.UsageError("--at cannot be used with --diff: --diff A..B names both revisions")
-    if layer == "network" and (revisions or kinds or policies):
+    if layer == "network" and (kinds or policies):
         raise click.UsageError(
-            "--layer network goes with RESOURCE and --namespace, not with --diff, --kind and --policy"
+            "--layer network goes with RESOURCE, --namespace and --diff, not with --kind and --policy"
         )
     if revisions:
         from policylint.session.revisions import DiffOptions, resolve

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from policylint.report.graph.model import Graph
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation, simulate
 from tests.conftest import Golden
+from tests.graph.test_changes import git
 from tests.graph.worlds import FIXTURES
 from tests.network.worlds import manifest, random_world, world
 
@@ -95,6 +97,33 @@ def test_a_large_world_is_bounded_in_every_format() -> None:
     assert any("groups of workloads" in sentence for sentence in drawing.graph.left_out)
     for form in ("mermaid", "dot", "svg", "html"):
         assert "left out" in "".join(write(form, drawing)) or form == "html"
+
+
+def test_what_a_change_opens_and_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "shop"
+    shutil.copytree(FIXTURES / "network-shop", place)
+    monkeypatch.chdir(place)
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "before")
+    policies = place / "policies.yaml"
+    policies.write_text(policies.read_text().replace("port: sql", "port: 5433"))
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: new, namespace: shop}\nspec: {containers: []}\n"
+    (place / "new.yaml").write_text(pod)
+    git("add", ".")
+    git("commit", "-qm", "after")
+    said = CliRunner().invoke(main, ["graph", "--layer", "network", "--diff", "HEAD~1..HEAD"])
+    assert said.exit_code == 0, said.output
+    assert '["Deployment shop/checkout"]' in said.stdout and '["StatefulSet shop/postgres"]' in said.stdout
+    assert "TCP 5432 -#62; TCP 5433" in said.stdout
+    assert '["+ Pod shop/new"]:::added' in said.stdout
+    for form in ("svg", "dot", "html"):
+        said = CliRunner().invoke(main, ["graph", "--layer", "network", "--diff", "HEAD~1..HEAD", "-o", form])
+        assert "5433" in said.stdout and said.exit_code == 0
+    said = CliRunner().invoke(main, ["graph", "--layer", "network", "--diff", "HEAD~1..HEAD", "-n", "infra"])
+    assert "postgres" not in said.stdout
+    same = CliRunner().invoke(main, ["graph", "--layer", "network", "--diff", "HEAD..HEAD"])
+    assert "nothing to draw: nothing changes" in same.stderr
 
 
 def test_without_network_policies_there_is_nothing_to_draw(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def _connections(simulation: Simulation, names: Names, request: GraphRequest, nu
     from policylint.report.graph import connections
 
     if not has_policies(simulation.world):
-        return Graph((), (), (), frozenset(), connections.EFFECTS)
+        return connections.EMPTY
     about = request.subjects[number][0] if number in request.subjects else None
     return connections.build(simulation, names, request.namespaces, about)
 
@@ -100,10 +100,15 @@ def draw_changes(
     from policylint.report.graph.diff import changed
 
     names = Names.of(side for pair in sides for side in (pair.before, pair.after))
-    graphs = [
-        request.part(changed(build(pair.before, names), build(pair.after, names), environment))
-        for pair, environment in zip(sides, environments, strict=True)
-    ]
+    graphs = []
+    for pair, environment in zip(sides, environments, strict=True):
+        if request.layer == "network":
+            from policylint.report.graph import connections
+
+            found = environment.connections
+            graphs.append(connections.changes(pair, found, names, request.namespaces) if found else connections.EMPTY)
+        else:
+            graphs.append(request.part(changed(build(pair.before, names), build(pair.after, names), environment)))
     return Drawing(joined(graphs), tuple(pair.after for pair in sides), names, tuple(findings), request.title)
 
 

@@ -5,7 +5,8 @@ Workloads of one namespace between which no policy tells a difference share a bo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from policylint.model import ResourceKey
 from policylint.model.words import count
@@ -13,15 +14,22 @@ from policylint.network.rules import DIRECTIONS
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both, verdict
 from policylint.network.walk import Row
-from policylint.report.graph.model import Graph, GraphEdge, GraphNode
+from policylint.report.graph.model import Change, Graph, GraphEdge, GraphNode
 from policylint.report.kit.display import place
 from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation
 from policylint.topology import whole
 
+if TYPE_CHECKING:
+    from policylint.compare.connections import ConnectionChange
+    from policylint.compare.pairing import Sides
+    from policylint.network.endpoints import Endpoint
+
 MOST_BOXES = 300
 _MOST_NAMES = 3
 EFFECTS = {"link": "a network policy bears on it and lets it through", "unknown": "not known whether it gets through"}
+
+EMPTY = Graph((), (), (), frozenset(), EFFECTS)
 
 
 class _Part:
@@ -71,6 +79,51 @@ def build(
         left_out.append("connections on which no policy bears")
     graph = Graph(tuple(boxes), tuple(sorted(edges)), (), frozenset(focus), EFFECTS)
     return graph.only(drawn, *left_out)
+
+
+def changes(sides: Sides, found: Sequence[ConnectionChange], names: Names, namespaces: Collection[str] = ()) -> Graph:
+    """Build the graph of what a change opens and closes: boxes of ends to which it does the same, a line for each.
+
+    Args:
+        found: the changes of the environment; what is not certain on both sides is not among them.
+        namespaces: only connections from or to these.
+    """
+    networks = sides.after.network, sides.before.network
+    ends = {str(end): end for network in reversed(networks) for end in network.universe.endpoints}
+    roles: dict[str, list[tuple[int, bool]]] = {}
+    for number, change in enumerate(found):
+        for is_source, its_ends in ((True, change.sources), (False, change.targets)):
+            for name in its_ends:
+                roles.setdefault(name, []).append((number, is_source))
+    alike: dict[tuple[str, bool, tuple[tuple[int, bool], ...]], list[str]] = {}
+    for name, its_roles in roles.items():
+        namespace = ends[name].namespace if name in ends else ""
+        alike.setdefault((namespace, name in ends, tuple(its_roles)), []).append(name)
+    boxes, edges = [], []
+    taking_part: dict[tuple[int, bool], list[int]] = {}
+    for number, ((_, _, part), listed) in enumerate(alike.items()):
+        known = [ends[name] for name in listed if name in ends]
+        box = _box_of_ends(sides.after.world.name, known, names) if known else _outside(listed, sides.after.world.name)
+        told = [found[change] for change, _ in part if not found[change].targets]
+        state: Change = "" if not told else "added" if told[0].change == "opened" else "removed"
+        boxes.append(box._replace(change=state))
+        for role in part:
+            taking_part.setdefault(role, []).append(number)
+    marks: dict[str, Change] = {"opened": "added", "closed": "removed"}
+    for number, change in enumerate(found):
+        words = {"opened": change.after, "closed": change.before}.get(
+            change.change, f"{change.before} -> {change.after}"
+        )
+        for start in taking_part.get((number, True), ()):
+            for end in taking_part.get((number, False), ()):
+                edges.append(GraphEdge(start, end, "link", words, "", marks.get(change.change, "changed")))
+    own = {number for number, box in enumerate(boxes) if not namespaces or box.namespace in namespaces}
+    edges = sorted(edge for edge in edges if edge.start in own or edge.end in own)
+    drawn = {number for number in own if boxes[number].change}
+    drawn |= {end for edge in edges for end in (edge.start, edge.end)}
+    left_out = [count(len(drawn) - MOST_BOXES, "group of workloads", "groups of workloads")][: len(drawn) > MOST_BOXES]
+    graph = Graph(tuple(boxes), tuple(edges), (), frozenset(), EFFECTS)
+    return graph.only(sorted(drawn)[:MOST_BOXES], *left_out)
 
 
 def _meant(network: Network, key: ResourceKey) -> int:
@@ -135,13 +188,22 @@ def _box(simulation: Simulation, network: Network, part: _Part, names: Names) ->
     if part.is_outside:
         universe = network.universe
         ranges = universe.addresses.words(numbers_of(part.members))
-        title = "anywhere" if part.members == universe.addresses.all else _few(ranges)
-        return GraphNode(f"outside: {title}", "outside", title, "", environment, "object", "outside")
+        return _outside(["anywhere"] if part.members == universe.addresses.all else ranges, environment)
     ends = [network.universe.endpoints[number] for number in numbers_of(part.members)]
-    kinds = {names.kind(end.key.group, end.key.kind) for end in ends}
     closed = " and ".join(_closed(network, part))
     state = f"isolated for {closed}" if closed else ""
     among = _among(network, part) if len(ends) > 1 else ""
+    state = "; ".join(filter(None, (state, among and f"among themselves {among}")))
+    return _box_of_ends(environment, ends, names)._replace(state=state)
+
+
+def _outside(ranges: Iterable[str], environment: str) -> GraphNode:
+    title = _few(ranges)
+    return GraphNode(f"outside: {title}", "outside", title, "", environment, "object", "outside")
+
+
+def _box_of_ends(environment: str, ends: Sequence[Endpoint], names: Names) -> GraphNode:
+    kinds = {names.kind(end.key.group, end.key.kind) for end in ends}
     return GraphNode(
         _few([f"{names.key(end.key)}{end.suffix}" for end in ends]),
         kinds.pop() if len(kinds) == 1 else "workloads",
@@ -150,7 +212,7 @@ def _box(simulation: Simulation, network: Network, part: _Part, names: Names) ->
         environment,
         "object",
         "workload",
-        "; ".join(filter(None, (state, among and f"among themselves {among}"))),
+        "",
         place(ends[0].resource.name_location) if ends[0].resource is not None else "",
         tuple(whole(end.key) for end in ends),
         len(ends),

@@ -23,13 +23,15 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         placed[key] = 0
         for row in rows:
             placed[key] |= row.clusters
+        told: set[tuple[tuple[str, str], str]] = set()
         own: dict[tuple[tuple[str, str], str], PolicyTemplate] = {}
         for template in policy_templates(simulation.world.resources[key]):
             name = (template.kind, template.name)
-            if not template.name or "{{" in template.name or is_symbolic(template.name):
+            if not (template.kind[1] and template.name) or "{{" in template.name or is_symbolic(template.name):
                 continue
             first = own.setdefault(name, template)
-            if first is not template:
+            if first is not template and name not in told:
+                told.add(name)
                 what = f"{key} has two templates called {template.kind[1]} {template.name}"
                 yield _finding(what, "no template of the Policy is applied on any cluster", first, template)
         for name, template in own.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.documents import loading
 from policylint.namedtuple import NamedTuple
 from policylint.network.rules import Direction
 from policylint.network.selecting import bits_of, numbers_of
@@ -25,6 +26,7 @@ class Connection(NamedTuple):
     certain: bool
 
 
+@loading()
 def connections(network: Network) -> list[Connection]:
     """Return everything that is allowed, or may be; what no row holds is denied."""
     allowed: dict[tuple[int, int, bool], int] = {}
@@ -44,6 +46,7 @@ def connections(network: Network) -> list[Connection]:
     return sorted(found)
 
 
+@loading()
 def groups(network: Network, direction: Direction, within: int | None = None) -> list[tuple[int, Row]]:
     """Return the ends by their rows, or some of them; address ranges are open."""
     universe = network.universe

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from policylint.documents import loading
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.addressed import SERVICE, Destination, destinations, service_named
@@ -65,6 +66,7 @@ class Way(NamedTuple):
 class Hops:
     """Answers whether Gateways and workloads get to backends, in one world."""
 
+    @loading()
     def __init__(
         self,
         world: World,

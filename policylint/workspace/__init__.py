@@ -31,6 +31,7 @@ from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
 from policylint.workspace.alternatives import DEFAULT, Alternative, separate
 from policylint.workspace.assumptions import Assumptions
+from policylint.workspace.chart_templates import ChartTemplates
 from policylint.workspace.left_out import folded, languages, left_out
 
 if TYPE_CHECKING:
@@ -234,7 +235,10 @@ def open_workspace(
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
     definitions = Definitions(source, loaded)
     others = languages(source, loaded.skipped)
-    tree = _Tree(source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared, others)
+    charts = None if render == "helm" else ChartTemplates(source)
+    tree = _Tree(
+        source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared, others, charts
+    )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope
     simulations = None if render == "off" else tree.rendered(env, stated, render, budget, faults, picked)
@@ -274,6 +278,7 @@ class _Tree(NamedTuple):
     dump: bytes | None
     shared: Shared | None
     languages: Mapping[str, int]
+    charts: ChartTemplates | None
 
     def rendered(
         self,
@@ -424,6 +429,8 @@ class _Tree(NamedTuple):
             **details,
         )
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
+        if self.charts is not None:
+            world.charted = self.charts.reason
         world.listed = self.given.listed()
         return world
 

@@ -303,3 +303,30 @@ def test_what_scripts_replace_before_they_apply_a_file_is_unknown(tmp_path: Path
         ("GWP101", "unknown"),
         ("GWP409", "unknown"),
     }
+
+
+CHARTED = """apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata:
+  labels: {app: web}
+  name: NAME
+spec: {parentRefs: [{name: {{ .Values.gateway }}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "confidence"),
+    [
+        pytest.param("{{ .Release.Name }}", "unknown", id="any name"),
+        pytest.param("web", "unknown", id="its name"),
+        pytest.param("cart", "certain", id="another name"),
+    ],
+)
+def test_a_template_of_a_chart_that_nobody_rendered_may_make_it(tmp_path: Path, name: str, confidence: str) -> None:
+    target = policy("p", "web", "shop").replace("kind: Gateway", "kind: HTTPRoute")
+    (tmp_path / "all.yaml").write_text(f"{BELOW.replace('name: web', 'name: api')}---\n{target}")
+    (tmp_path / "chart/templates").mkdir(parents=True)
+    (tmp_path / "chart/Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 0.1.0\n")
+    (tmp_path / "chart/templates/route.yaml").write_text(CHARTED.replace("NAME", name))
+    (finding,) = (finding for finding in open_workspace([str(tmp_path)]).findings() if finding.rule == "GWP101")
+    assert finding.confidence == confidence

@@ -1,0 +1,53 @@
+"""What the templates of charts in the tree may make, where nobody rendered them.
+
+A chart that no HelmRelease or Application of the tree installs is installed by something else: a pipeline, a person.
+Its templates are read only when something is missing that one of them may make.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Final
+
+from policylint.model import ResourceKey
+from policylint.sources import Source, SourceError
+from policylint.sources.skipping import HELM_TEMPLATE
+
+_MOST_READ: Final = 1_000
+"""Templates that are looked into."""
+_DOCUMENT: Final = re.compile(r"^---", re.MULTILINE)
+_KIND: Final = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
+_NAME: Final = re.compile(r"^metadata:[ \t]*\r?\n(?:[ \t]+.*\r?\n)*?[ \t]+name:[ \t]*[\"']?([^\"'\r\n]*)", re.MULTILINE)
+
+
+class ChartTemplates:
+    """The templates of a source that nothing renders."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._makers: dict[str, list[tuple[str, str]]] | None = None
+
+    def reason(self, key: ResourceKey) -> str:
+        """Return why an object that nothing deploys may come from a template; "" where none makes one of its kind and
+        name, as far as the name is plain."""
+        if self._makers is None:
+            self._makers = self._read()
+        for path, name in self._makers.get(key.kind, ()):
+            if "{{" in name or not name or name == key.name:
+                return f"{path} is a Helm template that was not rendered, and may make it"
+        return ""
+
+    def _read(self) -> dict[str, list[tuple[str, str]]]:
+        """Return, by kind, the templates that make objects of it, and the names they give them."""
+        makers: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for path in self._source.skipped.get(HELM_TEMPLATE, [])[:_MOST_READ]:
+            try:
+                template = self._source.file(path).read().decode("utf-8", "replace")
+            except SourceError:
+                continue
+            for document in _DOCUMENT.split(template):
+                name = _NAME.search(document)
+                for kind in _KIND.findall(document):
+                    makers[kind].append((path, name[1].strip() if name else ""))
+        return makers

@@ -14,13 +14,19 @@ from policylint.model.words import count, listing
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
-from policylint.topology.extensions import FilterExtension, extensions
 
 RULE = "GWP406"
 
 
+_NEVER_SKIPPED = "a filter is never skipped: its requests get an error"
+
+
 def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
+    by_route: dict[ResourceKey, dict[ResourceKey, list[ObjectBinding]]] = {}
+    for binding in simulation.bindings:
+        if binding.form == "filter" and not binding.resolution.found:
+            by_route.setdefault(binding.holder.key, {}).setdefault(binding.wanted, []).append(binding)
     for state in simulation.topology.routes:
         folded: dict[object, list[BackendState]] = {}
         for backend in state.backends:
@@ -30,11 +36,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 folded.setdefault((backend.wanted, backend.port), []).append(backend)
         for backends in folded.values():
             yield _finding(simulation, state, backends, nearby)
-        named: dict[ResourceKey, list[FilterExtension]] = {}
-        for extension in extensions(simulation.world, state.route):
-            if not extension.resolution.found:
-                named.setdefault(extension.wanted, []).append(extension)
-        for missing in named.values():
+        for missing in by_route.get(state.route.key, {}).values():
             yield _of_filter(simulation, state.route, missing, nearby)
     for binding in simulation.bindings:
         if binding.form == "annotation" and not binding.resolution.found:
@@ -78,9 +80,11 @@ def _finding(simulation: Simulation, state: RouteState, backends: list[BackendSt
     )
 
 
-def _of_filter(simulation: Simulation, route: Resource, missing: list[FilterExtension], nearby: Nearby) -> Finding:
+def _of_filter(simulation: Simulation, route: Resource, missing: list[ObjectBinding], nearby: Nearby) -> Finding:
     """Return the finding of an object that filters name and that is not there."""
-    pointer, wanted, resolution = missing[0]
+    pointer, wanted, resolution, kind = missing[0].pointer, missing[0].wanted, missing[0].resolution, missing[0].kind
+    left_out = kind is not None and kind.unresolved == "skipped"
+    note = "the filter is left out, and its requests go on without" if left_out else _NEVER_SKIPPED
     unknown = resolution.reason if resolution.unknown else simulation.world.elsewhere(wanted)
     severity, confidence = grade(unknown)
     says = f"{wanted}, which was not seen" if unknown else f"missing {wanted}"
@@ -92,7 +96,7 @@ def _of_filter(simulation: Simulation, route: Resource, missing: list[FilterExte
         at(route, pointer, "name"),
         resources=(route.key, wanted),
         label=unknown or nearby.describe(wanted),
-        help=() if unknown else ("note: a filter is never skipped: its requests get an error",),
+        help=() if unknown else (f"note: {note}",),
         confidence=confidence,
         field=path(pointer),
     )

@@ -8,6 +8,7 @@ Source: GEP-713 «Gateway API support for extensions»; HTTPRouteFilter.extensio
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from policylint.model import (
     ResourceKey,
     World,
     mapping,
+    sequence,
     text,
     value_at,
 )
@@ -31,7 +33,9 @@ from policylint.topology.extensions import extensions
 from policylint.topology.grants import Grants
 from policylint.topology.routes import rules
 
-Form = Literal["filter", "annotation", "parameters", "target"]
+_MOST_MEMBERS = 64
+_SERVICE = ("", "Service")
+Form = Literal["filter", "annotation", "parameters", "label", "target"]
 
 
 class ObjectBinding(NamedTuple):
@@ -42,6 +46,7 @@ class ObjectBinding(NamedTuple):
         holder: the object that does, and `pointer` where; a policy of an unknown kind itself, by its target reference.
         node: where it acts: a rule, a route, a Service, a Gateway, a GatewayClass.
         kind: what the catalog knows of its kind, None where that is nothing.
+        through: what the holder names, where that in turn names the object to run in its place.
     """
 
     form: Form
@@ -51,6 +56,7 @@ class ObjectBinding(NamedTuple):
     wanted: ResourceKey
     kind: PolicyKind | None
     resolution: Resolution
+    through: ResourceKey | None = None
 
     @property
     def by(self) -> str:
@@ -62,6 +68,8 @@ class ObjectBinding(NamedTuple):
                 return "parametersRef"
             case "target":
                 return str(self.pointer[1])
+            case "label":
+                return f"label {self.pointer[-1]}"
             case _:
                 return "filter"
 
@@ -79,15 +87,23 @@ class ObjectBinding(NamedTuple):
     @property
     def authenticates(self) -> dict[str, bool]:
         """Return how the object authenticates clients, and for each way whether it must (`settings` and `weaker`)."""
-        resource, kind = self.resolution.resource, self.kind
-        if resource is None or kind is None:
+        return {} if self.kind is None else self._asks(self.kind, self.kind.settings.authentication, "authentication")
+
+    @property
+    def authorizes(self) -> dict[str, bool]:
+        """Return by what the object lets requests in, as `authenticates` does."""
+        return {} if self.kind is None else self._asks(self.kind, self.kind.settings.authorization, "authorization")
+
+    def _asks(self, kind: PolicyKind, settings: Sequence[str], purpose: str) -> dict[str, bool]:
+        resource = self.resolution.resource
+        if resource is None:
             return {}
         spec: Mapping[str, Any] = resource.body if kind.says else resource.spec
         if spec.get("disabled") is True:
             return {}
-        ways = (entry.partition("=") for entry in kind.settings.authentication)
+        ways = (entry.partition("=") for entry in settings)
         named = [value or field for field, _, value in ways if field in spec and value in ("", text(spec[field]))]
-        grants = (weak.path.split(".") for weak in kind.weaker if weak.opens and weak.presence == "grants")
+        grants = (weak.path.split(".") for weak in kind.weaker if weak.opens == purpose and weak.presence == "grants")
         optional = any(value_at(spec, tuple(steps)) is not None for steps in grants)
         return dict.fromkeys(named, not optional)
 
@@ -96,11 +112,12 @@ def superseded(named: Sequence[ObjectBinding]) -> dict[ResourceKey, ObjectBindin
     """Return the objects named on one way that another one keeps from running, and which binding does.
 
     Where the kind says so by a field (Kong's `plugin`), one of each sort runs, and that of a route before that of a
-    Service (developer.konghq.com/gateway/entities/plugin, «Plugin precedence»).
+    Service, which runs before one that acts everywhere (developer.konghq.com/gateway/entities/plugin, «Plugin
+    precedence»).
     """
     first: dict[tuple[str, str], ObjectBinding] = {}
     beaten: dict[ResourceKey, ObjectBinding] = {}
-    for binding in sorted(named, key=lambda binding: binding.holder.key[:2] == ("", "Service")):
+    for binding in sorted(named, key=lambda binding: (binding.form == "label", binding.holder.key[:2] == _SERVICE)):
         if binding.kind is None or not binding.kind.says or not binding.resolution.found:
             continue
         winner = first.setdefault((binding.kind.group, binding.says), binding)
@@ -118,11 +135,39 @@ def bindings(topology: Topology, catalog: Catalog, grants: Grants) -> list[Objec
             found += _parameters(holder, world, catalog)
             found += _annotated(holder, world, catalog, grants)
     for state in topology.routes:
-        found += _filters(state.route, world, catalog)
+        found += _filters(state.route, world, catalog, grants)
         found += _annotated(state.route, world, catalog, grants)
     for service in world.of_kind("", "Service"):
         found += _annotated(service, world, catalog, grants)
+    for group, name in world.kinds():
+        kind = catalog.get(group, name)
+        if kind is not None and kind.everywhere:
+            found += _everywhere(kind, topology, catalog)
     return found
+
+
+def _everywhere(kind: PolicyKind, topology: Topology, catalog: Catalog) -> Iterator[ObjectBinding]:
+    """Yield the objects of a kind that act on all Gateways whose controller reads it: by label, one of a sort."""
+    named = topology.world.of_kind(kind.group, kind.kind)
+    chosen = [each for each in named if kind.everywhere.items() <= each.labels.items()]
+    sorts = Counter(text(resource.body.get(kind.says)) for resource in chosen)
+    for gateway in topology.gateways:
+        if not catalog.reads(catalog.implementation_of_controller(gateway.controller), kind):
+            continue
+        for resource in chosen:
+            if sorts[text(resource.body.get(kind.says))] == 1:
+                pointer: Pointer = ("metadata", "labels", next(iter(kind.everywhere)))
+                resolution = _as_read(kind, Resolution("found", "", resource))
+                node = whole(gateway.gateway.key)
+                yield ObjectBinding("label", resource, pointer, node, resource.key, kind, resolution)
+
+
+def _as_read(kind: PolicyKind, resolution: Resolution) -> Resolution:
+    """Return a resolution, unknown where the object lacks the annotation with which its controller surely reads it."""
+    resource = resolution.resource
+    if resource is None or not kind.read_with or resource.annotations.get(kind.read_with):
+        return resolution
+    return Resolution("unknown", f"without annotation {kind.read_with} it is read only where its class is the default")
 
 
 def _parameters(holder: Resource, world: World, catalog: Catalog) -> Iterator[ObjectBinding]:
@@ -141,12 +186,37 @@ def _parameters(holder: Resource, world: World, catalog: Catalog) -> Iterator[Ob
     )
 
 
-def _filters(route: Resource, world: World, catalog: Catalog) -> Iterator[ObjectBinding]:
-    """Yield what the ExtensionRef filters of a route name: those of its rules, and of their backendRefs."""
+def _filters(route: Resource, world: World, catalog: Catalog, grants: Grants) -> Iterator[ObjectBinding]:
+    """Yield what the ExtensionRef filters of a route name: those of its rules, and of their backendRefs.
+
+    A name that an annotation might hold as well is looked up like one.
+    """
     nodes = {rule.number: rule.node for rule in rules(route)}
     for pointer, wanted, resolution in extensions(world, route):
         node, kind = nodes[int(pointer[2])], catalog.get(wanted.group, wanted.kind)
-        yield ObjectBinding("filter", route, pointer, node, wanted, kind, resolution)
+        if kind is not None and kind.annotation and not resolution.found:
+            kind, wanted, resolution = _named(
+                route, wanted.name, list(catalog.bound_by(kind.annotation)), world, grants
+            )
+        binding = ObjectBinding("filter", route, pointer, node, wanted, kind, resolution)
+        yield binding
+        yield from _members(binding, world, {wanted})
+
+
+def _members(binding: ObjectBinding, world: World, seen: set[ResourceKey]) -> Iterator[ObjectBinding]:
+    """Yield the objects that run in place of one that a filter names, and those in theirs."""
+    resource, kind = binding.resolution.resource, binding.kind
+    if resource is None or kind is None or not kind.members:
+        return
+    for entry in map(mapping, sequence(value_at(resource.spec, tuple(kind.members.split("."))))):
+        namespace = text(entry.get("namespace")) or resource.key.namespace
+        wanted = ResourceKey(kind.group, kind.kind, namespace, text(entry.get("name")))
+        if wanted.name and wanted not in seen and len(seen) < _MOST_MEMBERS:
+            seen.add(wanted)
+            through = binding.through or binding.wanted
+            member = binding._replace(wanted=wanted, resolution=world.resolve_inner(wanted), through=through)
+            yield member
+            yield from _members(member, world, seen)
 
 
 def _annotated(holder: Resource, world: World, catalog: Catalog, grants: Grants) -> Iterator[ObjectBinding]:
@@ -178,7 +248,7 @@ def _named(
             reason = f"no ReferenceGrant in namespace {home} lets {holder.key} name it"
             return kind, wanted, Resolution("missing", reason)
         if resolution.found:
-            return kind, wanted, resolution
+            return kind, wanted, _as_read(kind, resolution)
         candidates.append((kind, wanted, resolution))
     unknown = next((candidate for candidate in candidates if candidate[2].unknown), None)
     kind, wanted, resolution = candidates[0]

@@ -96,6 +96,15 @@ class Simulation:
         return [binding for binding in others if binding.form == "target" or binding.wanted not in self.policies]
 
     @property
+    def members(self) -> Mapping[ResourceKey, list[ObjectBinding]]:
+        """Return what runs in place of objects that filters name, by these objects."""
+        found: dict[ResourceKey, list[ObjectBinding]] = {}
+        for binding in self.bindings:
+            if binding.through is not None:
+                found.setdefault(binding.through, []).append(binding)
+        return found
+
+    @property
     def hops(self) -> Hops:
         """The ways through the network, and the network policies on them; computed on first use."""
         if self.kept_hops is None:

@@ -56,6 +56,7 @@ ROUTE_SELECTORS = (("delegation.kgateway.dev", "label"), ("delegation.gateway.so
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
 OWN_SERVICE = Resolution("found", "a service of Traefik's own")
 """What `api@internal` names: the dashboard, and the like (traefik pkg/provider/kubernetes/gateway/httproute.go)."""
+OF_ANOTHER_PROVIDER = Resolution("unknown", "a service of another of Traefik's providers")
 FILTER_BACKENDS = (("requestMirror", "RequestMirror"), ("externalAuth", "ExternalAuth"))
 
 
@@ -192,8 +193,9 @@ def _virtual(target: ResourceKey) -> Resolution | None:
     """Return what a reference resolves to that names no object, None for all others."""
     if target[:2] in VIRTUAL_KINDS:
         return VIRTUAL
-    internal = target[:2] == ("traefik.io", "TraefikService") and target.name.endswith("@internal")
-    return OWN_SERVICE if internal else None
+    if target[:2] == ("traefik.io", "TraefikService") and "@" in target.name:
+        return OWN_SERVICE if target.name.endswith("@internal") else OF_ANOTHER_PROVIDER
+    return None
 
 
 def _state_slot(route: Resource) -> list[tuple[BackendState, ...]]:  # noqa: ARG001 - kept with the route

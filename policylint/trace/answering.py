@@ -23,7 +23,7 @@ _MOST_DELEGATIONS = 16
 class Responder:
     """Applies rules to requests."""
 
-    __slots__ = ("_by_rule", "_catalog", "_tls", "_topology", "_world")
+    __slots__ = ("_by_rule", "_catalog", "_members", "_tls", "_topology", "_world")
 
     def __init__(self, simulation: Simulation, tls: BackendTls) -> None:
         self._world = simulation.world
@@ -31,6 +31,7 @@ class Responder:
         self._topology = simulation.topology
         self._tls = tls
         self._by_rule: dict[ResourceKey, dict[int, list[BackendState]]] = {}
+        self._members = simulation.members
 
     def respond(self, candidate: RuleCandidate, start: Trace, port: int | None) -> tuple[RuleCandidate, Trace]:
         """Return the trace of a request that a candidate takes, down from its rule, and the candidate that answers.
@@ -137,9 +138,14 @@ class Responder:
         """Return what the extensions of a rule answer by themselves; None where requests go on to the backends."""
         rule = candidate.rule.body
         named = list(extensions_of(self._world, candidate.route, rule.get("filters"), pointer))
-        missing = next((extension for extension in named if extension.resolution.missing), None)
-        if missing is not None:
-            return Outcome(status=500, reason=f"a filter names {missing.wanted}, which is missing")
+        for extension in named:
+            missing = self._missing(extension)
+            if missing is not None:
+                kind = self._catalog.get(*missing[:2])
+                unresolved = "fails" if kind is None else kind.unresolved
+                if unresolved != "skipped":
+                    code = 404 if unresolved == "unrouted" else 500
+                    return Outcome(status=code, reason=f"a filter names {missing}, which is missing")
         answering = [(extension, answer) for extension in named if (answer := self._answering(extension)) is not None]
         if not answering:
             return None
@@ -151,6 +157,13 @@ class Responder:
         if status is None:
             return Outcome(unknown=True, reason=f"the status that {extension.wanted} answers with is not known")
         return Outcome(status=status, reason=f"{extension.wanted} answers")
+
+    def _missing(self, extension: FilterExtension) -> ResourceKey | None:
+        """Return what is missing of an extension: the object, or one that it names to run in its place."""
+        if extension.resolution.missing:
+            return extension.wanted
+        bound = (binding for binding in self._members.get(extension.wanted, ()) if binding.resolution.missing)
+        return next((binding.wanted for binding in bound), None)
 
     def _answering(self, extension: FilterExtension) -> tuple[Answer, int | None] | None:
         """Return how an extension answers requests, and the status (None: unknown); None where it answers none."""

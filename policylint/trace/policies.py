@@ -58,7 +58,7 @@ class Policies:
         """Return a binding as a controller reads it, None where it does not."""
         if binding.kind is None or self._simulation.catalog.reads(controller, binding.kind):
             return binding
-        if binding.form == "annotation":
+        if binding.form in ("annotation", "label"):
             return None
         return binding._replace(resolution=Resolution("unknown", f"{controller} does not read {binding.kind}"))
 

@@ -181,12 +181,21 @@ class Trace(NamedTuple):
         return "depends" if answers & {"depends", "denied"} else "allowed" if answers else ""
 
     def asking(self, *, must: bool) -> list[str]:
-        """Return the settings of authentication that the request meets, sorted: those it must pass, or the others."""
-        asks = (ask for met in self.policies for ask in met.asks)
-        ways = [(ask.name, ask.must) for ask in asks if ask.purpose == "authentication"]
+        """Return the settings of authentication that the request meets, sorted: those it must pass, or the others.
+
+        What is asked at some of its backends alone it need not pass.
+        """
+        demanded: dict[str, set[ResourceKey | None]] = {}
+        for met in self.policies:
+            for ask in met.asks:
+                if ask.purpose == "authentication":
+                    demanded.setdefault(ask.name, set()).update([met.backend] if ask.must else [])
+        backends = set(self.outcome.backends)
         for binding in self.extensions:
-            ways += binding.authenticates.items()
-        return sorted({name for name, demanded in ways if demanded == must})
+            at = binding.node.key if binding.node.key in backends and len(backends) > 1 else None
+            for name, needed in binding.authenticates.items():
+                demanded.setdefault(name, set()).update([at] if needed else [])
+        return sorted(name for name, at in demanded.items() if (None in at or (bool(at) and backends <= at)) == must)
 
     @property
     def depends(self) -> list[Judged]:

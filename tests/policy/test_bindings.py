@@ -104,7 +104,8 @@ def test_a_cluster_plugin_counts_where_there_is_no_plugin(tmp_path: Path) -> Non
     simulation = worlds.opened(
         tmp_path, worlds.gateway_class("any", KONG), worlds.gateway(),
         worlds.route(more=PLAIN, annotations=f"{PLUGINS}login"), worlds.service(),
-        worlds.manifest("configuration.konghq.com/v1", "KongClusterPlugin", "login", body="plugin: key-auth"),
+        worlds.manifest("configuration.konghq.com/v1", "KongClusterPlugin", "login", body="plugin: key-auth",
+                        more="annotations: {kubernetes.io/ingress.class: kong}"),
     )  # fmt: skip
     trace = Tracer(simulation).trace(request({"host": "shop.example"}))
     assert [binding.wanted.kind for binding in trace.extensions] == ["KongClusterPlugin"]
@@ -130,7 +131,7 @@ UPSTREAM_POLICY = worlds.manifest("configuration.konghq.com/v1beta1", "KongUpstr
 FINDINGS = {
     "a filter that names nothing": (
         backend_not_found, world(KONG, plugin("other", "cors"), route=KONG_FILTER),
-        ["HTTPRoute shop/checkout has a filter that names missing KongPlugin shop/login"]),
+        ["HTTPRoute shop/checkout has a filter that names KongPlugin shop/login, which was not seen"]),
     "an annotation of a Service that names nothing": (
         backend_not_found, world(KONG, UPSTREAM_POLICY, service=UPSTREAM),
         ["annotation konghq.com/upstream-policy of Service shop/checkout names missing KongUpstreamPolicy shop/gone"]),

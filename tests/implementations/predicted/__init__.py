@@ -21,6 +21,7 @@ class Predicted(NamedTuple):
         verdicts: of policies by name, those that the source decides.
         lint: the rules about references and attachment (GWP1xx, GWP4xx) that report at warning or error.
         request: what differs from the request of the module.
+        loses: whether a protection goes with the policies that the end does not show: verified backends, allow-lists.
         base: the manifests that stay; None for the module's own.
     """
 
@@ -30,4 +31,5 @@ class Predicted(NamedTuple):
     verdicts: Mapping[str, str] = {}
     lint: tuple[str, ...] = ()
     request: Mapping[str, Any] = {}
+    loses: bool = False
     base: tuple[str, ...] | None = None

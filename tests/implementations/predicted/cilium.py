@@ -1,0 +1,71 @@
+"""Cilium: what it makes of the kinds of Gateway API, and of those that are not its own."""
+
+from __future__ import annotations
+
+from tests import worlds
+from tests.implementations.predicted import Predicted
+
+_OPERATOR = "github.com/cilium/cilium operator/pkg/gateway-api"
+SOURCES = {
+    "tls": f"{_OPERATOR}/helpers/backendtlspolicies.go @ 01ed01f0c, BuildBackendTLSPolicyLookup",
+    "classes": f"{_OPERATOR}/gatewayclass_reconcile.go @ 271a0c988",
+    "header": f"{_OPERATOR}/routechecks/httproute.go @ 0913c4388, ValidateHeaderModifier",
+    "kinds": "docs.cilium.io/en/v1.18/network/servicemesh/gateway-api/gateway-api: the resources that it reads",
+}
+REQUEST = {"host": "shop.example"}
+BACKENDS = "backendRefs: [{name: checkout, port: 80}]"
+OLD, NEW = "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"
+
+
+def base(rule: str = "", parameters: str = "", *, of_class: bool = True) -> tuple[str, ...]:
+    return (
+        *((worlds.gateway_class("cilium", "io.cilium/gateway-controller", parameters),) if of_class else ()),
+        worlds.gateway(of_class="cilium"),
+        worlds.route(more=f"rules: [{{{rule and rule + ', '}{BACKENDS}}}]"),
+        worlds.service(),
+    )
+
+
+BASE = base()
+
+
+def tls(name: str, section: str = "", created: str = "") -> str:
+    return worlds.policy(
+        "gateway.networking.k8s.io/v1", "BackendTLSPolicy", name, f"Service/checkout{section}",
+        "validation: {hostname: a.example, wellKnownCACertificates: System}", "shop", created,
+    )  # fmt: skip
+
+
+FOREIGN = worlds.policy(
+    "gateway.envoyproxy.io/v1alpha1",
+    "SecurityPolicy",
+    "p",
+    "HTTPRoute/checkout",
+    "basicAuth: {users: {name: u}}",
+    "shop",
+)
+ENVOY_CONFIG = worlds.manifest(
+    "cilium.io/v2", "CiliumEnvoyConfig", "checkout", "shop", "spec: {services: [{name: checkout, namespace: shop}]}"
+)
+CONFIG = worlds.manifest("cilium.io/v2alpha1", "CiliumGatewayClassConfig", "own", "infra", "spec: {}")
+PARAMETERS = "parametersRef: {group: cilium.io, kind: CiliumGatewayClassConfig, name: own"
+WORLDS = {
+    "the older of two BackendTLSPolicies": Predicted(
+        "tls", (tls("p", created=NEW), tls("q", created=OLD)), "allowed", {"p": "Conflicted", "q": "Enforced"},
+        loses=True),
+    "of the same age the first by name": Predicted(
+        "tls", (tls("p", created=OLD), tls("q", created=OLD)), "allowed", {"p": "Enforced", "q": "Conflicted"},
+        loses=True),
+    "a port of its own is no conflict": Predicted(
+        "tls", (tls("p", created=OLD), tls("q", "#http", NEW)), "allowed", {"p": "Overridden", "q": "Enforced"},
+        loses=True),
+    "a port that is not there": Predicted(
+        "tls", (tls("p", "#https"),), "allowed", {"p": "TargetNotFound"}, ("GWP103",)),
+    "its class by name, and a policy of another's": Predicted(
+        "kinds", (FOREIGN,), "allowed", {"p": "Accepted"}, ("GWP108",), base=base(of_class=False)),
+    "a CiliumEnvoyConfig asks nothing of the route": Predicted("kinds", (ENVOY_CONFIG,), "allowed"),
+    "parameters that are there": Predicted(
+        "classes", (CONFIG,), "allowed", base=base(parameters=f"{PARAMETERS}, namespace: infra}}")),
+    "parameters need a namespace": Predicted(
+        "classes", (CONFIG,), "allowed", lint=("GWP409",), base=base(parameters=f"{PARAMETERS}}}")),
+}  # fmt: skip

@@ -1,0 +1,106 @@
+"""GKE Gateway: policies of the load balancer, one of a kind per target."""
+
+from __future__ import annotations
+
+from tests import worlds
+from tests.implementations.predicted import Predicted
+
+SOURCES = {
+    "policies": "cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources (2025-10)",
+    "imports": "cloud.google.com/kubernetes-engine/docs/how-to/multi-cluster-services: ServiceImports are made by GKE",
+    "crds": "github.com/GoogleCloudPlatform/gke-gateway-api @ fc40d60 config/crd",
+    "classes": "cloud.google.com/kubernetes-engine/docs/concepts/gateway-api, «GatewayClass»: GKE brings them",
+    "iap": "the page of «policies», «Configure IAP»: of a backend service",
+}
+REQUEST = {"host": "shop.example"}
+ONE, TWO = "{name: checkout, port: 80}", "{name: checkout, port: 80}, {name: other, port: 80}"
+IMPORTED = "{group: net.gke.io, kind: ServiceImport, name: checkout, port: 80}"
+POOL = "{group: inference.networking.k8s.io, kind: InferencePool, name: checkout}"
+OLD, NEW = "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"
+
+
+def base(backends: str = ONE, of_class: str = "any", *more: str) -> tuple[str, ...]:
+    classes = (worlds.gateway_class("any", "networking.gke.io/gateway"),) if of_class == "any" else ()
+    return (
+        *classes,
+        worlds.gateway(of_class=of_class),
+        worlds.route(more=f"rules: [{{backendRefs: [{backends}]}}]"),
+        worlds.service(),
+        *more,
+    )
+
+
+BASE = base()
+
+
+def of(
+    kind: str, name: str, target: str, spec: str, created: str = "", namespace: str = "shop", *, one: bool = True
+) -> str:
+    field = "targetRef" if one else "targetRefs"
+    return worlds.policy("networking.gke.io/v1", kind, name, target, spec, namespace, created, field=field)
+
+
+def backend(name: str, spec: str = "", target: str = "Service/checkout", created: str = "") -> str:
+    return of("GCPBackendPolicy", name, target, f"default: {{{spec or IAP}}}", created)
+
+
+def client_tls(name: str, target: str) -> str:
+    return of("GCPClientTLSPolicy", name, target, "tlsSettings: {mode: x}", one=False)
+
+
+IAP = "iap: {enabled: true, oauth2ClientSecret: {name: s}, clientID: c}"
+OTHER = worlds.service("other")
+EXPORT = worlds.manifest("net.gke.io/v1", "ServiceExport", "checkout", "shop")
+INFERENCE = worlds.manifest(
+    "inference.networking.k8s.io/v1", "InferencePool", "checkout", "shop",
+    "spec: {selector: {matchLabels: {app: x}}, targetPorts: [{number: 80}], endpointPickerRef: {name: epp}}",
+)  # fmt: skip
+TARGETS = "targetRefs: [{group: '', kind: Service, name: checkout}, {group: '', kind: Service, name: chekout}]"
+WORLDS = {
+    "IAP is asked of every request": Predicted("iap", (backend("p"),), "allowed, iap required", {"p": "Enforced"}),
+    "IAP that is switched off": Predicted(
+        "iap", (backend("p", "iap: {enabled: false}"),), "allowed", {"p": "Enforced"}),
+    "IAP of one of two backends": Predicted(
+        "iap", (backend("p"),), "allowed, iap not required", {"p": "Enforced"}, loses=True,
+        base=base(TWO, "any", OTHER)),
+    "IAP of both": Predicted(
+        "iap", (backend("p"), backend("q", target="Service/other")), "allowed, iap required",
+        {"p": "Enforced", "q": "Enforced"}, base=base(TWO, "any", OTHER)),
+    "a ServiceImport that GKE makes": Predicted(
+        "imports", (backend("p", target="ServiceImport.net.gke.io/checkout"),), "allowed",
+        base=base(IMPORTED, "gke-l7-global-external-managed-mc", EXPORT)),
+    "a class that GKE brings": Predicted(
+        "classes", (backend("p"),), "allowed, iap required", {"p": "Enforced"}, base=base(ONE, "gke-l7-rilb")),
+    "a class that Cilium brings": Predicted(
+        "classes", (backend("p"),), "allowed", {"p": "Accepted"}, ("GWP108",), base=base(ONE, "cilium")),
+    "of the same age the first by name": Predicted(
+        "policies", (backend("p", created=OLD), backend("q", "iap: {enabled: false}", created=OLD)),
+        "allowed, iap required", {"p": "Enforced", "q": "Conflicted"}),
+    "the older Gateway policy": Predicted(
+        "policies",
+        (of("GCPGatewayPolicy", "p", "Gateway/edge", "default: {sslPolicy: a}", NEW, "infra"),
+         of("GCPGatewayPolicy", "q", "Gateway/edge", "default: {sslPolicy: b}", OLD, "infra")),
+        "allowed", {"p": "Conflicted", "q": "Enforced"}, loses=True),
+    "a Gateway policy beside a backend's": Predicted(
+        "policies",
+        (of("GCPGatewayPolicy", "p", "Gateway/edge", "default: {sslPolicy: a}", "", "infra"), backend("q")),
+        "allowed, iap required", {"p": "Enforced", "q": "Enforced"}),
+    "one target of two is not there": Predicted(
+        "crds",
+        (worlds.manifest("networking.gke.io/v1", "GCPTrafficDistributionPolicy", "p", "shop",
+                         f"spec: {{{TARGETS}, default: {{serviceLbAlgorithm: SPRAY_TO_REGION}}}}"),),
+        "allowed", {"p": "PartiallyEnforced"}, ("GWP101",)),
+    "TLS of the Service before that of its Namespace": Predicted(
+        "crds", (client_tls("p", "Namespace/shop"), client_tls("q", "Service/checkout")), "allowed",
+        {"p": "Overridden", "q": "Enforced"}, base=base(ONE, "any", worlds.labelled("shop"))),
+    "TLS of the port before that of the Service": Predicted(
+        "crds", (client_tls("p", "Service/checkout"), client_tls("q", "Service/checkout#http")), "allowed",
+        {"p": "Overridden", "q": "Enforced"}),
+    "an InferencePool": Predicted(
+        "crds", (of("HealthCheckPolicy", "p", "InferencePool.inference.networking.k8s.io/checkout",
+                    "default: {checkIntervalSec: 5}"),), "allowed", {"p": "Enforced"},
+        base=base(POOL, "any", INFERENCE)),
+    "a Service that no route names": Predicted(
+        "policies", (backend("p", target="Service/other"),), "allowed", {"p": "Accepted"}, ("GWP106",),
+        base=base(ONE, "any", OTHER)),
+}  # fmt: skip

@@ -1,0 +1,96 @@
+"""Traefik's Gateway API provider: Middlewares as filters, chains of them, services of its own."""
+
+from __future__ import annotations
+
+from tests import worlds
+from tests.implementations.predicted import Predicted
+
+SOURCES = {
+    "filters": "github.com/traefik/traefik @ 02d04f0ed pkg/provider/kubernetes/gateway/httproute.go, loadMiddlewares",
+    "names": "github.com/traefik/traefik v3.5 pkg/provider/kubernetes/crd/kubernetes.go: the filter is "
+    "`namespace-name@kubernetescrd`, looked up when the router is built; one that is not there takes the router away",
+    "chain": "doc.traefik.io/traefik/v3.5/reference/routing-configuration/http/middlewares/chain",
+    "services": "the file of «filters», loadHTTPBackendRef",
+    "tls": "gateway-api.sigs.k8s.io/geps/gep-713 «Conflict Resolution», which doc.traefik.io v3.5 follows",
+    "allow-list": "doc.traefik.io/traefik/v3.5/reference/routing-configuration/http/middlewares/ipallowlist",
+}
+REQUEST = {"host": "shop.example"}
+SERVICE = "{name: checkout, port: 80}"
+
+
+def filtering(name: str, group: str = "traefik.io", kind: str = "Middleware") -> str:
+    return f"filters: [{{type: ExtensionRef, extensionRef: {{group: {group}, kind: {kind}, name: {name}}}}}]"
+
+
+def base(*rules: str, backend: str = SERVICE) -> tuple[str, ...]:
+    """A route through a Gateway of Traefik; of a rule all but its backend is given."""
+    written = ", ".join(f"{{{rule and rule + ', '}backendRefs: [{backend}]}}" for rule in rules or ("",))
+    return (
+        worlds.gateway_class("any", "traefik.io/gateway-controller"),
+        worlds.gateway(),
+        worlds.route(more=f"rules: [{written}]"),
+        worlds.service(),
+    )
+
+
+BASE = base(filtering("login"))
+
+
+def middleware(name: str, spec: str, namespace: str = "shop") -> str:
+    return worlds.manifest("traefik.io/v1alpha1", "Middleware", name, namespace, f"spec: {{{spec}}}")
+
+
+def chain(name: str, *names: str) -> str:
+    return middleware(name, f"chain: {{middlewares: [{', '.join(f'{{name: {each}}}' for each in names)}]}}")
+
+
+def tls(name: str, section: str, created: str) -> str:
+    return worlds.policy(
+        "gateway.networking.k8s.io/v1", "BackendTLSPolicy", name, f"Service/checkout{section}",
+        "validation: {hostname: a.example, wellKnownCACertificates: System}", "shop", created,
+    )  # fmt: skip
+
+
+BASIC, GZIP = middleware("basic", "basicAuth: {secret: s}"), middleware("gzip", "compress: {}")
+LOGIN = middleware("login", "basicAuth: {secret: s}")
+INGRESS_ROUTE = worlds.manifest(
+    "traefik.io/v1alpha1", "IngressRoute", "checkout", "shop",
+    "spec: {routes: [{match: Host(`shop.example`), kind: Rule, middlewares: [{name: login}], services: [{name: x}]}]}",
+)  # fmt: skip
+OFFICE = "ipAllowList: {sourceRange: [10.0.0.0/8]}"
+ADMIN = "matches: [{path: {value: /admin}}]"
+OLD, NEW = "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"
+OWN_SERVICE = "{group: traefik.io, kind: TraefikService, name: NAME}"
+WORLDS = {
+    "a Middleware that is not there": Predicted("names", (GZIP,), "404", lint=("GWP406",)),
+    "a Middleware of another namespace": Predicted(
+        "names", (middleware("login", "basicAuth: {secret: s}", "infra"), GZIP), "404", lint=("GWP406",)),
+    "a chain asks what its members ask": Predicted(
+        "chain", (chain("login", "gzip", "basic"), GZIP, BASIC), "allowed, basicAuth required"),
+    "a chain of chains": Predicted(
+        "chain", (chain("login", "inner"), chain("inner", "basic"), BASIC), "allowed, basicAuth required"),
+    "a chain of which a member is not there": Predicted(
+        "chain", (chain("login", "gone", "basic"), BASIC), "404", lint=("GWP406",)),
+    "a chain without a login": Predicted("chain", (chain("login", "gzip"), GZIP), "allowed"),
+    "two members that ask": Predicted(
+        "chain", (chain("login", "basic", "ask"), BASIC, middleware("ask", "forwardAuth: {address: http://a}")),
+        "allowed, basicAuth and forwardAuth required"),
+    "digests": Predicted("filters", (middleware("login", "digestAuth: {secret: s}"),), "allowed, digestAuth required"),
+    "an allow-list": Predicted("allow-list", (middleware("login", OFFICE),), "allowed"),
+    "an allow-list in a chain": Predicted(
+        "chain", (chain("login", "office"), middleware("office", OFFICE)), "allowed"),
+    "the rule with the filter": Predicted(
+        "filters", (LOGIN,), "allowed, basicAuth required", request={"path": "/admin"},
+        base=base(f"{ADMIN}, {filtering('login')}", "")),
+    "the rule without": Predicted(
+        "filters", (LOGIN,), "allowed", request={"path": "/shop"}, base=base(f"{ADMIN}, {filtering('login')}", "")),
+    "a Middleware that an IngressRoute names": Predicted("filters", (LOGIN, INGRESS_ROUTE), "allowed", base=base()),
+    "a dashboard behind a login": Predicted(
+        "services", (LOGIN,), "allowed, basicAuth required",
+        base=base(filtering("login"), backend=OWN_SERVICE.replace("NAME", "api@internal"))),
+    "a service of another provider": Predicted(
+        "services", (), "allowed", base=base(backend=OWN_SERVICE.replace("NAME", "checkout@file"))),
+    "the older of two BackendTLSPolicies": Predicted(
+        "tls", (tls("p", "", OLD), tls("q", "", NEW)), "allowed", {"p": "Enforced", "q": "Conflicted"}, loses=True,
+        base=base()),
+}  # fmt: skip

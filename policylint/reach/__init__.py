@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at
 from policylint.reach.purposes import PURPOSES, Asked, Asker, asked, asked_in_words
-from policylint.reach.ways import Stated, WayIn, all_ways, end_in_words, in_words, is_grpc, request_in, stated, ways_in
+from policylint.reach.ways import (
+    Stated,
+    WayIn,
+    all_ways,
+    end_in_words,
+    in_words,
+    is_grpc,
+    overlap,
+    request_in,
+    stated,
+    ways_in,
+)
 
 __all__ = [
     "PURPOSES",
@@ -28,6 +39,7 @@ __all__ = [
     "entries_at",
     "in_words",
     "is_grpc",
+    "overlap",
     "request_in",
     "stated",
     "ways_in",

@@ -12,7 +12,7 @@ from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.reach.entries import EntryPoint, entries
 from policylint.simulation import Simulation
-from policylint.spaces import Box, Dimension, Predicate, merged, paths, regions, values
+from policylint.spaces import Box, Dimension, Predicate, intersect, is_empty, merged, paths, regions, values
 from policylint.spaces.words import described
 from policylint.trace import Outcome, Request, Trace, Tracer
 from policylint.trace.matching import Match, conditions, path_of
@@ -150,6 +150,12 @@ def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> It
                 among = None if winner is None else [*doubtful, winner]
                 way = _whole(tracer, entry, dimensions, tuple(merged(own)), own[0], among)
                 yield way._replace(undecided=undecided)
+
+
+def overlap(left: Match, right: Match) -> bool:
+    """Return whether some request certainly meets both of two matches, both of calls or both of plain requests."""
+    dimensions = _dimensions((left, right), Stated(), grpc=left.grpc)
+    return not is_empty(intersect(_box(left, dimensions), _box(right, dimensions)))
 
 
 def in_words(dimensions: Sequence[Dimension], boxes: Sequence[Box]) -> str:

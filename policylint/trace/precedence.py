@@ -5,22 +5,20 @@ Source: docs/design/request-precedence.md §4 and §5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.documents import Pointer
-from policylint.model import Node, Resource, mapping, sequence, text
+from policylint.model import Resource, mapping
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression
 from policylint.topology.routes import PATH_TYPES, Rule, rules
 from policylint.trace.hosts import serves
-from policylint.trace.matching import Match, Miss, matches, path_of, takes_prefix
+from policylint.trace.matching import Match, Miss, matches, path_of
 from policylint.trace.request import Request
 
 _HTTP = ("exact hostname", "hostname", "path type", "path length", "method", "headers", "queries")
 _GRPC = ("exact hostname", "hostname", "service", "grpc method", "headers")
 _REST = ("age", "name", "rule", "match")
-_PLAIN = ("", "Exact")
 _LONG = " " * 4_096
 
 
@@ -167,71 +165,3 @@ def _number(loser: RuleCandidate, what: str) -> str:
     count = _count(loser, what)
     noun = {"header": "header match", "query": "query match"}[what]
     return f"{count or 'no'} {noun}{'' if count == 1 else 'es'}"
-
-
-def takes_over(holder: Resource, rule: Node, former_holder: Resource, former: Node) -> bool:
-    """Return whether a rule of a route gets requests that a rule of the same route got before.
-
-    Only what is certain (docs/design/request-precedence.md §4): of two matches that some request meets, the one that
-    comes first gets it. Regular expressions, whose requests nobody can enumerate, take over only what was written in
-    the same words.
-    """
-    new, old = _rule_matches(holder, rule), _rule_matches(former_holder, former)
-    return any(match.weights >= old_match.weights and _overlap(match, old_match) for match in new for old_match in old)
-
-
-def _rule_matches(holder: Resource, node: Node) -> list[Match]:
-    """Return the matches of a rule of an HTTPRoute or GRPCRoute, none for other routes."""
-    found = next((rule for rule in rules(holder) if rule.node.section == node.section), None)
-    if found is None or holder.key.kind not in ("HTTPRoute", "GRPCRoute"):
-        return []
-    return matches(found.body, grpc=holder.key.kind == "GRPCRoute")
-
-
-def _overlap(left: Match, right: Match) -> bool:
-    """Return whether there is a request that meets both matches."""
-    if left.grpc:
-        paths = _calls_overlap(mapping(left.value.get("method")), mapping(right.value.get("method")))
-    else:
-        paths = _paths_overlap(path_of(left.value), path_of(right.value)) and _methods_agree(left.value, right.value)
-    return paths and not any(
-        _exclude(left.value.get(field), right.value.get(field)) for field in ("headers", "queryParams")
-    )
-
-
-def _methods_agree(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
-    method, other_method = text(left.get("method")), text(right.get("method"))
-    return not method or not other_method or method == other_method
-
-
-def _paths_overlap(left: tuple[str, str], right: tuple[str, str]) -> bool:
-    match (left[0], right[0]):
-        case ("PathPrefix", "PathPrefix"):
-            return takes_prefix(left[1], right[1]) or takes_prefix(right[1], left[1])
-        case ("PathPrefix", "Exact"):
-            return takes_prefix(left[1], right[1])
-        case ("Exact", "PathPrefix"):
-            return takes_prefix(right[1], left[1])
-        case _:
-            return left == right
-
-
-def _calls_overlap(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
-    kinds = {text(method.get("type")) or "Exact" for method in (left, right)}
-    if kinds != {"Exact"}:
-        return left == right
-    return all(
-        not left.get(field) or not right.get(field) or left[field] == right[field] for field in ("service", "method")
-    )
-
-
-def _exclude(left: object, right: object) -> bool:
-    """Return whether two lists of conditions demand different values of one name."""
-    by_name = {text(mapping(entry).get("name")).lower(): mapping(entry) for entry in sequence(left)}
-    for condition in map(mapping, sequence(right)):
-        twin = by_name.get(text(condition.get("name")).lower())
-        if twin is None or text(twin.get("type")) not in _PLAIN or text(condition.get("type")) not in _PLAIN:
-            continue
-        if twin.get("value") != condition.get("value"):
-            return True
-    return False

@@ -160,6 +160,25 @@ def test_a_new_rule_takes_requests_or_brings_its_own(tmp_path: Path, old: str, n
     assert found.severity == severity
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "severity"),
+    [
+        ("type: RegularExpression, value: '/api/v[0-9]+'", "type: Exact, value: /api/v1", "error"),
+        ("type: RegularExpression, value: '/api/v[0-9]+'", "type: Exact, value: /api/x", "warning"),
+        ("type: PathPrefix, value: /api", "type: RegularExpression, value: '/api/v[0-9]+'", "warning"),  # who is first?
+        ("type: RegularExpression, value: '/api/.*'", "type: RegularExpression, value: '/api/.*'", "error"),
+    ],
+)
+def test_what_an_expression_takes_is_told_by_a_request(tmp_path: Path, old: str, new: str, severity: str) -> None:
+    def with_path(name: str, path: str) -> str:
+        return rule(name, "PATH").replace("value: PATH", path)
+
+    before = route(with_path("all", old))
+    after = route(with_path("more", new), with_path("all", old))
+    (found,) = opened(tmp_path, (EDGE, before, ON_RULE), (EDGE, after, ON_RULE))
+    assert found.severity == severity
+
+
 def test_a_route_with_an_open_rule_may_have_another(tmp_path: Path) -> None:
     before = route(rule("all", "/api"), rule("health", "/health"))
     after = route(rule("all", "/api"), rule("health", "/health"), rule("ready", "/ready"))

@@ -18,11 +18,11 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import target_place
 from policylint.compare.protection.guards import Demand, Guard, ways
 from policylint.compare.settings import sources
-from policylint.model import Finding, Location, Node, Related, ResourceKey
+from policylint.model import Finding, Location, Node, Related, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.topology import RouteState
 from policylint.topology.routes import rules
-from policylint.trace.precedence import takes_over
+from policylint.trace.matching import Match, matches
 
 RULE = "GWP302"
 _PURPOSES = ("authentication", "authorization")
@@ -116,11 +116,42 @@ def _bypasses(route_ways: _RouteWays, purpose: str, before: Guard, after: Guard)
                 yield _bypass(purpose, demands[rule], listener)
         elif rule not in route_ways.old:
             was, now, places = route_ways.was.route, route_ways.now.route, route_ways.places
-            taken = [old_rule for old_rule in demands if takes_over(now, rule, was, places[old_rule])]
+            taken = [old_rule for old_rule in demands if _takes_over(now, rule, was, places[old_rule])]
             if taken:
                 yield _bypass(purpose, demands[taken[0]], rule)
             elif demands and demands.keys() == route_ways.old.keys():
                 yield _bypass(purpose, demands[min(demands)], rule)._replace(taken=False)
+
+
+def _takes_over(holder: Resource, rule: Node, former_holder: Resource, former: Node) -> bool:
+    """Return whether a rule of a route certainly gets requests that a rule of the same route got before.
+
+    Of two matches that some request meets, the one that comes first gets it (docs/design/request-precedence.md §4).
+    Where regular expressions come is only certain beside exact paths and the same expression.
+    """
+    from policylint.reach import overlap
+
+    new, old = _matches_of(holder, rule), _matches_of(former_holder, former)
+    return any(
+        match.weights >= old_match.weights and _is_ranked(match, old_match) and overlap(match, old_match)
+        for match in new
+        for old_match in old
+    )
+
+
+def _is_ranked(match: Match, other: Match) -> bool:
+    """Return whether all implementations agree which of two matches comes first."""
+    kinds = [each.path.partition(" ")[0] for each in (match, other)]
+    expressions = "RegularExpression" in kinds or any(each.path.startswith("method ~") for each in (match, other))
+    return not expressions or match.path == other.path or "Exact" in kinds
+
+
+def _matches_of(holder: Resource, node: Node) -> list[Match]:
+    """Return the matches of a rule of an HTTPRoute or GRPCRoute, none for other routes."""
+    found = next((rule for rule in rules(holder) if rule.node.section == node.section), None)
+    if found is None or holder.key.kind not in ("HTTPRoute", "GRPCRoute"):
+        return []
+    return matches(found.body, grpc=holder.key.kind == "GRPCRoute")
 
 
 def _bypass(purpose: str, demand: Demand, way: Node) -> _Bypass:

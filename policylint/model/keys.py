@@ -7,11 +7,14 @@ from typing import Final
 
 from policylint.namedtuple import NamedTuple
 
-PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = (
     r"\$\(?\w+\)?|@\w+@|(?<!\w)__\w+?__(?!\w)|%[A-Za-z_]\w*%|\[\[[^][]*\]\]"
     r"|(?i:\b(?:replace|change|your|insert)_\w+|\b[a-z0-9]{1,40}_here\b)"
 )
 """What scripts replace in a file before they apply it (envsubst, sed). No name, host or label has such a part."""
+_FILLED_IN_LATER: Final = re.compile(_PLACEHOLDER)
+VARIABLES: Final = re.compile(r"\$\{[^}]*\}|\{\{.*?\}\}|<[^>]*>|" + _PLACEHOLDER)
+"""The variables and placeholders in a text that `is_symbolic`."""
 UNKNOWN_NAMESPACE = "?"
 """First character of an object's namespace where something outside its file (a kustomization, a chart) decides it.
 
@@ -105,4 +108,6 @@ def is_symbolic(text: object) -> bool:
         return False
     if "${" in text or "{{" in text or ("<" in text and ">" in text):
         return True
-    return ("$" in text or "_" in text or "@" in text or "%" in text or "[[" in text) and bool(PLACEHOLDER.search(text))
+    return ("$" in text or "_" in text or "@" in text or "%" in text or "[[" in text) and bool(
+        _FILLED_IN_LATER.search(text)
+    )

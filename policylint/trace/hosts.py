@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from policylint.model import is_symbolic
-from policylint.model.keys import PLACEHOLDER
+from policylint.model.keys import VARIABLES
 from policylint.topology.hostnames import matches
 
-_VARIABLE: Final = re.compile(rf"\$\{{[^}}]*\}}|\{{\{{.*?\}}\}}|<[^>]*>|{PLACEHOLDER.pattern}")
 _LONGEST: Final = 2_000
 """Characters of a host with variables that is looked at: a host without has 253 at most."""
 
@@ -35,7 +33,7 @@ def may_be(host: str, pattern: str) -> bool:
 
 def parts_of(pattern: str) -> list[str]:
     """Return the parts of a pattern between its variables, with at least one character of a host between any two."""
-    first, *rest = _VARIABLE.split(pattern[: _LONGEST + 1].lower())
+    first, *rest = VARIABLES.split(pattern[: _LONGEST + 1].lower())
     return ["", first[1:], *rest] if first.startswith("*.") else [first, *rest]
 
 

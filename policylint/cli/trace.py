@@ -23,6 +23,7 @@ QUERY = "What is asked"
     options_metavar="METHOD URL [OPTIONS]",
     examples="""\
   policylint trace GET https://shop.example.com/checkout -H 'x-canary: 1'
+  policylint trace GET https://shop.example.com/admin --from 10.1.2.3 --claim groups=admin
   policylint trace GET http://cart.shop/ --from Deployment/shop/web --to Service/shop/cart
   policylint trace grpc https://api.example.com/pkg.Service/Method
   policylint trace --from Deployment/shop/web --to StatefulSet/db/postgres --port 5432
@@ -48,7 +49,15 @@ QUERY = "What is asked"
     metavar="KIND/NAMESPACE/NAME",
     default="",
     shell_complete=workloads,
-    help="Mesh traffic of this workload; the Service is --to, else that of the URL's host.",
+    help="Mesh traffic of this workload; the Service is --to, else that of the URL's host. Or a client's address.",
+)
+@option(
+    QUERY,
+    "--claim",
+    "claims",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A claim of the valid token that it brings; repeatable. '' for no token.",
 )
 @option(
     QUERY,
@@ -84,6 +93,7 @@ def trace(
     headers: tuple[str, ...],
     gateway: str,
     client: str,
+    claims: tuple[str, ...],
     service: str,
     port: str,
     file: str | None,
@@ -107,7 +117,7 @@ def trace(
     elif port:
         requests = [(_connection(client, service, port), {})]
     elif len(words) >= 2:
-        request = from_url(words[0], words[1], headers, gateway=gateway, client=client, service=service)
+        request = from_url(words[0], words[1], headers, gateway=gateway, client=client, service=service, claims=claims)
         requests = [(request, {})]
         places = words[2:]
     else:

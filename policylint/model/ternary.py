@@ -6,15 +6,23 @@ from collections.abc import Iterable
 
 
 def every(answers: Iterable[bool | None]) -> bool | None:
-    """Return whether all hold: False where one does not, else None where one is not known."""
-    listed = list(answers)
-    return False if False in listed else None if None in listed else True
+    """Return whether all hold: False where one does not (later ones are not asked), else None where one is unknown."""
+    result: bool | None = True
+    for answer in answers:
+        if answer is False:
+            return False
+        result = None if answer is None else result
+    return result
 
 
 def some(answers: Iterable[bool | None]) -> bool | None:
-    """Return whether any holds: True where one does, else None where one is not known."""
-    listed = list(answers)
-    return True if True in listed else None if None in listed else False
+    """Return whether any holds: True where one does (later ones are not asked), else None where one is unknown."""
+    result: bool | None = False
+    for answer in answers:
+        if answer:
+            return True
+        result = None if answer is None else result
+    return result
 
 
 def negated(answer: bool | None) -> bool | None:

@@ -4,43 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_network
 
-from policylint.namedtuple import NamedTuple
+from policylint.spaces.addresses import END, V6, Range, cidr
 
-_V6 = 1 << 32
-"""IPv6 addresses are numbered after the IPv4 ones."""
-_END = {4: _V6, 6: _V6 + (1 << 128)}
 _PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7")
 """Where the addresses of pods lie, unless somebody gives them public ones."""
-
-
-class Range(NamedTuple):
-    """An interval of addresses, as numbers; `high` is the first one after it."""
-
-    low: int
-    high: int
-
-    def __str__(self) -> str:
-        last = self.high - 1
-        if self.low >= _V6:
-            return f"{IPv6Address(self.low - _V6)}-{IPv6Address(last - _V6)}"
-        return f"{IPv4Address(self.low)}-{IPv4Address(last)}"
-
-
-@lru_cache(maxsize=4096)
-def cidr(text: str) -> Range | None:
-    """Return the addresses of a CIDR, None where it is none. Bits of the host are ignored, as Go's ParseCIDR does."""
-    address, slash, bits = text.partition("/")
-    if not slash or not bits.isascii() or not bits.isdigit() or "%" in address or (len(bits) > 1 and bits[0] == "0"):
-        return None
-    try:
-        network = ip_network(text, strict=False)
-    except ValueError:
-        return None
-    offset = 0 if network.version == 4 else _V6
-    return Range(offset + int(network.network_address), offset + int(network.broadcast_address) + 1)
 
 
 def is_everything(text: str) -> bool:
@@ -57,12 +25,12 @@ class Addresses:
     __slots__ = ("_first", "_starts", "all", "ranges")
 
     def __init__(self, cidrs: Iterable[str], first: int) -> None:
-        starts, end = {0}, _V6
+        starts, end = {0}, V6
         for found in filter(None, map(cidr, cidrs)):
             starts |= {found.low, found.high}
-            if found.low >= _V6:
-                starts.add(_V6)
-                end = _END[6]
+            if found.low >= V6:
+                starts.add(V6)
+                end = END[6]
         self._starts = sorted(start for start in starts if start < end)
         self._first = first
         self.ranges = [Range(*pair) for pair in zip(self._starts, [*self._starts[1:], end], strict=True)]
@@ -97,7 +65,7 @@ class Addresses:
         joined: list[Range] = []
         for number in sorted(numbers):
             interval = self.ranges[number - self._first]
-            if joined and joined[-1].high == interval.low != _V6:
+            if joined and joined[-1].high == interval.low != V6:
                 joined[-1] = Range(joined[-1].low, interval.high)
             else:
                 joined.append(interval)

@@ -11,8 +11,8 @@ from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
-from policylint.network.addresses import Range, cidr
 from policylint.network.charts import APPLICATION, RELEASE, charts_of
+from policylint.spaces.addresses import Range, cidr
 
 CILIUM_CONFIG = ("kube-system", "cilium-config")
 CILIUM_OPERATOR = ("cilium.io", "CiliumConfig")

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, is_symbolic, mapping, text
 from policylint.namedtuple import NamedTuple
-from policylint.network.addresses import Range, cidr
 from policylint.network.ports import LAST, PROTOCOLS, PortSpec
+from policylint.spaces.addresses import Range, cidr
 
 Direction = Literal["ingress", "egress"]
 DIRECTIONS: tuple[Direction, ...] = ("ingress", "egress")

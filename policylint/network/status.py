@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.network.addresses import cidr
 from policylint.network.kinds import KINDS
 from policylint.network.ports import PortSpec
 from policylint.network.rules import DIRECTIONS, TIERS, Block, Direction, Entity, Peer, Pods, PolicySpec, RuleSpec, Tier
 from policylint.network.state import Class, Network, verdict
 from policylint.network.walk import Clash, Entry, Stretch, by_priority, clashes, row
+from policylint.spaces.addresses import cidr
 
 Decider = tuple[int, "RuleSpec | None"]
 """The number of a policy, and its rule; a NetworkPolicy decides as a whole."""

@@ -12,22 +12,40 @@ from typing import Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import Node, Resource, sequence, text
-from policylint.model.ternary import some
+from policylint.model.ternary import negated, some
 from policylint.namedtuple import NamedTuple
+from policylint.spaces import Predicate
+from policylint.spaces.addresses import address_set, number_of
 
 Answer = Literal["allowed", "denied", "depends"]
 _COMPARED = re.compile(r"""\s*request\.(method|host|path|url_path)\s*(==|!=)\s*(["'])([^"'\\]*)\3\s*""")
 _STARTS = re.compile(r"""\s*request\.(path|url_path|host)\.startsWith\(\s*(["'])([^"'\\]*)\2\s*\)\s*""")
 _HEADER = re.compile(r"""\s*request\.headers\[\s*(["'])([\w-]+)\1\s*\]\s*(==|!=)\s*(["'])([^"'\\]*)\4\s*""")
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
+CLIENT = "client address"
+CLAIM = "claim "
+"""How properties of requests are called: the address of the client, and how those of its token begin."""
 
 
 def _nobody(_: Sequence[Resource]) -> tuple[Resource | None, bool]:
     return None, False
 
 
+class RequestQuestion(NamedTuple):
+    """What a policy asks about a request: whether a property satisfies one of some predicates.
+
+    Args:
+        name: of the property, as dimensions are called: `method`, `path`, `header x-team`, CLIENT, `claim sub: a`.
+        answer: None where it is left open.
+    """
+
+    name: str
+    predicates: tuple[Predicate, ...]
+    answer: bool | None = None
+
+
 class RequestFacts(NamedTuple):
-    """What is known of a request where it is asked about. Its address, and the claims of its token, never are.
+    """What is known of a request where it is asked about. Whatever policies ask goes through `has` and its like.
 
     Args:
         headers: by name in lower case.
@@ -37,6 +55,11 @@ class RequestFacts(NamedTuple):
         client: the workload or the Gateway that sends it; None for what is outside, or not in the tree.
         namespace: of the client; "" for what is outside of the mesh, None where it is not known.
         taker: which of some routes takes the request, and whether that is certain.
+        address: of the client, "" where it is not known.
+        claims: of the valid token that it brings, () for none; None where it is not known.
+        blank: whether every question is left open, so that all of them are asked.
+        asked: keeps the questions.
+        rewritten: the properties that are no longer those that the client sent.
     """
 
     method: str
@@ -49,19 +72,86 @@ class RequestFacts(NamedTuple):
     namespace: str | None = None
     taker: Callable[[Sequence[Resource]], tuple[Resource | None, bool]] = _nobody
     dialled: int | None = None
+    address: str = ""
+    claims: tuple[tuple[str, str], ...] | None = None
+    blank: bool = False
+    asked: list[RequestQuestion] | None = None
+    rewritten: frozenset[str] = frozenset()
 
     @property
     def bare_path(self) -> str:
         """The path without its query."""
         return self.path.partition("?")[0]
 
-    def is_from(self, networks: Iterable[str]) -> bool | None:
-        """Return whether the client's address is in one of some networks: certain only of those that hold all."""
-        return some(True if network in _EVERYWHERE else None for network in networks)
+    def has(self, name: str, value: str | None, *predicates: Predicate) -> bool | None:
+        """Return whether a property, which has a value, satisfies one of some predicates; the question is kept."""
+        answer = None if self.blank else some(predicate.takes(value) for predicate in predicates)
+        self._keep(f"rewritten {name}" if name in self.rewritten else name, predicates, answer)
+        return answer
 
-    def has_header(self, name: object, values: Any) -> bool:
-        """Return whether the request has a header with one of some values."""
-        return self.headers.get(text(name).lower()) in [str(value) for value in sequence(values)]
+    def has_method(self, *predicates: Predicate) -> bool | None:
+        return self.has("method", self.method, *predicates)
+
+    def has_path(self, *predicates: Predicate) -> bool | None:
+        """Return whether the path without its query satisfies one of some predicates."""
+        return self.has("path", self.bare_path, *predicates)
+
+    def has_header(self, name: object, *predicates: Predicate) -> bool | None:
+        """Return whether the request has a header that satisfies one of some predicates."""
+        lowered = text(name).lower()
+        return self.has(f"header {lowered}", self.headers.get(lowered), *predicates)
+
+    def has_claim(self, name: str, *predicates: Predicate) -> bool | None:
+        """Return whether one of the values of a claim satisfies one of some predicates.
+
+        A claim may be a list, so that each predicate is a question of its own.
+        """
+        answers = []
+        for predicate in predicates:
+            answer = None
+            if not self.blank and self.claims is not None:
+                answer = some(predicate.takes(value) for claim, value in self.claims if claim == name)
+            self._keep(claim_name(name, predicate), (Predicate("Present"),), answer)
+            answers.append(answer)
+        return some(answers)
+
+    def is_from(self, networks: Iterable[str]) -> bool | None:
+        """Return whether the client's address is in one of some networks; 0.0.0.0/0 is taken for everybody."""
+        texts = tuple(networks)
+        if any(network in _EVERYWHERE for network in texts):
+            return True
+        within = address_set(texts)
+        if not within.ranges and not within.doubtful:
+            return False
+        number = None if self.blank or not self.address else number_of(self.address)
+        answer = None if number is None else within.holds(number)
+        if within.ranges:
+            self._keep(CLIENT, (Predicate("Network", within.text),), answer)
+        return None if within.doubtful and not answer else answer
+
+    def _keep(self, name: str, predicates: tuple[Predicate, ...], answer: bool | None) -> None:
+        if self.asked is not None:
+            self.asked.append(RequestQuestion(name, predicates, answer))
+
+
+def claim_name(name: str, predicate: Predicate) -> str:
+    """Return the dimension of requests whose token has a claim that satisfies a predicate: `claim groups: admin`."""
+    match predicate.type:
+        case "Present":
+            return f"{CLAIM}{name}"
+        case "RegularExpression":
+            return f"{CLAIM}{name}: ~{predicate.value}"
+    return f"{CLAIM}{name}: {predicate.value}"
+
+
+def exactly(values: Any) -> list[Predicate]:
+    """Return the predicates of values of which one is enough."""
+    return [Predicate("Exact", str(value)) for value in sequence(values)]
+
+
+def with_start(value: str) -> Predicate:
+    """Return the predicate of texts with a beginning."""
+    return Predicate("RegularExpression", f"{re.escape(value)}.*")
 
 
 class Checkpoint(NamedTuple):
@@ -149,16 +239,23 @@ def holds(expression: object, message: RequestFacts) -> bool | None:
         return expression.strip() == "true"
     if match := _COMPARED.fullmatch(expression):
         field, operator, _, value = match.groups()
-        return (_field(message, field) == value) == (operator == "==")
+        equal = has_field(message, field, Predicate("Exact", value))
+        return equal if operator == "==" else negated(equal)
     if match := _STARTS.fullmatch(expression):
         field, _, value = match.groups()
-        return _field(message, field).startswith(value)
+        return has_field(message, field, with_start(value))
     if match := _HEADER.fullmatch(expression):
         _, name, operator, _, value = match.groups()
-        own = message.headers.get(name.lower())
-        return None if own is None else (own == value) == (operator == "==")
+        if message.has_header(name, Predicate("Present")) is False:
+            return None
+        equal = message.has_header(name, Predicate("Exact", value))
+        return equal if operator == "==" else negated(equal)
     return None
 
 
-def _field(message: RequestFacts, name: str) -> str:
-    return {"method": message.method, "host": message.host, "path": message.path, "url_path": message.bare_path}[name]
+def has_field(message: RequestFacts, name: str, predicate: Predicate) -> bool | None:
+    """Return whether `method`, `host`, `url_path` or, with its query, `path` satisfies a predicate."""
+    if name == "path":
+        return message.has("path", message.path, predicate)
+    own = {"method": message.method, "host": message.host, "url_path": message.bare_path}[name]
+    return message.has("path" if name == "url_path" else name, own, predicate)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import chain
+from operator import or_
 from typing import Any, Final
 
-from policylint.model import Node, ResourceKey, mapping, text
+from policylint.model import Node, ResourceKey
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.authorizing import CLAIM, CLIENT, RequestQuestion
 from policylint.reach.entries import EntryPoint, entries
 from policylint.simulation import Simulation
-from policylint.spaces import Box, Dimension, Predicate, intersect, is_empty, merged, paths, regions, values
+from policylint.spaces import Box, Dimension, Predicate, addresses, intersect, is_empty, merged, paths, regions, values
+from policylint.spaces.samples import sample
 from policylint.spaces.words import described
 from policylint.trace import Outcome, Request, Trace, Tracer
-from policylint.trace.matching import Match, conditions, path_of
+from policylint.trace.hosts import serves
+from policylint.trace.matching import Match, demands
 from policylint.trace.precedence import RuleCandidate
 
 CUT_OFF: Final = "too many matches"
@@ -28,10 +34,12 @@ _STEPS_FOR_A_RULE: Final = 2_000
 _FREE_RULES: Final = 100
 _MOST_CONTENDERS: Final = 50_000
 """Matches that are asked for the hosts of one question: those of a wildcard are asked again for each host below it."""
+_MOST_QUESTIONS: Final = 400_000
+"""Questions of policies about the requests of one host, by which its regions are cut."""
+_QUESTIONS_OF_A_TRACE: Final = 20
+"""What following a request takes, in questions."""
 _MOST_BOXES: Final = 3
 _MOST_NAMED: Final = 10
-_PATHS: Final = ("Exact", "PathPrefix", "RegularExpression")
-_VALUES: Final = ("Exact", "RegularExpression")
 
 
 class WayIn(NamedTuple):
@@ -43,6 +51,8 @@ class WayIn(NamedTuple):
         certificate: whether the listener demands a client certificate, which the request that is traced has.
         undecided: regular expressions of the host that may have requests in common with others that are not told apart
             here, the first ones by name.
+        around: of requests that policies turn away in several boxes, the region of their rule: they are all the others
+            of it.
     """
 
     entry: EntryPoint
@@ -51,10 +61,13 @@ class WayIn(NamedTuple):
     trace: Trace
     certificate: bool = False
     undecided: tuple[str, ...] = ()
+    around: tuple[Box, ...] = ()
 
     @property
     def requests(self) -> str:
         """The region in words, without the host."""
+        if self.around:
+            return f"{in_words(self.dimensions, self.around)}, all others"
         return in_words(self.dimensions, self.boxes) if self.dimensions else ""
 
     @property
@@ -68,6 +81,16 @@ class WayIn(NamedTuple):
         unknown = self.trace.outcome.unknown and self.entry.port is not None
         return self.trace.rule is not None or unknown or self.cut_off
 
+    @property
+    def clients(self) -> str:
+        """Who sends the requests, as far as policies ask: addresses and claims; "" for everybody."""
+        if self.around:
+            return "all others"
+        free = tuple(0 if is_of_client(dimension.name) else dimension.all for dimension in self.dimensions)
+        told = [tuple(map(or_, box, free)) for box in self.boxes]
+        whole = tuple(dimension.all for dimension in self.dimensions)
+        return "" if whole in told or not told else in_words(self.dimensions, merged(told))
+
 
 class Stated(NamedTuple):
     """What the matches of somebody demand.
@@ -77,18 +100,20 @@ class Stated(NamedTuple):
         grpc: whether some are of calls.
         order: what each match demands, in the order in which they are asked.
         rules: whose matches they are.
+        asked: whether what policies ask about requests is among it.
     """
 
     predicates: Mapping[str, Collection[Predicate]] = {}
     grpc: bool = False
     order: tuple[tuple[tuple[str, Predicate], ...], ...] = ()
     rules: frozenset[Node] = frozenset()
+    asked: bool = False
 
     def joined(self, other: Stated) -> Stated:
         """Return what this or the other one demands."""
         names = dict.fromkeys((*self.predicates, *other.predicates))
         both = {name: {*self.predicates.get(name, ()), *other.predicates.get(name, ())} for name in names}
-        return Stated(both, self.grpc or other.grpc)
+        return Stated(both, self.grpc or other.grpc, asked=self.asked or other.asked)
 
 
 def all_ways(simulation: Simulation, gateways: Iterable[ResourceKey] | None = None) -> Iterator[WayIn]:
@@ -99,16 +124,27 @@ def all_ways(simulation: Simulation, gateways: Iterable[ResourceKey] | None = No
 
 
 def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
-    """Return what the matches of the rules at an entry demand."""
+    """Return what the matches of the rules at an entry demand, and what the policies behind them ask."""
     if entry.scheme not in ("http", "https") or not tracer.knows(entry.gateway):
-        return Stated()
+        return Stated(asked=True)
     found: dict[str, set[Predicate]] = {}
     calls = tracer.contenders(request_in(entry, grpc=True))
     candidates = (*tracer.contenders(request_in(entry)), *calls)
-    order = tuple(tuple(_predicates(candidate.match)) for candidate in candidates)
+    order = tuple(tuple(demands(candidate.match)) for candidate in candidates)
     for name, predicate in chain.from_iterable(order):
         found.setdefault(name, set()).add(predicate)
-    return Stated(found, bool(calls), order, frozenset(candidate.rule.node for candidate in candidates))
+    own = Stated(found, bool(calls)).joined(_asked(tracer, entry, Stated()))
+    return own._replace(order=order, rules=frozenset(candidate.rule.node for candidate in candidates))
+
+
+def _asked(tracer: Tracer, entry: EntryPoint, also: Stated) -> Stated:
+    """Return what policies may ask about requests at an entry: each is asked about one of each rule, unanswered."""
+    found: dict[str, set[Predicate]] = {}
+    if tracer.authorizes:
+        for way in _ways(tracer, entry, also, blank=True):
+            for question in way.trace.questions:
+                found.setdefault(question.name, set()).update(question.predicates)
+    return Stated(found, asked=True)
 
 
 def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> Iterator[WayIn]:
@@ -118,6 +154,15 @@ def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> It
         also: what somebody asks about: no region of the dimensions lies on both sides of a predicate.
     """
     also = also or Stated()
+    yield from _ways(tracer, entry, also if also.asked else also.joined(_asked(tracer, entry, also)), blank=False)
+
+
+def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool) -> Iterator[WayIn]:
+    """Yield the regions of the requests at an entry.
+
+    Args:
+        blank: whether policies are only asked what they would ask: the regions are those of the rules.
+    """
     if entry.scheme not in ("http", "https"):
         yield _whole(tracer, entry, (), ())
         return
@@ -129,7 +174,7 @@ def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> It
             return
         dimensions = _dimensions([candidate.match for candidate in candidates], also, grpc=grpc)
         universe = tuple(dimension.all for dimension in dimensions)
-        tracer.contended += len(candidates)
+        tracer.contended += 0 if blank else len(candidates)
         spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
         boxes = [] if spent else [_box(candidate.match, dimensions) for candidate in candidates]
         steps = min(_MOST_STEPS, _STEPS_FOR_A_RULE * (len(boxes) + _FREE_RULES))
@@ -145,11 +190,18 @@ def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> It
         )
         gained, left = found
         doubtful = [candidate for candidate in candidates if candidate.doubtful]
-        for own, winner in (*_of_rules(candidates, gained), (left, None)):
-            if own:
-                among = None if winner is None else [*doubtful, winner]
-                way = _whole(tracer, entry, dimensions, tuple(merged(own)), own[0], among)
+        cells = Cells(tracer, entry, dimensions)
+        for own in _of_rules(candidates, gained):
+            boxes_of_rule = tuple(merged(box for box, _ in own))
+            first, winner = own[0]
+            way = _whole(tracer, entry, dimensions, boxes_of_rule, first, [*doubtful, winner], blank=blank)
+            if not way.trace.questions or blank:
                 yield way._replace(undecided=undecided)
+                continue
+            for cell in cells.of(way, own, doubtful):
+                yield cell._replace(undecided=(*cell.undecided, *undecided))
+        if left:
+            yield _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])._replace(undecided=undecided)
 
 
 def overlap(left: Match, right: Match) -> bool:
@@ -188,19 +240,122 @@ def _whole(
     boxes: tuple[Box, ...],
     first: Box = (),
     among: Sequence[RuleCandidate] | None = None,
+    *,
+    blank: bool = False,
 ) -> WayIn:
     """Return a way that some boxes take, with the trace of a request of one of them.
 
     Args:
         among: the matches that may take this request, None for any.
+        blank: whether policies are only asked what they would ask.
     """
     witness = request_in(entry, dimensions if first else (), first, grpc=is_grpc(dimensions))
     if not tracer.knows(entry.gateway):
         absent = Outcome(refused=True, reason=f"there is no {entry.gateway}")
         return WayIn(entry, boxes, dimensions, Trace(witness, absent))
     certificate = tracer.demands_certificate(witness)
-    trace = tracer.trace(witness._replace(client_certificate="client" if certificate else ""), among)
-    return WayIn(entry, boxes, dimensions, trace, certificate)
+    witness = witness._replace(client_certificate="client" if certificate else "", blank=blank)
+    return WayIn(entry, boxes, dimensions, tracer.trace(witness, among), certificate)
+
+
+class Cells:
+    """Cuts the regions of rules by what policies ask about requests: within a cell all answers are the same.
+
+    A request of a region is traced; each question about it that divides the region cuts off the part of which the
+    answer is another one, which is looked at later. Where no question divides a cell, all of its requests are answered
+    like the one that was traced, since nothing else was asked about it.
+    """
+
+    __slots__ = ("_dimensions", "_entry", "_left", "_masks", "_numbers", "_tracer")
+
+    def __init__(self, tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...]) -> None:
+        self._tracer, self._entry, self._dimensions = tracer, entry, dimensions
+        self._numbers = {dimension.name: number for number, dimension in enumerate(dimensions)}
+        self._masks: dict[tuple[str, tuple[Predicate, ...]], int] = {}
+        self._left = _MOST_QUESTIONS
+
+    def of(
+        self, way: WayIn, own: Sequence[tuple[Box, RuleCandidate]], doubtful: Sequence[RuleCandidate]
+    ) -> list[WayIn]:
+        """Return the ways of one rule, those that are answered alike together.
+
+        Args:
+            way: the whole region, with the trace of a request of it.
+            own: the boxes that the rule gains, each by which match.
+            doubtful: the matches of which it is not known what they take.
+        """
+        found: dict[object, list[WayIn]] = {}
+        waiting = list(reversed(own))
+        while waiting:
+            box, winner = waiting.pop()
+            cell = _whole(self._tracer, self._entry, self._dimensions, (box,), box, [*doubtful, winner])
+            self._left -= len(cell.trace.questions) + _QUESTIONS_OF_A_TRACE
+            if self._left < 0:
+                return [_not_told(way, "too many rules of authorization")]
+            for question in cell.trace.questions:
+                number = self._numbers.get(question.name)
+                if number is None:
+                    if self._may_differ(question):
+                        cell = _not_told(cell, f"{question.name} in rules of authorization")
+                    continue
+                mask = self._mask(number, question)
+                bits = box[number]
+                inside = question.answer if question.name.startswith(CLAIM) else bool(bits & -bits & mask)
+                same, other = (bits & mask, bits & ~mask) if inside else (bits & ~mask, bits & mask)
+                if other:
+                    waiting.append(((*box[:number], other, *box[number + 1 :]), winner))
+                if not same:  # no token has such claims: the one that says no includes what the other one says
+                    break
+                box = (*box[:number], same, *box[number + 1 :])
+            else:
+                found.setdefault(_answers(cell.trace, cell.undecided), []).append(cell._replace(boxes=(box,)))
+        ways = [cells[0]._replace(boxes=tuple(merged(cell.boxes[0] for cell in cells))) for cells in found.values()]
+        ways.sort(key=lambda cell: bool(cell.trace.denied))
+        last = ways[-1]
+        if len(ways) > 1 and last.trace.denied and len(last.boxes) > 1:
+            ways[-1] = last._replace(around=way.boxes)
+        return ways
+
+    def _mask(self, number: int, question: RequestQuestion) -> int:
+        place = (question.name, question.predicates)
+        if place not in self._masks:
+            known = self._dimensions[number].masks
+            self._masks[place] = reduce(or_, (known[predicate] for predicate in question.predicates), 0)
+        return self._masks[place]
+
+    def _may_differ(self, question: RequestQuestion) -> bool:
+        """Return whether a question that cuts no dimension may have several answers for the requests at the entry."""
+        if question.name == "host":
+            return any(_divides(self._entry.hostname, predicate) for predicate in question.predicates)
+        return question.name != "method"  # calls are all POST
+
+
+def _divides(hostname: str, predicate: Predicate) -> bool:
+    """Return whether some of the hosts of an entry satisfy a predicate and others do not."""
+    if predicate.type == "Present" or (hostname and "*" not in hostname):
+        return False
+    if predicate.type == "Exact":
+        return not hostname or serves(predicate.value, hostname)
+    return not re.escape(hostname[1:]).endswith(predicate.value.removeprefix(".*"))
+
+
+def _answers(trace: Trace, undecided: tuple[str, ...]) -> object:
+    """Return what is said of the requests of a cell: two cells of which the same is said are one way."""
+    judged = {(each.policy, each.decision.answer, each.decision.why) for each in trace.judged}
+    placed = {(each.at.path, each.decision.answer, each.decision.why) for each in trace.admissions}
+    told = frozenset(said for said in (*judged, *placed) if said[1] != "allowed")
+    return trace.outcome, told, undecided
+
+
+def _not_told(way: WayIn, why: str) -> WayIn:
+    """Return a way of which the end is not known."""
+    outcome = Outcome(unknown=True, reason=why)
+    return way._replace(trace=way.trace._replace(outcome=outcome), undecided=(*way.undecided, why))
+
+
+def is_of_client(name: str) -> bool:
+    """Return whether a dimension is of who sends requests, and not of what they are."""
+    return name == CLIENT or name.startswith(CLAIM)
 
 
 def is_grpc(dimensions: Sequence[Dimension]) -> bool:
@@ -210,12 +365,12 @@ def is_grpc(dimensions: Sequence[Dimension]) -> bool:
 
 def _of_rules(
     candidates: Sequence[RuleCandidate], gained: Sequence[list[Box]]
-) -> Iterable[tuple[list[Box], RuleCandidate]]:
-    """Return what each rule gets by all of its matches, with the match that takes the first of it."""
-    by_rule: dict[object, tuple[list[Box], RuleCandidate]] = {}
+) -> Iterable[list[tuple[Box, RuleCandidate]]]:
+    """Return what each rule gets by all of its matches: boxes, each with the match that takes it."""
+    by_rule: dict[object, list[tuple[Box, RuleCandidate]]] = {}
     for candidate, own in zip(candidates, gained, strict=True):
         if own:
-            by_rule.setdefault(candidate.rule.node, ([], candidate))[0].extend(own)
+            by_rule.setdefault(candidate.rule.node, []).extend((box, candidate) for box in own)
     return by_rule.values()
 
 
@@ -224,10 +379,10 @@ def _dimensions(matches: Sequence[Match], also: Stated, *, grpc: bool) -> tuple[
     stated: dict[str, dict[Predicate, None]] = {}
     others = ("method", "path") if grpc else ("service", "call")
     for name, predicates in also.predicates.items():
-        if name not in others:
+        if name not in others and name != "host" and not name.startswith("rewritten "):
             stated[name] = dict.fromkeys(sorted(predicates))
     for match in matches:
-        for name, predicate in _predicates(match):
+        for name, predicate in demands(match):
             stated.setdefault(name, {})[predicate] = None
     patterns = sum(each.type == "RegularExpression" for predicates in stated.values() for each in predicates)
     if grpc:
@@ -236,36 +391,50 @@ def _dimensions(matches: Sequence[Match], also: Stated, *, grpc: bool) -> tuple[
     else:
         first = values("method", stated.pop("method", ()), "GET")
         second = paths(stated.pop("path", ()), expressions=patterns)
-    return (first, second, *(values(name, listed, expressions=patterns) for name, listed in sorted(stated.items())))
+    named = sorted(stated.items())
+    return (first, second, *(_of_name(name, predicates, patterns) for name, predicates in named))
 
 
-def _predicates(match: Match) -> Iterator[tuple[str, Predicate]]:
-    """Yield what a match demands: the name of a dimension and a predicate on it."""
-    if match.grpc:
-        method = mapping(match.value.get("method"))
-        kind = text(method.get("type")) or "Exact"
-        for name, field in (("service", "service"), ("call", "method")):
-            if text(method.get(field)):
-                yield name, _predicate(kind, text(method.get(field)), _VALUES)
-    else:
-        kind, value = path_of(match.value)
-        yield "path", _predicate(kind, value, _PATHS)
-        if text(match.value.get("method")):
-            yield "method", Predicate("Exact", text(match.value.get("method")))
-    for name, kind, value in conditions(match.value.get("headers"), fold=True):
-        yield f"header {name.lower()}", _predicate(kind, value, _VALUES)
-    for name, kind, value in conditions(match.value.get("queryParams"), fold=False):
-        yield f"query {name}", _predicate(kind, value, _VALUES)
+def _of_name(name: str, predicates: Iterable[Predicate], expressions: int) -> Dimension:
+    if name == CLIENT:
+        return addresses(name, predicates)
+    if not name.startswith(CLAIM):
+        return values(name, predicates, expressions=expressions)
+    _, wanted = _claim(name)
+    value = wanted.value or "other"
+    if wanted.type == "RegularExpression":
+        text = sample(wanted.value)
+        value = next((value for value in (f"{text}-other", f"other-{text}", text) if wanted.takes(value)), text)
+    return Dimension(name, (None, value), {Predicate("Present"): 0b10})
 
 
-def _predicate(kind: str, value: str, known: Sequence[str]) -> Predicate:
-    """Return a predicate; one of a type that nobody knows is an expression that matches nothing."""
-    return Predicate(kind, value) if kind in known else Predicate("RegularExpression", "(")  # type: ignore[arg-type]
+def _claim(name: str) -> tuple[str, Predicate]:
+    """Return the claim of a dimension, and what its value satisfies (see `claim_name`)."""
+    claim, apart, wanted = name.removeprefix(CLAIM).partition(": ")
+    if not apart:
+        return claim, Predicate("Present")
+    return claim, Predicate("RegularExpression", wanted[1:]) if wanted[:1] == "~" else Predicate("Exact", wanted)
+
+
+def is_possible(dimensions: Sequence[Dimension], box: Box) -> bool:
+    """Return whether a request may lie in a box: no token has a claim of a value and at the same time not the claim."""
+    claims = [
+        (*_claim(dimension.name), dimension, bits)
+        for dimension, bits in zip(dimensions, box, strict=True)
+        if dimension.name.startswith(CLAIM)
+    ]
+    brought = [(claim, dimension.witness(bits)) for claim, _, dimension, bits in claims if not bits & 1]
+    return not any(
+        bits == 1 and wanted.takes(value)
+        for claim, wanted, _, bits in claims
+        for name, value in brought
+        if name == claim
+    )
 
 
 def _box(match: Match, dimensions: Sequence[Dimension]) -> Box:
     masks: dict[str, int] = {}
-    for name, predicate in _predicates(match):
+    for name, predicate in demands(match):
         masks[name] = next(d.masks[predicate] for d in dimensions if d.name == name)
     return tuple(masks.get(dimension.name, dimension.all) for dimension in dimensions)
 
@@ -279,6 +448,8 @@ def request_in(
         value = dimension.witness(bits)
         if value is not None:
             told[dimension.name] = value
+    claims = tuple((_claim(name)[0], value) for name, value in told.items() if name.startswith(CLAIM))
+    brings = any(dimension.name.startswith(CLAIM) for dimension in dimensions)
     named = {name.partition(" ")[2]: value for name, value in told.items() if name.startswith("header ")}
     query = {name.partition(" ")[2]: value for name, value in told.items() if name.startswith("query ")}
     path = f"/{told['service']}/{told['call']}" if "service" in told else told.get("path", "/")
@@ -298,4 +469,6 @@ def request_in(
         sni=entry.host if entry.scheme in ("https", "tls") else "",
         grpc=grpc,
         given={**given, "path": path, **({"headers": named} if named else {})},
+        address=told.get(CLIENT, ""),
+        claims=claims if brings else None,
     )

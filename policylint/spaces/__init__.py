@@ -7,13 +7,14 @@ bit set of them, an `int`. A *box* is one bit set per dimension. Source: docs/de
 from __future__ import annotations
 
 from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, subtract
-from policylint.spaces.dimension import ABSENT, Dimension, Predicate, paths, values
+from policylint.spaces.dimension import ABSENT, Dimension, Predicate, addresses, paths, values
 
 __all__ = [
     "ABSENT",
     "Box",
     "Dimension",
     "Predicate",
+    "addresses",
     "intersect",
     "is_empty",
     "merged",

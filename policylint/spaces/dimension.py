@@ -8,11 +8,14 @@ on these atoms and on samples of their own; where that shows no value that one o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from functools import reduce
+from itertools import combinations, pairwise
+from operator import or_
 from typing import Final, Literal
 
 from policylint.namedtuple import NamedTuple
 from policylint.regex import Expression, expression
+from policylint.spaces.addresses import END, Range, address_of, address_set, number_of
 from policylint.spaces.samples import literal_start, sample, takes_all_below
 
 ABSENT: Final = None
@@ -25,16 +28,39 @@ _MOST_COMPARED: Final = 200
 _MOST_EXPECTED: Final = 500
 """The same, on all properties of a question."""
 _FRESH: Final = "other"
+_USUAL_ADDRESSES: Final = ("203.0.113.1", "198.51.100.1", "192.0.2.1")
+"""TEST-NET-3 and the others (RFC 5737), which are nobody's."""
 _Said = tuple[frozenset["Predicate"], frozenset["Predicate"]]
 """The predicates that hold: those other than expressions, and expressions."""
 _NOTHING: Final[_Said] = (frozenset(), frozenset())
 
 
 class Predicate(NamedTuple):
-    """What a match demands of a property: `PathPrefix` and `/shop`, `Exact` and a value, `Present`."""
+    """What a match demands of a property: `PathPrefix` and `/shop`, `Exact` and a value, `Present`, `Network`.
 
-    type: Literal["Exact", "PathPrefix", "RegularExpression", "Present"]
+    The value of `Network` is a list of CIDRs as `AddressSet.text` writes it.
+    """
+
+    type: Literal["Exact", "PathPrefix", "RegularExpression", "Present", "Network"]
     value: str = ""
+
+    def takes(self, value: str | None) -> bool | None:
+        """Return whether a value satisfies it; None for an expression that is too large to be matched."""
+        if value is ABSENT:
+            return False
+        match self.type:
+            case "Exact":
+                return value == self.value
+            case "PathPrefix":
+                prefix = self.value.rstrip("/")
+                return value == prefix or value.startswith(f"{prefix}/")
+            case "RegularExpression":
+                compiled = expression(self.value)
+                return False if compiled.refusal else compiled.is_whole(value)
+            case "Network":
+                number = number_of(value)
+                return number is not None and address_set(tuple(self.value.split(","))).holds(number)
+        return True
 
 
 class Dimension(NamedTuple):
@@ -45,17 +71,24 @@ class Dimension(NamedTuple):
         witnesses: a value of each atom, the plainest first; ABSENT for requests without one.
         masks: the atoms of each predicate.
         undecided: the regular expressions that may have values which lie in no atom of theirs.
+        ranges: of a dimension of addresses, the intervals of each atom.
     """
 
     name: str
     witnesses: tuple[str | None, ...]
     masks: Mapping[Predicate, int]
     undecided: tuple[str, ...] = ()
+    ranges: tuple[tuple[Range, ...], ...] = ()
 
     @property
     def all(self) -> int:
         """Every atom."""
         return (1 << len(self.witnesses)) - 1
+
+    @property
+    def others(self) -> int:
+        """The atoms that no predicate takes."""
+        return self.all & ~reduce(or_, self.masks.values(), 0)
 
     def witness(self, bits: int) -> str | None:
         """Return a value of a set of atoms that is not empty: the plainest one."""
@@ -104,6 +137,44 @@ def values(
 
     below = {"": _unlike(_FRESH, points)}
     return _dimension(name, stated, [usual, *sorted(points)], below, satisfied, expected=expressions)
+
+
+def addresses(name: str, predicates: Iterable[Predicate]) -> Dimension:
+    """Return the addresses as predicates cut them: the intervals between all ends, those in the same networks together.
+
+    The first atom holds the addresses of no network.
+    """
+    stated = sorted(set(predicates))
+    ends: dict[int, list[int]] = {0: [], END[6]: []}
+    for number, predicate in enumerate(stated):
+        for low, high in address_set(tuple(predicate.value.split(","))).ranges:
+            ends.setdefault(low, []).append(number + 1)
+            ends.setdefault(high, []).append(-number - 1)
+    within: set[int] = set()
+    atoms: dict[frozenset[int], list[Range]] = {frozenset(): []}
+    at = sorted(ends)
+    for low, high in pairwise(at):
+        for end in sorted(ends[low]):
+            within.discard(-end - 1) if end < 0 else within.add(end - 1)
+        atoms.setdefault(frozenset(within), []).append(Range(low, high))
+    if not atoms[frozenset()]:
+        del atoms[frozenset()]
+    masks = dict.fromkeys(stated, 0)
+    for number, inside in enumerate(atoms):
+        for index in inside:
+            masks[stated[index]] |= 1 << number
+    ranges = tuple(map(tuple, atoms.values()))
+    return Dimension(name, tuple(map(_usual_address, ranges)), masks, (), ranges)
+
+
+def _usual_address(ranges: Sequence[Range]) -> str:
+    """Return an address of some intervals as people would choose it: one of documentation, or the first of a host."""
+    for usual in _USUAL_ADDRESSES:
+        number = number_of(usual)
+        if number is not None and any(low <= number < high for low, high in ranges):
+            return usual
+    low, high = ranges[0]
+    return address_of(low + 1 if low + 1 < high else low)
 
 
 def _dimension(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
+from policylint.spaces.addresses import Range, address_set, cidrs, joined, without
 from policylint.spaces.boxes import Box
 from policylint.spaces.dimension import Dimension, Predicate
 
@@ -25,6 +27,10 @@ def words(dimension: Dimension, bits: int) -> str:
         return ""
     if dimension.name == "path":
         return _paths(dimension, bits)
+    if dimension.ranges:
+        return f"from {networks(dimension, bits)}"
+    if dimension.name.startswith("claim "):
+        return f"{'with' if bits & 0b10 else 'without'} {dimension.name}"
     _, called, name = dimension.name.partition(" ")
     name = f"{name}: " if called else ""
     stated, rest = _stated(dimension, bits)
@@ -34,6 +40,37 @@ def words(dimension: Dimension, bits: int) -> str:
     if others and len(others) <= len(stated) + 1:
         return name + f"not {' or '.join(others)}"
     return name + " or ".join([*stated, "others"])
+
+
+def networks(dimension: Dimension, bits: int) -> str:
+    """Return a set of addresses in the fewest networks, with their exceptions: `10.0.0.0/8 except 10.1.0.0/16`."""
+    if bits & dimension.others:
+        return f"others than {networks(dimension, dimension.all & ~bits)}"
+    inside = _ranges(dimension, bits)
+    listed = list(cidrs(inside))
+    around = joined(interval for interval in _stated_networks(dimension, bits))
+    exceptions = list(cidrs(without(around, inside)))
+    outer = list(cidrs(around))
+    if exceptions and len(outer) + len(exceptions) < len(listed):
+        return f"{_listed(outer)} except {_listed(exceptions)}"
+    return _listed(listed)
+
+
+def _ranges(dimension: Dimension, bits: int) -> list[Range]:
+    atoms = (ranges for number, ranges in enumerate(dimension.ranges) if bits >> number & 1)
+    return joined(interval for ranges in atoms for interval in ranges)
+
+
+def _stated_networks(dimension: Dimension, bits: int) -> Iterator[Range]:
+    """Yield the stated networks that a set of addresses has a part in, each as it is written."""
+    inside = _ranges(dimension, bits)
+    starts = [interval.low for interval in inside]
+    for predicate, mask in dimension.masks.items():
+        if mask & bits:
+            for interval in address_set(tuple(predicate.value.split(","))).ranges:
+                number = bisect_left(starts, interval.high) - 1
+                if number >= 0 and inside[number].high > interval.low:
+                    yield interval
 
 
 def _paths(dimension: Dimension, bits: int) -> str:

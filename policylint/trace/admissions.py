@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.policy.authorizing import Checkpoint, PlacedDecision, RequestFacts
+from policylint.policy.authorizing import Checkpoint, PlacedDecision, RequestFacts, RequestQuestion
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -22,6 +22,7 @@ from policylint.topology.workloads import (
     servers_selecting,
     workloads_selected,
 )
+from policylint.trace.matching import demands
 from policylint.trace.precedence import doubt, ordered, rule_candidates
 from policylint.trace.request import Request
 from policylint.trace.result import Outcome, Share, Trace
@@ -51,6 +52,11 @@ class Admissions:
         """Return whether proxies ask the policies of an implementation."""
         return any(behaviour.name == implementation_name for behaviour, _ in self._asked)
 
+    @property
+    def any(self) -> bool:
+        """Whether any proxy of a mesh is asked at all."""
+        return bool(self._asked)
+
     def beyond(self, key: ResourceKey) -> tuple[Node, ...]:
         """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them."""
         if not self._asked:
@@ -75,14 +81,17 @@ class Admissions:
         request = trace.request
         port = request.port or (trace.listener.port if trace.listener is not None else None)
         stream = stream or request.scheme in _STREAMS
-        call = _call(request, request.host, request.path, port, client, namespace, stream=stream)
+        asked = list(trace.questions)
+        call = _call(request, request.host, request.path, port, client, namespace, asked, stream=stream)
+        call = call._replace(address=request.address if trace.gateway is not None else "")
         found: list[PlacedDecision] = []
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
             denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
             if denied is not None:
-                return trace._replace(admissions=tuple(found), outcome=_end(denied), forwarded=None, per_backend={})
+                trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
+                return trace._replace(outcome=_end(denied))
             catalog, controller = self._simulation.catalog, gateway.controller
             served_by = catalog.implementation_of_controller(controller) or ""
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
@@ -92,12 +101,12 @@ class Admissions:
         for number, share in enumerate(shares):
             if share.problem or not share.share:
                 continue
-            asked, denied = self._behind(trace, share, client, namespace, stream=stream)
-            found += asked
+            answers, denied = self._behind(trace, share, client, namespace, asked, stream=stream)
+            found += answers
             if denied is not None:
                 shares[number] = share._replace(problem=_words(denied))
                 ends.append(denied)
-        trace = trace._replace(admissions=tuple(found))
+        trace = trace._replace(admissions=tuple(found), questions=tuple(asked))
         if not ends:
             return trace
         if any(share.share and not share.problem for share in shares):
@@ -106,7 +115,14 @@ class Admissions:
         return trace._replace(outcome=end._replace(shares=tuple(shares)), forwarded=None, per_backend={})
 
     def _behind(
-        self, trace: Trace, share: Share, client: Resource | None, namespace: str | None, *, stream: bool
+        self,
+        trace: Trace,
+        share: Share,
+        client: Resource | None,
+        namespace: str | None,
+        asked: list[RequestQuestion],
+        *,
+        stream: bool,
     ) -> tuple[list[PlacedDecision], PlacedDecision | None]:
         """Return what is answered before a backend and at its pods, and the answer that turns the request away."""
         request = trace.request
@@ -114,7 +130,7 @@ class Admissions:
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         found: list[PlacedDecision] = []
         for front in self._fronts(share.key):
-            found += self._ask(_call(request, host, path, share.port, client, namespace, stream=stream), front)
+            found += self._ask(_call(request, host, path, share.port, client, namespace, asked, stream=stream), front)
             client, namespace = front.resource, front.resource.key.namespace
         denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
         if denied is not None:
@@ -123,7 +139,9 @@ class Admissions:
         turned_away = []
         for workload in workloads:
             port = self._container_port(share, workload)
-            call = _call(request, host, path, port, client, namespace, stream=stream)._replace(dialled=share.port)
+            call = _call(request, host, path, port, client, namespace, asked, stream=stream)._replace(
+                dialled=share.port
+            )
             answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
             found += answers
             turned_away += [answer for answer in answers if answer.decision.answer == "denied"][:1]
@@ -184,18 +202,41 @@ def _call(
     port: int | None,
     client: Resource | None,
     namespace: str | None,
+    asked: list[RequestQuestion],
     *,
     stream: bool,
 ) -> RequestFacts:
     headers = {name.lower(): value for name, value in request.headers}
-    return RequestFacts(text(request.method), host, path, headers, port, stream, client, namespace, taker(request))
+    rewritten = [("host", host != request.host), ("path", path != request.path)]
+    return RequestFacts(
+        text(request.method),
+        host,
+        path,
+        headers,
+        port,
+        stream,
+        client,
+        namespace,
+        taker(request, asked),
+        claims=request.claims,
+        blank=request.blank,
+        asked=asked,
+        rewritten=frozenset(name for name, differs in rewritten if differs),
+    )
 
 
-def taker(request: Request) -> Callable[[Sequence[Resource]], tuple[Resource | None, bool]]:
-    """Return what says which of some routes takes a request, and whether that is certain."""
+def taker(
+    request: Request, asked: list[RequestQuestion]
+) -> Callable[[Sequence[Resource]], tuple[Resource | None, bool]]:
+    """Return what says which of some routes takes a request, and whether that is certain; what it asks is added."""
 
     def taken(routes: Sequence[Resource]) -> tuple[Resource | None, bool]:
         candidates = list(rule_candidates([(route, ("",)) for route in routes], request, grpc=False))
+        asked.extend(
+            RequestQuestion(name, (predicate,))
+            for candidate in candidates
+            for name, predicate in demands(candidate.match)
+        )
         fitting = ordered(candidates)
         if doubt(candidates, fitting):
             return None, False

@@ -5,16 +5,19 @@ Source: docs/design/request-precedence.md §4 and §5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression
+from policylint.spaces import Predicate
 from policylint.trace.request import Request
 
 EXACT, REGEX, PREFIX = 2, 1, 0
+_PATHS = ("Exact", "PathPrefix", "RegularExpression")
+_VALUES = ("Exact", "RegularExpression")
 _KINDS = {"Exact": EXACT, "RegularExpression": REGEX, "PathPrefix": PREFIX}
 
 
@@ -111,6 +114,30 @@ def path_of(value: Mapping[str, Any]) -> tuple[str, str]:
     """Return type and value of an HTTP match's path, with the defaults."""
     path = mapping(value.get("path"))
     return text(path.get("type")) or "PathPrefix", text(path.get("value")) or "/"
+
+
+def demands(match: Match) -> Iterator[tuple[str, Predicate]]:
+    """Yield what a match demands: the name of a dimension and a predicate on it."""
+    if match.grpc:
+        method = mapping(match.value.get("method"))
+        kind = text(method.get("type")) or "Exact"
+        for name, field in (("service", "service"), ("call", "method")):
+            if text(method.get(field)):
+                yield name, _predicate(kind, text(method.get(field)), _VALUES)
+    else:
+        kind, value = path_of(match.value)
+        yield "path", _predicate(kind, value, _PATHS)
+        if text(match.value.get("method")):
+            yield "method", Predicate("Exact", text(match.value.get("method")))
+    for name, kind, value in conditions(match.value.get("headers"), fold=True):
+        yield f"header {name.lower()}", _predicate(kind, value, _VALUES)
+    for name, kind, value in conditions(match.value.get("queryParams"), fold=False):
+        yield f"query {name}", _predicate(kind, value, _VALUES)
+
+
+def _predicate(kind: str, value: str, known: Sequence[str]) -> Predicate:
+    """Return a predicate; one of a type that nobody knows is an expression that matches nothing."""
+    return Predicate(kind, value) if kind in known else Predicate("RegularExpression", "(")  # type: ignore[arg-type]
 
 
 def takes_prefix(prefix: str, path: str) -> bool:

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, PolicyKind, Resolution, ResourceKey
+from policylint.model import Node, PolicyKind, Resolution, ResourceKey, value_at
 from policylint.policy.asking import asked
-from policylint.policy.authorizing import RequestFacts
+from policylint.policy.authorizing import RequestFacts, RequestQuestion
 from policylint.policy.bindings import ObjectBinding, superseded
 from policylint.policy.level import level
 from policylint.policy.results import Group
@@ -91,10 +91,19 @@ class Policies:
                 met += [Met(group, key, asks, self._places(group, path)) for key in backend_keys]
         return tuple(sorted(met, key=_order))
 
-    def judged(self, policies: Iterable[Met], request: Request) -> Iterator[Judged]:
-        """Yield what policies that authorize answer a request, in their order."""
+    def judged(self, policies: Iterable[Met], request: Request, asked: list[RequestQuestion]) -> Iterator[Judged]:
+        """Yield what policies that authorize answer a request, in their order; what they ask about it is added."""
         headers = {name.lower(): request.header(name) or "" for name, _ in request.headers}
-        message = RequestFacts(request.method, split_host(request.host)[0], request.path, headers)
+        message = RequestFacts(
+            request.method,
+            split_host(request.host)[0],
+            request.path,
+            headers,
+            address=request.address,
+            claims=request.claims,
+            blank=request.blank,
+            asked=asked,
+        )
         for met in policies:
             kind, effective = met.group.kind, met.group.effective
             for decision in self._implementation(kind).decisions(kind, effective.spec, message):
@@ -103,7 +112,16 @@ class Policies:
                     (at for at in effective.owners if at[: len(place)] == place or place[: len(at)] == at), None
                 )
                 if leaf is not None:
-                    yield Judged(decision, effective.owners[leaf], effective.location_of(leaf))
+                    yield Judged(decision, effective.owners[leaf], effective.location_of(leaf), met)
+
+    @property
+    def authorize(self) -> bool:
+        """Whether any effective policy has a setting that authorizes."""
+        return any(
+            value_at(group.effective.spec, tuple(path.split("."))) is not None
+            for group in self._groups
+            for path in group.kind.settings.authorization
+        )
 
     def _implementation(self, kind: PolicyKind) -> Implementation:
         name = kind.implementation

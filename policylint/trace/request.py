@@ -8,6 +8,7 @@ from typing import Any
 from policylint.errors import UsageError
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
+from policylint.spaces.addresses import number_of
 
 SCHEMES = ("http", "https", "tls", "tcp", "udp", "sctp")
 FIELDS = (
@@ -25,6 +26,8 @@ FIELDS = (
     "protocol",
     "clientCertificate",
     "backendSetsHeaders",
+    "address",
+    "claims",
     "expect",
 )
 _PORTS = {"http": 80, "https": 443}
@@ -46,6 +49,9 @@ class Request(NamedTuple):
         grpc: whether it is a gRPC call; the path is then `/package.Service/Method`.
         backend_headers: headers that the backend sets in its response.
         given: the request as it was entered, for reports.
+        address: of the client, as the Gateway sees it; "" where it is not stated.
+        claims: of a valid token that it brings, () for none; None where nothing is stated.
+        blank: whether policies are to ask all that they might, and get no answer.
     """
 
     scheme: str = "http"
@@ -63,6 +69,9 @@ class Request(NamedTuple):
     client_certificate: str = ""
     backend_headers: tuple[tuple[str, str], ...] = ()
     given: Mapping[str, Any] = {}
+    address: str = ""
+    claims: tuple[tuple[str, str], ...] | None = None
+    blank: bool = False
 
     @property
     def bare_path(self) -> str:
@@ -96,7 +105,9 @@ class Request(NamedTuple):
         default = self.port is None or self.port == _PORTS[self.scheme] or ":" in self.host
         host = self.host or "*"
         verb = "GRPC" if self.grpc else self.method
-        return f"{verb} {self.scheme}://{host}{'' if default else f':{self.port}'}{self.path}"
+        claims = ", ".join(f"{name}={value}" for name, value in self.claims or ())
+        who = (f" from {self.address}" if self.address else "") + (f" with {claims}" if claims else "")
+        return f"{verb} {self.scheme}://{host}{'' if default else f':{self.port}'}{self.path}{who}"
 
 
 def request(value: object) -> Request:
@@ -135,17 +146,28 @@ def request(value: object) -> Request:
         client_certificate=text(value.get("clientCertificate")),
         backend_headers=_headers(value.get("backendSetsHeaders"), "backendSetsHeaders"),
         given={name: entry for name, entry in value.items() if name != "expect"},
+        address=_address(value.get("address")),
+        claims=None if value.get("claims") is None else _headers(value["claims"], "claims"),
     )
 
 
 def from_url(
-    method: str, url: str, headers: Iterable[str] = (), *, gateway: str = "", client: str = "", service: str = ""
+    method: str,
+    url: str,
+    headers: Iterable[str] = (),
+    *,
+    gateway: str = "",
+    client: str = "",
+    service: str = "",
+    claims: Iterable[str] = (),
 ) -> Request:
     """Return a request from the command line; a scheme `grpc` or `grpcs` means gRPC over http or https.
 
     Args:
         headers: each as `name: value`.
         client: mesh traffic of this workload; without a `service` the host names it, as it does inside the cluster.
+            An address is that of a client outside.
+        claims: each as `name=value`, of a valid token; one "" for a request without any.
 
     Raises:
         RequestError: the URL has no scheme or host, or a header no colon.
@@ -158,6 +180,7 @@ def from_url(
     except ValueError as error:
         raise RequestError(f"{url!r} is not a URL: {str(error).lower()}") from None
     host = parts.hostname or ""
+    address, client = (client, "") if number_of(client) is not None else ("", client)
     if client and not service:
         service = _service_of(host, client)
     scheme = parts.scheme.lower()
@@ -186,6 +209,17 @@ def from_url(
         pairs[name.strip()] = f"{pairs[name.strip()]},{value.strip()}" if name.strip() in pairs else value.strip()
     if pairs:
         given["headers"] = pairs
+    if address:
+        given["address"] = address
+    listed = list(claims)
+    if listed:
+        token: dict[str, list[str]] = {}
+        for claim in filter(None, listed):
+            name, equals, value = claim.partition("=")
+            if not equals or not name:
+                raise RequestError(f"{claim!r} is not a claim such as 'groups=admin'")
+            token.setdefault(name, []).append(value)
+        given["claims"] = token
     return request(given)
 
 
@@ -195,7 +229,19 @@ def arguments(request: Request) -> tuple[str, ...]:
     path = request.path if request.scheme in _PORTS else ""
     headers = (word for name, value in request.headers for word in ("-H", f"{name}: {value}"))
     method = "grpc" if request.grpc else request.method
-    return (method, f"{request.scheme}://{request.host}{port}{path}", *headers, "--gateway", request.gateway)
+    who = ("--from", request.address) if request.address else ()
+    claims = [f"{name}={value}" for name, value in request.claims or ()] or ([""] if request.claims == () else [])
+    token = (word for claim in claims for word in ("--claim", claim))
+    url = f"{request.scheme}://{request.host}{port}{path}"
+    return (method, url, *headers, *who, *token, "--gateway", request.gateway)
+
+
+def claims_of(request: Request) -> dict[str, list[str]]:
+    """Return the claims of a request, each with its values."""
+    found: dict[str, list[str]] = {}
+    for name, value in request.claims or ():
+        found.setdefault(name, []).append(value)
+    return found
 
 
 def _service_of(host: str, client: str) -> str:
@@ -221,6 +267,12 @@ def _headers(value: object, field: str) -> tuple[tuple[str, str], ...]:
         for name, values in mapping(value).items()
         for entry in (values if isinstance(values, list) else [values])
     )
+
+
+def _address(value: object) -> str:
+    if value is not None and number_of(str(value)) is None:
+        raise RequestError(f"address {value!r} is no address such as 203.0.113.1")
+    return text(value)
 
 
 def _port(value: object, host: str, default: int | None) -> int | None:

@@ -9,7 +9,7 @@ from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask
-from policylint.policy.authorizing import Decision, PlacedDecision
+from policylint.policy.authorizing import Decision, PlacedDecision, RequestQuestion
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
@@ -119,11 +119,12 @@ class Met(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What one policy answers a request: whose setting decides, and where it is written."""
+    """What one policy answers a request: whose setting decides, and where it is written; `met` is what holds it."""
 
     decision: Decision
     policy: ResourceKey
     location: Location | None
+    met: Met
 
 
 class Trace(NamedTuple):
@@ -139,6 +140,7 @@ class Trace(NamedTuple):
         admissions: what the proxies on its way answer, in this order.
         extensions: what filters and annotations on its way name and no evaluator judges.
         judged: what policies that authorize answer it.
+        questions: what those policies, and the proxies on its way, asked about it.
         considered: the rules that matched but came second.
         nearest: near misses; only where nothing matched.
         notes: the assumptions behind the result.
@@ -165,6 +167,7 @@ class Trace(NamedTuple):
     policies: tuple[Met, ...] = ()
     extensions: tuple[ObjectBinding, ...] = ()
     judged: tuple[Judged, ...] = ()
+    questions: tuple[RequestQuestion, ...] = ()
     beyond: tuple[Node, ...] = ()
     admissions: tuple[PlacedDecision, ...] = ()
     considered: tuple[Considered, ...] = ()
@@ -179,6 +182,22 @@ class Trace(NamedTuple):
         if self.outcome.refused or (self.outcome.status is not None and "denied" in answers):
             return "denied" if "denied" in answers else ""
         return "depends" if answers & {"depends", "denied"} else "allowed" if answers else ""
+
+    @property
+    def denied(self) -> tuple[ResourceKey | None, Location | None] | None:
+        """Who turns the request away, and where that is written; None where nobody certainly does."""
+        for judged in self.judged:
+            if judged.decision.answer == "denied":
+                return judged.policy, judged.location
+        if self.outcome.backends:
+            return None
+        for admission in self.admissions:
+            decision = admission.decision
+            if decision.answer == "denied":
+                return (
+                    (None, None) if decision.by is None else (decision.by.key, decision.by.location(*decision.pointer))
+                )
+        return None
 
     def asking(self, *, must: bool) -> list[str]:
         """Return the settings of authentication that the request meets, sorted: those it must pass, or the others.

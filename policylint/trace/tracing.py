@@ -12,6 +12,7 @@ from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symb
 from policylint.model.spelling import spelled
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
+from policylint.policy.authorizing import RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
@@ -64,6 +65,7 @@ class Tracer:
 
     Attributes:
         contended: how many matches were asked for one question, for whoever has to stop somewhere.
+        authorizes: whether any policy or proxy may ask who sends a request.
     """
 
     def __init__(self, simulation: Simulation, *, nearest: bool = True) -> None:
@@ -84,6 +86,7 @@ class Tracer:
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
         self._served: dict[tuple[Node, str, str], _Served] = {}
         self._spelled: dict[str, ResourceKey] = {}
+        self.authorizes = self.admissions.any or self.policies.authorize
 
     def trace(self, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
         """Return the trace of one request.
@@ -349,13 +352,15 @@ class Tracer:
             None if gateway is None else self.simulation.catalog.implementation_of_controller(gateway.controller)
         )
         extensions = self.policies.extensions(nodes, reached, controller)
-        judged = tuple(self.policies.judged(policies, start.request)) if refused is None else ()
+        questions: list[RequestQuestion] = []
+        judged = tuple(self.policies.judged(policies, start.request, questions)) if refused is None else ()
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is not None:
             denied = Outcome(status=denial.decision.status, reason=f"denied by {denial.policy}")
             trace = trace._replace(outcome=denied, forwarded=None, per_backend={}, mirrors=())
         trace = trace._replace(
             judged=judged,
+            questions=tuple(questions),
             beyond=tuple(dict.fromkeys(node for share in reached for node in self.admissions.beyond(share.key))),
             route=final.route,
             rule=final.rule.node,

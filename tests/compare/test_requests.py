@@ -10,7 +10,8 @@ import pytest
 from policylint.compare import compare
 from policylint.compare.pairing import Sides
 from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges
-from policylint.trace import Trace, Tracer
+from policylint.trace import Request, Trace, Tracer, from_url
+from policylint.trace.request import arguments
 from tests.compare.test_compare import sides
 from tests.worlds import gateway, gateway_class, manifest, route, service
 
@@ -29,6 +30,24 @@ OPTIONAL = JWT.replace("jwt: {", "jwt: {optional: true, ")
 BASIC = "basicAuth: {users: {name: users}}"
 ALLOW = "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {clientCIDRs: [10.0.0.0/8]}}]}"
 WIDER = ALLOW.replace("[10.0.0.0/8]", "[10.0.0.0/8, 192.168.0.0/16]")
+
+
+OFFICE = "{action: Allow, principal: {clientCIDRs: [10.0.0.0/8]}}"
+HOME = OFFICE.replace("10.0.0.0/8", "192.168.0.0/16")
+HALVES = "{action: Allow, principal: {clientCIDRs: [10.0.0.0/9, 10.128.0.0/9]}}"
+GUESTS = "{action: Allow, principal: {clientCIDRs: [10.1.0.0/16]}}"
+NOT_GUESTS = GUESTS.replace("Allow", "Deny")
+ANY_TOKEN = "{action: Allow, principal: {jwt: {provider: id}}}"
+OF_TEAM = "{action: Allow, principal: {headers: [{name: x-team, values: [red]}]}}"
+
+
+def rules(*listed: str) -> str:
+    return f"authorization: {{defaultAction: Deny, rules: [{', '.join(listed)}]}}"
+
+
+def of_group(values: str) -> str:
+    claims = f"[{{name: groups, valueType: StringArray, values: [{values}]}}]"
+    return f"{{action: Allow, principal: {{jwt: {{provider: id, claims: {claims}}}}}}}"
 
 
 def rule(path: str, backend: str = "app", more: str = "", match: str = "", kind: str = "PathPrefix") -> str:
@@ -143,19 +162,93 @@ MADE = (
         "a wider CIDR",
         (web(), APP, login(ALLOW)),
         (web(), APP, login(WIDER)),
-        (("changed", "shop.example.com, every request"),),
+        (("opened", "shop.example.com from 192.168.0.0/16"),),
     ),
     Made(
         "a narrower CIDR",
         (web(), APP, login(WIDER)),
         (web(), APP, login(ALLOW)),
-        (("changed", "shop.example.com, every request"),),
+        (("closed", "shop.example.com from 192.168.0.0/16"),),
     ),
     Made(
         "no allow list",
         (web(), APP, login(f"{JWT}, {ALLOW}")),
         (web(), APP, login()),
-        (("opened", "shop.example.com, every request"),),
+        (("opened", "shop.example.com from others than 10.0.0.0/8"),),
+    ),
+    # who is let in
+    Made(
+        "an exception is gone",
+        (web(), APP, login(rules(NOT_GUESTS, OFFICE))),
+        (web(), APP, login(rules(OFFICE))),
+        (("opened", "shop.example.com from 10.1.0.0/16"),),
+    ),
+    Made(
+        "a CIDR around the one that was let in",
+        (web(), APP, login(rules(GUESTS))),
+        (web(), APP, login(rules(OFFICE))),
+        (("opened", "shop.example.com from 10.0.0.0/8 except 10.1.0.0/16"),),
+    ),
+    Made(
+        "an exception after the rule that lets in",
+        (web(), APP, login(rules(NOT_GUESTS, OFFICE))),
+        (web(), APP, login(rules(OFFICE, NOT_GUESTS))),
+        (("opened", "shop.example.com from 10.1.0.0/16"),),
+    ),
+    Made(
+        "one more value of a claim",
+        (web(), APP, login(f"{JWT}, {rules(of_group('admin'))}")),
+        (web(), APP, login(f"{JWT}, {rules(of_group('admin, ops'))}")),
+        (
+            (
+                "opened",
+                "shop.example.com without claim groups: admin with claim groups: ops with claim iss: https://id",
+            ),
+        ),
+    ),
+    Made(
+        "a claim is no longer asked",
+        (web(), APP, login(f"{JWT}, {rules(of_group('admin'))}")),
+        (web(), APP, login(f"{JWT}, {rules(ANY_TOKEN)}")),
+        (("opened", "shop.example.com without claim groups: admin with claim iss: https://id"),),
+    ),
+    Made(
+        "a header instead of an address",
+        (web(), APP, login(rules(OFFICE))),
+        (web(), APP, login(rules(OF_TEAM))),
+        (
+            ("opened", "shop.example.com from others than 10.0.0.0/8 x-team: red"),
+            ("closed", "shop.example.com from 10.0.0.0/8 x-team: not red"),
+        ),
+    ),
+    Made(
+        "other methods",
+        (web(), APP, login(rules("{action: Allow, operation: {methods: [GET]}, principal: {}}"))),
+        (web(), APP, login(rules("{action: Allow, operation: {methods: [GET, POST]}, principal: {}}"))),
+        (("opened", "shop.example.com POST"),),
+    ),
+    Made(
+        "the default lets in",
+        (web(), APP, login(rules(OFFICE))),
+        (web(), APP, login(rules(OFFICE).replace("Deny", "Allow"))),
+        (("opened", "shop.example.com from others than 10.0.0.0/8"),),
+    ),
+    Made(
+        "an allow list comes",
+        (web(), APP),
+        (web(), APP, login(rules(OFFICE))),
+        (("closed", "shop.example.com from others than 10.0.0.0/8"),),
+    ),
+    Made(
+        "a rule of its own without the allow list",
+        (web(ADMIN, REST), APP, login(rules(OFFICE))),
+        (web(ADMIN, REST), APP, login(rules(OFFICE), target=OF_ADMIN)),
+        (("opened", "shop.example.com /** except /admin/** from others than 10.0.0.0/8"),),
+    ),
+    Made("a CIDR in two halves", (web(), APP, login(rules(OFFICE))), (web(), APP, login(rules(HALVES)))),
+    Made("two rules instead of one", (web(), APP, login(WIDER)), (web(), APP, login(rules(HOME, OFFICE)))),
+    Made(
+        "a rule that lets nobody new in", (web(), APP, login(rules(OFFICE))), (web(), APP, login(rules(OFFICE, GUESTS)))
     ),
     Made(
         "another login",
@@ -233,12 +326,24 @@ def test_a_made_change(tmp_path: Path, made: Made) -> None:
 def test_the_example_is_answered_as_it_is_said(tmp_path: Path, made: Made) -> None:
     pair = worlds(tmp_path, made)
     for change in requests(pair).changes:
-        traces = [Tracer(side).trace(change.example) for side in (pair.before, pair.after)]
+        (example,) = _as_on_the_command_line(change.example)
+        traces = [Tracer(side).trace(example) for side in (pair.before, pair.after)]
         before, after = map(_asked_or_ended, traces)
         assert before != after
         served = [bool(trace.outcome.backends) for trace in traces]
         if not change.purpose:
             assert served == {"opened": [False, True], "closed": [True, False]}.get(change.change, served)
+
+
+def _as_on_the_command_line(example: Request) -> list[Request]:
+    """The request that `trace` makes of the command which diff shows."""
+    words = iter(arguments(example))
+    method, url = next(words), next(words)
+    options: dict[str, list[str]] = {"-H": [], "--from": [], "--claim": [], "--gateway": []}
+    for option in words:
+        options[option].append(next(words))
+    (gateway,), client = options["--gateway"], "".join(options["--from"])
+    return [from_url(method, url, options["-H"], gateway=gateway, client=client, claims=options["--claim"])]
 
 
 def _asked_or_ended(trace: Trace) -> object:

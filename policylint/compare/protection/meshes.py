@@ -67,7 +67,7 @@ def _requests(before: Simulation, workload: Resource) -> Iterator[RequestFacts]:
     for port in sorted({port for port in wanted if port is not None}):
         for place in paths or ("/",):
             request = Request(host=workload.key.name, path=place)
-            yield RequestFacts("GET", request.host, place, {}, port, False, None, "", taker(request))
+            yield RequestFacts("GET", request.host, place, {}, port, False, None, "", taker(request, []))
 
 
 def _cause(sides: Sides, denied: Decision, by: Resource, call: RequestFacts, after: Decision | None) -> Cause:

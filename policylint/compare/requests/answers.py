@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from policylint.compare.protection.spec import weakenings
+from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
 from policylint.reach import PURPOSES, Asked, WayIn, asked, asked_in_words, end_in_words
-from policylint.simulation import Simulation
-from policylint.trace import Trace
+from policylint.trace import Met, Trace, Tracer
 
 Change = Literal["opened", "closed", "less-asked", "more-asked", "rerouted", "changed"]
 MIRRORED: Mapping[Change, Change] = {
@@ -52,7 +52,8 @@ class RequestAnswer(NamedTuple):
     Args:
         end: where it ends, comparable; equal where no rule takes it.
         serves: whether it gets to a backend.
-        denied: whether a policy turns just this request away, others of its region perhaps not.
+        denied: whether a policy turns the requests away.
+        in_part: whether that is said of one of them, and others are perhaps answered otherwise.
         unknown: why it is not known where it ends.
         rest: all else that is done to it: filters, other settings of policies, the network.
     """
@@ -61,6 +62,7 @@ class RequestAnswer(NamedTuple):
     end: tuple[object, ...]
     serves: bool
     denied: bool
+    in_part: bool
     unknown: str
     asked: Mapping[str, Asked]
     demands: Mapping[str, Mapping[DemandKey, Demanded]]
@@ -87,15 +89,17 @@ class Difference(NamedTuple):
 class Answers:
     """The answers of one side."""
 
-    __slots__ = ("_doubtful", "_specs", "simulation")
+    __slots__ = ("_doubtful", "_hears", "_specs", "simulation")
 
-    def __init__(self, simulation: Simulation) -> None:
-        self.simulation = simulation
-        self._specs: dict[int, str] = {}
+    def __init__(self, tracer: Tracer) -> None:
+        self.simulation = tracer.simulation
+        self._hears = tracer.admissions.hears
+        self._specs: dict[tuple[int, tuple[str, ...]], str] = {}
         self._doubtful: dict[ResourceKey, bool] = {}
 
     def of(self, way: WayIn) -> RequestAnswer:
         """Return the answer to the request of a way."""
+        way = way._replace(trace=_settled(way.trace, self._hears))
         trace = way.trace
         ended = trace.outcome
         serves = bool(ended.backends)
@@ -113,7 +117,8 @@ class Answers:
             trace,
             _end(trace),
             serves,
-            trace.authorization == "denied" or any(judged.decision.answer == "denied" for judged in trace.judged),
+            trace.denied is not None,
+            bool(way.undecided),
             ended.reason or "it depends on what was not seen" if ended.unknown else "",
             purposes,
             demands,
@@ -127,7 +132,9 @@ class Answers:
             trace.outcome.refused,
             trace.outcome.grpc_status,
             way.certificate,
-            sorted((met.group.kind.kind, str(met.backend), self._spec(met.group)) for met in trace.policies),
+            sorted(
+                (met.group.kind.kind, str(met.backend), spec) for met in trace.policies if (spec := self._spec(met))
+            ),
             [step.what for step in trace.steps],
             sorted((binding.wanted, binding.form, binding.resolution.state) for binding in trace.extensions),
             trace.mirrors,
@@ -136,11 +143,66 @@ class Answers:
             None if trace.network is None else trace.network.verdict,
         )
 
-    def _spec(self, group: Group) -> str:
-        place = id(group)
+    def _policy(self, met: Met) -> tuple[str, str, str]:
+        return met.group.kind.kind, str(met.backend), self._spec(met)
+
+    def _spec(self, met: Met) -> str:
+        """Return what else a policy does: all but the authorization that has decided on the request."""
+        group = met.group
+        open_settings = {ask.path for ask in met.asks}
+        decided = tuple(path for path in group.kind.settings.authorization if path not in open_settings)
+        place = (id(group), decided)
         if place not in self._specs:
-            self._specs[place] = _text([group.effective.spec, str(group.effective.refused or "")])
+            spec: Any = group.effective.spec
+            for path in decided:
+                spec = _without(spec, path.split("."))
+            self._specs[place] = (
+                _text([spec, str(group.effective.refused or "")]) if spec or group.effective.refused else ""
+            )
         return self._specs[place]
+
+
+def _settled(trace: Trace, hears: Callable[[str], bool]) -> Trace:
+    """Return a trace without the demands of authorization that have decided on the request: it shows in the end.
+
+    What a policy leaves to the server (a token, an expression) is still a demand.
+
+    Args:
+        hears: whether proxies ask the policies of an implementation.
+    """
+    by_proxies = bool(trace.admissions) and all(
+        admission.decision.answer != "depends" for admission in trace.admissions
+    )
+    policies = []
+    for met in trace.policies:
+        decided = [
+            judged.decision.pointer
+            for judged in trace.judged
+            if judged.met is met and judged.decision.answer != "depends"
+        ]
+        asked_of_proxies = by_proxies and hears(met.group.kind.implementation)
+        asks = tuple(
+            ask
+            for ask in met.asks
+            if ask.purpose != "authorization"
+            or not (asked_of_proxies or any(_is_below(pointer, ask.path) for pointer in decided))
+        )
+        policies.append(met._replace(asks=asks))
+    return trace._replace(policies=tuple(policies))
+
+
+def _is_below(pointer: Pointer, path: str) -> bool:
+    steps = tuple(path.split("."))
+    return pointer[: len(steps)] == steps
+
+
+def _without(value: Any, steps: list[str]) -> Any:
+    """Return a value without what stands at a place."""
+    if not isinstance(value, Mapping) or steps[0] not in value:
+        return value
+    rest = {} if len(steps) == 1 else _without(value[steps[0]], steps[1:])
+    left = {name: inner for name, inner in value.items() if name != steps[0]}
+    return {**left, steps[0]: rest} if rest else left
 
 
 def _text(value: object) -> str:

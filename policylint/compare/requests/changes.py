@@ -11,7 +11,7 @@ from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.reach import EntryPoint, Stated, WayIn, in_words, is_grpc, request_in, stated, ways_in
+from policylint.reach import EntryPoint, Stated, WayIn, in_words, is_grpc, is_possible, request_in, stated, ways_in
 from policylint.spaces import Box, Dimension, intersect, is_empty, merged
 from policylint.trace import Request, Tracer
 
@@ -42,7 +42,7 @@ class RequestChange(NamedTuple):
         requests: all requests that it concerns.
         example: one of them, that `trace` shows to be answered so on both sides.
         routes: whose rules take them, as they are called after.
-        partly: whether policies turn some of the requests away and not others, and this is said of the example.
+        partly: whether policies may answer others of the requests otherwise, and this is said of the example.
     """
 
     environment: str
@@ -125,7 +125,7 @@ class _Comparison:
     def __init__(self, sides: Sides, tracers: tuple[Tracer, Tracer], changed: Collection[ResourceKey]) -> None:
         self._sides = sides
         self._tracers = tracers
-        self._answers = Answers(sides.before), Answers(sides.after)
+        self._answers = Answers(tracers[0]), Answers(tracers[1])
         self._changed = frozenset(changed)
         self._reasons = Reasons(sides, self._changed)
         self._gathered: dict[object, _Gathered] = {}
@@ -166,9 +166,8 @@ class _Comparison:
                 yield self._pair(way.boxes, way, twin)
         for way in apart:
             for other in by_boxes.values():
-                common = [
-                    box for left in way.boxes for right in other.boxes if not is_empty(box := intersect(left, right))
-                ]
+                meeting = (intersect(left, right) for left in way.boxes for right in other.boxes)
+                common = [box for box in meeting if not is_empty(box) and is_possible(way.dimensions, box)]
                 if common:
                     boxes = tuple(merged(common))
                     yield self._pair(boxes, self._at(0, way, common[0]), self._at(1, other, common[0]))
@@ -208,7 +207,7 @@ class _Comparison:
         reason = (difference.change, difference.purpose, difference.settings, tuple(who.policy for who in by))
         gathered = self._gathered.get(reason)
         if gathered is None:
-            partly = pair.before.denied != pair.after.denied
+            partly = pair.before.in_part or pair.after.in_part
             gathered = self._gathered[reason] = _Gathered(
                 RequestChange(
                     self._sides.after.world.name,

@@ -48,6 +48,12 @@ class Reasons:
             for (_, path, _), demand in answer.demands[purpose].items()
             if not difference.settings or path in difference.settings
         ]
+        if not difference.purpose or difference.purpose == "authorization":
+            groups += [
+                (side, judged.met.group, str(judged.decision.pointer[0]))
+                for side, answer in enumerate((before, after))
+                for judged in answer.trace.judged
+            ]
         places: dict[ResourceKey, Location | None] = {}
         for side, group, setting in groups:
             for source in sources(group.effective, setting):

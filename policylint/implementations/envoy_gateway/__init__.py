@@ -30,7 +30,7 @@ from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.envoy_gateway.sockets import with_shared_sockets
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
-from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, text
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
@@ -220,7 +220,11 @@ class EnvoyGateway(Implementation):
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
         """Return what the authorization of a SecurityPolicy answers."""
         rules = spec.get("authorization") if kind.kind == "SecurityPolicy" else None
-        return [authorization.decide(rules, message)] if isinstance(rules, dict) else []
+        if not isinstance(rules, dict):
+            return []
+        providers = map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))
+        issuers = {text(provider.get("name")): text(provider.get("issuer")) for provider in providers}
+        return [authorization.decide(rules, message, issuers)]
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
         """Explain a policy of a listener whose routes have no hostname that is its own (§2), and a voided one (§7)."""

@@ -11,35 +11,71 @@ from typing import Any
 
 from policylint.model import mapping, sequence, text, texts
 from policylint.model.ternary import every
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
+from policylint.policy.authorizing import (
+    AuthorizationRule,
+    Decision,
+    RequestFacts,
+    exactly,
+    first_match,
+    otherwise,
+)
+from policylint.spaces import Predicate
 
 
-def decide(authorization: Mapping[str, Any], message: RequestFacts) -> Decision:
-    """Return what the rules answer a request."""
+def decide(authorization: Mapping[str, Any], message: RequestFacts, issuers: Mapping[str, str]) -> Decision:
+    """Return what the rules answer a request.
+
+    Args:
+        issuers: the issuer of each provider of `jwt` that states one, by name.
+    """
     rules = enumerate(map(mapping, sequence(authorization.get("rules"))))
     place = ("authorization", "defaultAction") if "defaultAction" in authorization else ("authorization",)
     default = otherwise(place, allows=authorization.get("defaultAction") == "Allow")
-    return first_match((_rule(rule, number, message) for number, rule in rules), default)
+    return first_match((_rule(rule, number, message, issuers) for number, rule in rules), default)
 
 
-def _rule(rule: Mapping[str, Any], number: int, message: RequestFacts) -> AuthorizationRule:
-    conditions = list(_conditions(rule, message))
-    on = ", ".join(name for name, answer in conditions if answer is None)
-    matches = every(answer for _, answer in conditions)
+def _rule(rule: Mapping[str, Any], number: int, message: RequestFacts, issuers: Mapping[str, str]) -> AuthorizationRule:
+    doubts: list[str] = []
+
+    def answers() -> Iterator[bool | None]:
+        for name, answer in _conditions(rule, message, issuers):
+            if answer is None:
+                doubts.append(name)
+            yield answer
+
+    matches = every(answers())
+    on = ", ".join(dict.fromkeys(doubts))
     return AuthorizationRule(matches, rule.get("action") == "Allow", ("authorization", "rules", number), on)
 
 
-def _conditions(rule: Mapping[str, Any], message: RequestFacts) -> Iterator[tuple[str, bool | None]]:
+def _conditions(
+    rule: Mapping[str, Any], message: RequestFacts, issuers: Mapping[str, str]
+) -> Iterator[tuple[str, bool | None]]:
     operation = mapping(rule.get("operation"))
     for name in operation:
-        yield name, message.method in sequence(operation["methods"]) if name == "methods" else None
+        yield name, message.has_method(*exactly(operation["methods"])) if name == "methods" else None
     for name, value in mapping(rule.get("principal")).items():
         if name == "headers":
-            headers = map(mapping, sequence(value))
-            yield name, all(message.has_header(header.get("name"), header.get("values")) for header in headers)
+            for header in map(mapping, sequence(value)):
+                yield name, message.has_header(header.get("name"), *exactly(header.get("values")))
         elif name == "clientCIDRs" and value:
             yield name, message.is_from(texts(value))
+        elif name == "jwt" and value:
+            yield from ((name, answer) for answer in _token(mapping(value), message, issuers))
         elif value:
             yield name, None
     if text(rule.get("cel")) or isinstance(rule.get("cel"), dict):
         yield "cel", None
+
+
+def _token(wanted: Mapping[str, Any], message: RequestFacts, issuers: Mapping[str, str]) -> Iterator[bool | None]:
+    """Yield whether the token is of the provider, and has each of the claims and scopes (JWTPrincipal).
+
+    Of the values of a claim one is enough; a claim of type StringArray has one of them among its own.
+    """
+    issuer = issuers.get(text(wanted.get("provider")))
+    yield message.has_claim("iss", Predicate("Exact", issuer)) if issuer else None
+    for claim in map(mapping, sequence(wanted.get("claims"))):
+        yield message.has_claim(text(claim.get("name")), *exactly(claim.get("values")))
+    for scope in texts(wanted.get("scopes")):
+        yield message.has_claim("scope", Predicate("Exact", scope))

@@ -6,7 +6,9 @@ for ztunnel docs/design/implementations/istio.md §1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from policylint.implementations.istio import labels
@@ -14,8 +16,19 @@ from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS
 from policylint.model import Resource, mapping, sequence, text, texts
 from policylint.model.ternary import every, negated, some
-from policylint.policy.authorizing import AuthorizationRule, Checkpoint, Decision, RequestFacts, first_match, otherwise
+from policylint.policy.authorizing import (
+    AuthorizationRule,
+    Checkpoint,
+    Decision,
+    RequestFacts,
+    first_match,
+    otherwise,
+    with_start,
+)
 from policylint.policy.results import Group
+from policylint.spaces import Predicate
+
+_PRINCIPAL = "principal"
 
 
 class Sender:
@@ -23,7 +36,7 @@ class Sender:
 
     Attributes:
         namespace, account: of its identity; "" where it has none, None where it is not known.
-        token: whether the request brings a checked token: None where that is not known.
+        token: False where nobody checks tokens, so that it has none.
     """
 
     __slots__ = ("account", "namespace", "token")
@@ -31,7 +44,7 @@ class Sender:
     def __init__(self, call: RequestFacts, mesh: Mesh, *, checked: bool) -> None:
         self.namespace: str | None = call.namespace
         self.account: str | None = None
-        self.token: bool | None = None if checked and "authorization" in call.headers else False
+        self.token: bool | None = None if checked else False
         client = call.client
         if call.namespace == "":
             self.account = ""
@@ -69,16 +82,16 @@ def admit(call: RequestFacts, hop: Checkpoint, group: Group, mesh: Mesh, *, chec
     by_action: dict[str, list[Resource]] = {}
     for attachment in group.effective.stack:
         by_action.setdefault(text(attachment.policy.spec.get("action")) or "ALLOW", []).append(attachment.policy)
-    denying = [rule for policy in by_action.get("DENY", ()) for rule in judge.rules(policy, deny=True)]
-    asking = [rule for policy in by_action.get("CUSTOM", ()) for rule in judge.rules(policy, deny=False)]
+    denying = (rule for policy in by_action.get("DENY", ()) for rule in judge.rules(policy, deny=True))
+    asking = (rule for policy in by_action.get("CUSTOM", ()) for rule in judge.rules(policy, deny=False))
     allowing = by_action.get("ALLOW", [])
-    allowed = [rule for policy in allowing for rule in judge.rules(policy, deny=False)]
+    allowed = (rule for policy in allowing for rule in judge.rules(policy, deny=False))
     default = otherwise((), allows=True)
     if allowing:
         words = "no ALLOW policy lets it in" if len(allowing) > 1 else "it lets in other requests only"
         words = words if any(sequence(policy.spec.get("rules")) for policy in allowing) else "it lets nothing in"
         default = otherwise(("spec",), words, allowing[-1], allows=False)
-    decision = first_match([*denying, *map(_of_provider, asking), *allowed], default)
+    decision = first_match(chain(denying, map(_of_provider, asking), allowed), default)
     if proxy is not None and not proxy.sure and decision.answer == "denied":
         return decision._replace(answer="depends", why="whether its pods are in the mesh")
     return decision._replace(resets=ambient or call.stream)
@@ -106,6 +119,7 @@ class _Judge:
         """Yield each rule of a policy, judged."""
         self._home = policy.key.namespace
         for index, rule in enumerate(sequence(policy.spec.get("rules"))):
+            self.unknown = ""
             matches = every(self._clauses(mapping(rule), deny=deny))
             on = self.unknown if matches is None else "it denies such requests" if deny else ""
             yield AuthorizationRule(matches, not deny, ("spec", "rules", index), on, policy)
@@ -157,25 +171,38 @@ class _Judge:
                 if answer and source.account is None:
                     return self._unknown("whether the client is in the mesh")
                 return answer
-            case "requestPrincipals" | "request.auth.principal" | "request.auth.audiences" | "request.auth.presenter":
-                return False if source.token is False else self._unknown("the token that it brings")
+            case "requestPrincipals" | "request.auth.principal":
+                return self._of_token(_known_claims(call), "", wanted)
+            case "request.auth.audiences" | "request.auth.presenter":
+                return self._of_token(call, "aud" if name.endswith("audiences") else "azp", wanted)
             case "hosts":
                 host = call.host.partition(":")[0] if not call.host.startswith("[") else call.host
-                return not call.stream and any(_matches(each.lower(), host.lower()) for each in wanted)
+                return not call.stream and call.has(
+                    "host", host.lower(), *(_predicate(each.lower()) for each in wanted)
+                )
             case "methods":
-                return not call.stream and any(_matches(each, call.method) for each in wanted)
+                return not call.stream and call.has_method(*map(_predicate, wanted))
             case "paths":
-                return not call.stream and any(_path_matches(each, call.bare_path) for each in wanted)
+                return not call.stream and call.has_path(*map(_path_predicate, wanted))
             case "ports" | "destination.port":
                 return self._known(None if call.port is None else str(call.port), wanted, "the port")
             case "ipBlocks" | "remoteIpBlocks" | "source.ip" | "remote.ip":
-                return call.is_from(wanted) or self._unknown("the client's address")
+                answer = call.is_from(wanted)
+                return self._unknown("the client's address") if answer is None else answer
         if name.startswith("request.headers["):
-            value = call.headers.get(name[len("request.headers[") :].rstrip("]").lower())
-            return value is not None and any(_matches(each, value) for each in wanted)
+            return call.has_header(name[len("request.headers[") :].rstrip("]"), *map(_predicate, wanted))
         if name.startswith("request.auth.claims["):
-            return False if source.token is False else self._unknown("the token that it brings")
+            return self._of_token(call, name[len("request.auth.claims[") :].rstrip("]").replace("][", "."), wanted)
         return self._unknown(name)
+
+    def _of_token(self, call: RequestFacts, claim: str, wanted: list[str]) -> bool | None:
+        """Return whether the token has one of some values in a claim; "" is its principal, `issuer/subject`."""
+        if self._source.token is False:
+            return False
+        answer = call.has_claim(claim or _PRINCIPAL, *map(_predicate, wanted))
+        if answer is None and call.claims is None and not call.blank and "authorization" not in call.headers:
+            return False
+        return self._unknown("the token that it brings") if answer is None else answer
 
     def _known(self, value: str | None, wanted: list[str], what: str) -> bool | None:
         """Return whether a value is among those wanted; one that is "" is not there, and None is not known."""
@@ -200,24 +227,34 @@ def _matches(wanted: str, value: str) -> bool:
     return value == wanted
 
 
-def _path_matches(wanted: str, path: str) -> bool:
-    """Compare a path, with `{*}` for one segment and `{**}` for any number of them (MatchOneTemplate)."""
+def _predicate(wanted: str) -> Predicate:
+    """Return what Istio compares: `*` is any value, `x*` a prefix, `*x` a suffix."""
+    if wanted == "*":
+        return Predicate("Present")
+    if wanted.endswith("*"):
+        return with_start(wanted[:-1])
+    if wanted.startswith("*"):
+        return Predicate("RegularExpression", f".*{re.escape(wanted[1:])}")
+    return Predicate("Exact", wanted)
+
+
+def _path_predicate(wanted: str) -> Predicate:
+    """Return what a path is compared with: `{*}` is one segment and `{**}` any number of them (MatchOneTemplate)."""
     if "{*}" not in wanted and "{**}" not in wanted:
-        return _matches(wanted, path)
-    return _segments_match(wanted.split("/"), path.split("/"))
+        return _predicate(wanted)
+    operators = {"{*}": "[^/]+", "{**}": ".*"}
+    steps = (operators.get(step) or re.escape(step) for step in wanted.split("/"))
+    return Predicate("RegularExpression", "/".join(steps))
 
 
-def _segments_match(wanted: list[str], given: list[str]) -> bool:
-    """Match without backtracking: the specification allows one `{**}`, as the last operator."""
-    if "{**}" in wanted:
-        at = wanted.index("{**}")
-        tail = wanted[at + 1 :]
-        if len(given) < at + len(tail):
-            return False
-        after = given[len(given) - len(tail) :] if tail else []
-        return _segments_match(wanted[:at], given[:at]) and _segments_match(tail, after)
-    fits = all((want == "{*}" and have) or want == have for want, have in zip(wanted, given, strict=False))
-    return len(wanted) == len(given) and fits
+def _known_claims(call: RequestFacts) -> RequestFacts:
+    """Return a request with the principal that follows from its token's issuer and subject."""
+    if call.claims is None or any(name == _PRINCIPAL for name, _ in call.claims):
+        return call
+    claims = dict(call.claims)
+    if "iss" not in claims or "sub" not in claims:
+        return call
+    return call._replace(claims=(*call.claims, (_PRINCIPAL, f"{claims['iss']}/{claims['sub']}")))
 
 
 def _place(source: Sender) -> str | None:

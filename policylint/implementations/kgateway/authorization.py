@@ -1,7 +1,7 @@
 """TrafficPolicy's `rbac` and `acl` for one request (api/v1alpha1/kgateway/traffic_policy_types.go).
 
-Of the expressions of `rbac` one is enough: with Allow to let a request in, with Deny to keep it out. `acl` compares
-addresses, which are not known.
+Of the expressions of `rbac` one is enough: with Allow to let a request in, with Deny to keep it out. Of the rules
+of `acl` the first one counts that names the client's address.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.model import mapping, sequence
+from policylint.model import mapping, sequence, texts
 from policylint.model.ternary import some
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, otherwise
 
@@ -27,9 +27,12 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
     acl = mapping(spec.get("acl"))
     if acl:
         rules = (
-            AuthorizationRule(
-                None, mapping(rule).get("action") == "allow", ("acl", "rules", number), "the client's address"
-            )
-            for number, rule in enumerate(sequence(acl.get("rules")))
+            _of_addresses(mapping(rule), number, message) for number, rule in enumerate(sequence(acl.get("rules")))
         )
         yield first_match(rules, otherwise(("acl", "defaultAction"), allows=acl.get("defaultAction") != "deny"))
+
+
+def _of_addresses(rule: Mapping[str, Any], number: int, message: RequestFacts) -> AuthorizationRule:
+    matches = message.is_from(texts(rule.get("cidrs")))
+    on = "the client's address" if matches is None else ""
+    return AuthorizationRule(matches, rule.get("action") == "allow", ("acl", "rules", number), on)

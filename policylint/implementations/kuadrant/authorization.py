@@ -12,8 +12,16 @@ from typing import Any
 
 from policylint.model import mapping, sequence, text
 from policylint.model.ternary import every, negated, some
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, holds, otherwise
-from policylint.regex import expression
+from policylint.policy.authorizing import (
+    AuthorizationRule,
+    Decision,
+    RequestFacts,
+    first_match,
+    has_field,
+    holds,
+    otherwise,
+)
+from policylint.spaces import Predicate
 
 _CONSTANT = re.compile(r"(?:default\s+)?allow\s*:?=\s*(true|false)")
 _SELECTORS = {
@@ -75,12 +83,20 @@ def _pattern(pattern: Mapping[str, Any], message: RequestFacts) -> bool | None:
     field = _SELECTORS.get(text(pattern.get("selector")))
     if field is None:
         return None
-    own, value = getattr(message, field), str(pattern.get("value", ""))
+    value = str(pattern.get("value", ""))
     match text(pattern.get("operator")):
         case "eq":
-            return bool(own == value)
+            return has_field(message, field, Predicate("Exact", value))
         case "neq":
-            return bool(own != value)
+            return negated(has_field(message, field, Predicate("Exact", value)))
         case "matches":
-            return expression(value).is_within(own)
+            return has_field(message, field, Predicate("RegularExpression", _anywhere(value)))
     return None
+
+
+def _anywhere(pattern: str) -> str:
+    """Return the expression of whole texts in which another one matches anywhere."""
+    if "|" in pattern:
+        return f"(?s:.*)(?:{pattern})(?s:.*)"
+    start = pattern.removeprefix("^") if pattern.startswith("^") else f".*{pattern}"
+    return start if start.endswith("$") and not start.endswith("\\$") else f"{start}.*"

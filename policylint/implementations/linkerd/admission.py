@@ -14,7 +14,7 @@ from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.selectors import matches
-from policylint.model.ternary import every, some
+from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import AuthorizationRule, Checkpoint, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.results import Attachment
 from policylint.topology.workloads import (
@@ -223,7 +223,8 @@ def _server_authorizations(server: Resource, world: World) -> Iterator[Resource]
 
 def _from_network(network: Mapping[str, Any], call: RequestFacts) -> bool | None:
     """Return whether a client is of a network, and not of what is excepted from it."""
-    return None if network.get("except") else call.is_from([text(network.get("cidr"))])
+    excepted = texts(network.get("except"))
+    return every((call.is_from([text(network.get("cidr"))]), negated(call.is_from(excepted) if excepted else False)))
 
 
 def _is_client(identity: str, call: RequestFacts, world: World) -> bool | None:

@@ -11,7 +11,7 @@ from policylint.compare.requests import RequestChange, RequestChanges, RequestSe
 from policylint.model.words import count, leading
 from policylint.report.kit.display import one_line, short_place
 from policylint.report.kit.identity import Names
-from policylint.trace.request import arguments
+from policylint.trace.request import arguments, claims_of
 
 if TYPE_CHECKING:
     from policylint.compare.change import EnvironmentChange, SubjectChange
@@ -168,6 +168,8 @@ def _change(report: DiffReport, change: RequestChange, names: Names) -> dict[str
             "headers": dict(request.headers),
             "gateway": request.gateway,
             "grpc": request.grpc,
+            **({"address": request.address} if request.address else {}),
+            **({} if request.claims is None else {"claims": claims_of(request)}),
         },
     }
 

@@ -238,7 +238,9 @@ def _requests(entry: Entry) -> RequestChanges:
 
 def _request_change(environment: str, entry: Entry) -> RequestChange:
     example = entry["example"]
-    request = Request(**{**example, "headers": tuple(example["headers"].items())})
+    claims = example.get("claims")
+    token = None if claims is None else tuple((name, value) for name, values in claims.items() for value in values)
+    request = Request(**{**example, "headers": tuple(example["headers"].items()), "claims": token})
     return RequestChange(
         environment,
         entry["change"],

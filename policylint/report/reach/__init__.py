@@ -14,6 +14,7 @@ from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import Names, json_place, json_text
 from policylint.report.trace.trace_v1 import outcome
 from policylint.simulation import Simulation
+from policylint.trace.request import claims_of
 
 VERSION = "reach-v1"
 FORMATS = ("text", "markdown", "csv", "json")
@@ -143,7 +144,14 @@ def _cells(row: Row) -> list[str]:
         words = asked_in_words(given)
         if purpose == "authentication" or given.demands:
             parts.append(words if purpose == "authentication" else f"{purpose}: {words}")
-    return [row.way.entry.hosts, row.way.requests, end_in_words(row.way.trace), ", ".join(parts)]
+    goes_to, place = end_in_words(row.way.trace), _denied_at(row.way)
+    return [row.way.entry.hosts, row.way.requests, f"{goes_to} ({place})" if place else goes_to, ", ".join(parts)]
+
+
+def _denied_at(way: WayIn) -> str:
+    """Return where it is written that the requests of a way are turned away; "" where they are not."""
+    denied = way.trace.denied
+    return "" if denied is None or denied[1] is None else short_place(denied[1])
 
 
 def _csv(found: Found) -> str:
@@ -153,7 +161,7 @@ def _csv(found: Found) -> str:
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    heads = ["environment", "gateway", "scheme", "port", "host", "requests", "goes to"]
+    heads = ["environment", "gateway", "scheme", "port", "host", "requests", "clients", "goes to"]
     purposes = dict.fromkeys(purpose for row in found.rows for purpose in row.answers) or dict.fromkeys(PURPOSES)
     writer.writerow([*heads, *purposes, "route", "location", "example"])
     for row in found.rows:
@@ -161,7 +169,8 @@ def _csv(found: Found) -> str:
         place = "" if trace.route is None else short_place(trace.route.location(*trace.rule_pointer))
         host, requests, goes_to, _ = _cells(row)
         askers = [asked_in_words(row.answers[purpose]) if row.serves else "" for purpose in purposes]
-        cells = [row.simulation.world.name, entry.gateway.path, entry.scheme, entry.port, host, requests, goes_to]
+        cells = [row.simulation.world.name, entry.gateway.path, entry.scheme, entry.port, host, requests]
+        cells += [row.way.clients, goes_to]
         route = "" if trace.route is None else found.names.key(trace.route.key)
         writer.writerow([_plain(value) for value in (*cells, *askers, route, place, trace.request)])
     return out.getvalue()
@@ -183,6 +192,7 @@ def _entry(row: Row, found: Found) -> dict[str, Any]:
         "port": entry.port,
         "host": entry.hosts,
         "requests": row.way.requests,
+        "clients": row.way.clients,
         "outcome": outcome(trace.outcome, names),
         "asked": {purpose: _answer(given, names) for purpose, given in row.answers.items()} if row.serves else {},
         "route": None if trace.route is None else names.key(trace.route.key),
@@ -190,6 +200,14 @@ def _entry(row: Row, found: Found) -> dict[str, Any]:
         "example": str(trace.request),
         "headers": dict(trace.request.headers),
     }
+    if trace.request.address:
+        content["address"] = trace.request.address
+    if trace.request.claims is not None:
+        content["claims"] = claims_of(trace.request)
+    if trace.denied is not None:
+        by, place = trace.denied
+        content["denied"] = {"by": None if by is None else names.key(by)}
+        content["denied"] |= {} if place is None else {"location": json_place(place)}
     if trace.route is not None:
         content["location"] = json_place(trace.route.location(*trace.rule_pointer))
     if row.way.undecided:

@@ -310,7 +310,7 @@ class Cells:
             else:
                 found.setdefault(_answers(cell.trace, cell.undecided), []).append(cell._replace(boxes=(box,)))
         ways = [cells[0]._replace(boxes=tuple(merged(cell.boxes[0] for cell in cells))) for cells in found.values()]
-        ways.sort(key=lambda cell: bool(cell.trace.denied))
+        ways.sort(key=lambda cell: (cell.trace.denied is not None, len(cell.boxes)))
         last = ways[-1]
         if len(ways) > 1 and last.trace.denied and len(last.boxes) > 1:
             ways[-1] = last._replace(around=way.boxes)

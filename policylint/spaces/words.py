@@ -44,13 +44,14 @@ def words(dimension: Dimension, bits: int) -> str:
 
 def networks(dimension: Dimension, bits: int) -> str:
     """Return a set of addresses in the fewest networks, with their exceptions: `10.0.0.0/8 except 10.1.0.0/16`."""
-    if bits & dimension.others:
-        return f"others than {networks(dimension, dimension.all & ~bits)}"
     inside = _ranges(dimension, bits)
+    if bits & dimension.others:
+        around = joined(_stated_networks(dimension, dimension.all & ~bits))
+        within = without(around, _ranges(dimension, dimension.all & ~bits))
+        return " or ".join(filter(None, [f"others than {_listed(list(cidrs(around)))}", _listed(list(cidrs(within)))]))
     listed = list(cidrs(inside))
-    around = joined(interval for interval in _stated_networks(dimension, bits))
-    exceptions = list(cidrs(without(around, inside)))
-    outer = list(cidrs(around))
+    around = joined(_stated_networks(dimension, bits))
+    exceptions, outer = list(cidrs(without(around, inside))), list(cidrs(around))
     if exceptions and len(outer) + len(exceptions) < len(listed):
         return f"{_listed(outer)} except {_listed(exceptions)}"
     return _listed(listed)
@@ -79,7 +80,9 @@ def _paths(dimension: Dimension, bits: int) -> str:
     if not rest and len(parts) == 1:
         return parts[0]
     prefixes = [
-        (mask, predicate) for predicate, mask in dimension.masks.items() if predicate.type == "PathPrefix" and mask
+        (mask, predicate)
+        for predicate, mask in dimension.masks.items()
+        if predicate.type in ("PathPrefix", "RegularExpression") and mask
     ]
     around = min(
         (entry for entry in prefixes if not bits & ~entry[0]), key=lambda entry: entry[0].bit_count(), default=None

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, PolicyKind, Resolution, ResourceKey, value_at
+from policylint.model import Node, PolicyKind, Resolution, ResourceKey
 from policylint.policy.asking import asked
 from policylint.policy.authorizing import RequestFacts, RequestQuestion
 from policylint.policy.bindings import ObjectBinding, superseded
@@ -116,11 +116,11 @@ class Policies:
 
     @property
     def authorize(self) -> bool:
-        """Whether any effective policy has a setting that authorizes."""
+        """Whether any effective policy has an answer to requests."""
+        nothing = RequestFacts("", "", "", {}, blank=True)
         return any(
-            value_at(group.effective.spec, tuple(path.split("."))) is not None
+            any(True for _ in self._implementation(group.kind).decisions(group.kind, group.effective.spec, nothing))
             for group in self._groups
-            for path in group.kind.settings.authorization
         )
 
     def _implementation(self, kind: PolicyKind) -> Implementation:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policylint.reach import EntryPoint, Stated, WayIn, entries, request_in, stated, ways_in
+from policylint.reach import EntryPoint, Stated, WayIn, entries, is_possible, request_in, stated, ways_in
 from policylint.simulation import Simulation
 from policylint.spaces import Box, Predicate
 from policylint.trace import Trace, Tracer
@@ -42,7 +42,9 @@ def of(trace: Trace) -> tuple[object, ...]:
     outcome = trace.outcome
     redirect = outcome.redirect and outcome.redirect.status
     asks = sorted((met.group.kind.kind, ask) for met in trace.policies for ask in met.asks)
-    return trace.rule, outcome.backends, outcome.status, redirect, outcome.refused, outcome.unknown, asks
+    answers = [judged.decision for judged in trace.judged] + [placed.decision for placed in trace.admissions]
+    told = sorted({(decision.answer, decision.why) for decision in answers if decision.answer != "allowed"})
+    return trace.rule, outcome.backends, outcome.status, redirect, outcome.refused, outcome.unknown, asks, told
 
 
 def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: bool = False) -> tuple[int, list[str]]:
@@ -67,6 +69,8 @@ def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: 
             # The first requests take every atom of every dimension, the others any.
             atoms = [number % size if number < max(sizes) else draw.randrange(size) for size in sizes]
             box: Box = tuple(1 << atom for atom in atoms)
+            if not is_possible(dimensions, box):
+                continue
             holding = [way for way in ways if any(_holds(own, box) for own in way.boxes)] if dimensions else ways
             request = request_in(entry, dimensions, box, grpc=bool(dimensions) and dimensions[0].name == "service")
             traced = tracer.trace(request._replace(client_certificate="client" if ways[0].certificate else ""))

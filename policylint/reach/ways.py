@@ -36,6 +36,8 @@ _MOST_CONTENDERS: Final = 50_000
 """Matches that are asked for the hosts of one question: those of a wildcard are asked again for each host below it."""
 _MOST_QUESTIONS: Final = 400_000
 """Questions of policies about the requests of one host, by which its regions are cut."""
+_MOST_PREDICATES: Final = 3_000
+"""What policies may say of one property of the requests of a host; of more nothing is told apart."""
 _QUESTIONS_OF_A_TRACE: Final = 20
 """What following a request takes, in questions."""
 _MOST_BOXES: Final = 3
@@ -144,7 +146,8 @@ def _asked(tracer: Tracer, entry: EntryPoint, also: Stated) -> Stated:
         for way in _ways(tracer, entry, also, blank=True):
             for question in way.trace.questions:
                 found.setdefault(question.name, set()).update(question.predicates)
-    return Stated(found, asked=True)
+    most = max(map(len, found.values()), default=0)
+    return Stated({} if most > _MOST_PREDICATES else found, asked=True)
 
 
 def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> Iterator[WayIn]:
@@ -271,7 +274,7 @@ class Cells:
     def __init__(self, tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...]) -> None:
         self._tracer, self._entry, self._dimensions = tracer, entry, dimensions
         self._numbers = {dimension.name: number for number, dimension in enumerate(dimensions)}
-        self._masks: dict[tuple[str, tuple[Predicate, ...]], int] = {}
+        self._masks: dict[tuple[str, tuple[Predicate, ...]], int | None] = {}
         self._left = _MOST_QUESTIONS
 
     def of(
@@ -294,11 +297,11 @@ class Cells:
                 return [_not_told(way, "too many rules of authorization")]
             for question in cell.trace.questions:
                 number = self._numbers.get(question.name)
-                if number is None:
+                mask = None if number is None else self._mask(number, question)
+                if number is None or mask is None:
                     if self._may_differ(question):
-                        cell = _not_told(cell, f"{question.name} in rules of authorization")
+                        return [_not_told(way, f"authorization asks for the {question.name}, which is not told apart")]
                     continue
-                mask = self._mask(number, question)
                 bits = box[number]
                 inside = question.answer if question.name.startswith(CLAIM) else bool(bits & -bits & mask)
                 same, other = (bits & mask, bits & ~mask) if inside else (bits & ~mask, bits & mask)
@@ -316,11 +319,13 @@ class Cells:
             ways[-1] = last._replace(around=way.boxes)
         return ways
 
-    def _mask(self, number: int, question: RequestQuestion) -> int:
+    def _mask(self, number: int, question: RequestQuestion) -> int | None:
+        """Return the atoms of which the answer is yes, None where the dimension is not cut by the question."""
         place = (question.name, question.predicates)
         if place not in self._masks:
             known = self._dimensions[number].masks
-            self._masks[place] = reduce(or_, (known[predicate] for predicate in question.predicates), 0)
+            masks = [known.get(predicate) for predicate in question.predicates]
+            self._masks[place] = None if None in masks else reduce(or_, filter(None, masks), 0)
         return self._masks[place]
 
     def _may_differ(self, question: RequestQuestion) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address, ip_network
 from itertools import product
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policylint.regex import expression
-from policylint.spaces import ABSENT, Dimension, Predicate, paths, values
+from policylint.spaces import ABSENT, Dimension, Predicate, addresses, paths, values
+from policylint.spaces.addresses import Range, address_of, address_set, cidrs, joined, number_of, without
 from policylint.spaces.samples import literal_start, sample, takes_all_below
+from policylint.spaces.words import networks as networks_in_words
 
 STEPS = ("a", "b", "ab", "other")
 PATHS = [
@@ -126,3 +129,83 @@ def test_how_all_matches_begin(pattern: str, start: str) -> None:
 )
 def test_what_takes_all_below(pattern: str, beginning: str, takes: bool) -> None:
     assert takes_all_below(pattern, beginning) is takes
+
+
+SMALL = 64
+"""Addresses from 10.0.0.0 on of which all is tried."""
+BASE = number_of("10.0.0.0") or 0
+network = st.builds(
+    lambda start, bits: f"{address_of(BASE + start)}/{bits}", st.integers(0, SMALL - 1), st.integers(26, 32)
+)
+networks = st.lists(network, min_size=1, max_size=6).map(tuple)
+
+
+def brute(texts: tuple[str, ...]) -> set[int]:
+    """The last bits of the addresses of some networks, one by one."""
+    held = [ip_network(text, strict=False) for text in texts]
+    return {n for n in range(-2, SMALL + 2) if any(ip_address(address_of(BASE + n)) in network for network in held)}
+
+
+@given(networks)
+def test_equal_sets_of_addresses_have_equal_words(texts: tuple[str, ...]) -> None:
+    whole = address_set(texts)
+    assert {n for n in range(-2, SMALL + 2) if whole.holds(BASE + n)} == brute(texts)
+    one_by_one = address_set(tuple(f"{address_of(BASE + n)}" for n in sorted(brute(texts))))
+    assert whole.text == one_by_one.text
+    assert address_set(tuple(whole.text.split(","))) == whole
+
+
+@given(networks, networks)
+def test_one_set_of_addresses_without_another(texts: tuple[str, ...], excepted: tuple[str, ...]) -> None:
+    left = without(address_set(texts).ranges, address_set(excepted).ranges)
+    assert {n for low, high in left for n in range(low - BASE, high - BASE)} == brute(texts) - brute(excepted)
+    assert joined(left) == joined(reversed(left))
+
+
+@given(st.lists(networks, max_size=6))
+def test_networks_say_the_same_of_all_addresses_of_an_atom(listed: list[tuple[str, ...]]) -> None:
+    predicates = {Predicate("Network", address_set(texts).text): brute(texts) for texts in listed}
+    dimension = addresses("client address", predicates)
+    for number, witness in enumerate(dimension.witnesses):
+        assert said(dimension, number) == {predicate for predicate in predicates if predicate.takes(witness)}
+        members = {
+            n for low, high in dimension.ranges[number] for n in range(max(low - BASE, -2), min(high - BASE, SMALL + 2))
+        }
+        assert {predicate for predicate, own in predicates.items() if members <= own and members} >= (
+            said(dimension, number) if members else set()
+        )
+        assert all(
+            not members & own for predicate, own in predicates.items() if predicate not in said(dimension, number)
+        )
+    atoms = [interval for ranges in dimension.ranges for interval in ranges]
+    assert sum(interval.high - interval.low for interval in atoms) == (1 << 32) + (1 << 128)
+    assert len({frozenset(said(dimension, number)) for number in range(len(dimension.witnesses))}) == len(
+        dimension.ranges
+    )
+
+
+def test_the_widest_and_the_smallest_networks() -> None:
+    assert list(cidrs([Range(0, 1 << 32)])) == ["0.0.0.0/0"]
+    assert address_set(("::/0",)).text == "::/0"
+    assert address_set(("10.0.0.0/9", "10.128.0.0/9", "10.3.0.0/16")).text == "10.0.0.0/8"
+    assert address_set(("10.0.0.1", "x")) == (address_set(("10.0.0.1/32",)).ranges, "x")
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        ("10.0.0.0/8", "10.0.0.0/8"),
+        ("10.0.0.0/8 -10.1.0.0/16", "10.0.0.0/8 except 10.1.0.0/16"),
+        ("-10.0.0.0/8", "others than 10.0.0.0/8"),
+        ("-10.0.0.0/8 10.1.0.0/16", "others than 10.0.0.0/8 or 10.1.0.0/16"),
+        ("10.1.0.0/16 192.168.0.0/16", "10.1.0.0/16 or 192.168.0.0/16"),
+    ],
+)
+def test_addresses_in_words(inside: str, expected: str) -> None:
+    stated = [Predicate("Network", text) for text in ("10.0.0.0/8", "10.1.0.0/16", "192.168.0.0/16")]
+    dimension = addresses("client address", stated)
+    bits = 0 if not inside.startswith("-") else dimension.all
+    for step in inside.split():
+        mask = dimension.masks[Predicate("Network", step.removeprefix("-"))]
+        bits = bits & ~mask if step.startswith("-") else bits | mask
+    assert networks_in_words(dimension, bits) == expected

@@ -115,7 +115,7 @@ class Stated(NamedTuple):
         """Return what this or the other one demands."""
         names = dict.fromkeys((*self.predicates, *other.predicates))
         both = {name: {*self.predicates.get(name, ()), *other.predicates.get(name, ())} for name in names}
-        return Stated(both, self.grpc or other.grpc, asked=self.asked or other.asked)
+        return Stated(both, self.grpc or other.grpc, asked=self.asked and other.asked)
 
 
 def all_ways(simulation: Simulation, gateways: Iterable[ResourceKey] | None = None) -> Iterator[WayIn]:
@@ -136,7 +136,8 @@ def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
     for name, predicate in chain.from_iterable(order):
         found.setdefault(name, set()).add(predicate)
     own = Stated(found, bool(calls)).joined(_asked(tracer, entry, Stated()))
-    return own._replace(order=order, rules=frozenset(candidate.rule.node for candidate in candidates))
+    rules = frozenset(candidate.rule.node for candidate in candidates)
+    return own._replace(order=order, rules=rules, asked=True)
 
 
 def _asked(tracer: Tracer, entry: EntryPoint, also: Stated) -> Stated:

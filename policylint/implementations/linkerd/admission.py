@@ -17,6 +17,7 @@ from policylint.model.selectors import matches
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import AuthorizationRule, Checkpoint, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.results import Attachment
+from policylint.spaces import Predicate
 from policylint.topology.workloads import (
     container_port,
     container_ports,
@@ -143,10 +144,9 @@ def _is_probe(call: RequestFacts, workload: Resource) -> bool:
     containers = map(mapping, sequence(pod_spec(workload).get("containers")))
     probes = (mapping(container.get(f"{name}Probe")) for container in containers for name in _PROBES)
     gets = [mapping(probe.get("httpGet")) for probe in probes if probe.get("httpGet")]
-    return call.method == "GET" and any(
-        container_port(workload, get.get("port")) == call.port and (text(get.get("path")) or "/") == call.bare_path
-        for get in gets
-    )
+    here = [get for get in gets if container_port(workload, get.get("port")) == call.port]
+    asked = [Predicate("Exact", text(get.get("path")) or "/") for get in here]
+    return bool(asked) and bool(every((call.has_method(Predicate("Exact", "GET")), call.has_path(*asked))))
 
 
 def _by_default(policy: str, call: RequestFacts, denied: Decision, world: World) -> Decision:

@@ -27,7 +27,7 @@ from policylint.cel.functions import (
     matches,
 )
 from policylint.cel.syntax import Tree
-from policylint.model import is_symbolic
+from policylint.model import holds_variable
 
 Schema = Mapping[str, Any] | None
 Evaluate = Callable[[list[Any]], Any]
@@ -445,7 +445,7 @@ def _is_open_list(first: list[Any], second: list[Any]) -> bool:
     if len(first) != len(second):
         return False
     for entry in (*first, *second):
-        if entry.__class__ in (dict, list) or (entry.__class__ is str and is_symbolic(entry)):
+        if entry.__class__ in (dict, list) or (entry.__class__ is str and holds_variable(entry)):
             return True
     return sorted(map(repr, first)) == sorted(map(repr, second))
 

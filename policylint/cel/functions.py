@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from policylint.model import is_symbolic
+from policylint.model import holds_variable
 
 _LARGEST: Final = 2**63
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9.-]+)(?::[0-9]{1,5})?(?:/[\w./~-]*)?", re.ASCII)
@@ -35,7 +35,7 @@ def known(value: Any) -> Any:
     Raises:
         UndecidedError: one does, or the value is null.
     """
-    if value is None or (value.__class__ is str and "{" in value and is_symbolic(value)):
+    if value is None or (value.__class__ is str and "{" in value and holds_variable(value)):
         raise UndecidedError
     return value
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from policylint.model.finding import SEVERITIES, Confidence, Finding, Related, Severity
-from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, UNKNOWN_NAMESPACE, Node, ResourceKey, is_symbolic
+from policylint.model.keys import (
+    GATEWAY_GROUP,
+    ROUTE_KINDS,
+    UNKNOWN_NAMESPACE,
+    Node,
+    ResourceKey,
+    holds_variable,
+    is_symbolic,
+)
 from policylint.model.policy_kind import PolicyKind
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource, Spot, mapping, sequence, text, texts, value_at
@@ -27,6 +35,7 @@ __all__ = [
     "Spot",
     "Unseen",
     "World",
+    "holds_variable",
     "is_symbolic",
     "mapping",
     "sequence",

@@ -97,6 +97,14 @@ class Node(NamedTuple):
         return f"{self.role or self.key.kind} {self.key.path}#{self.section}"
 
 
+def holds_variable(text: object) -> bool:
+    """Return whether a value holds a variable that a renderer fills in: `${PORT}`, `{{ .Values.port }}`, `<port>`.
+
+    Values have dollar signs of their own (hashes, expressions, the variables of NGINX); for names see `is_symbolic`.
+    """
+    return isinstance(text, str) and ("${" in text or "{{" in text or ("<" in text and ">" in text))
+
+
 def is_symbolic(text: object) -> bool:
     """Return whether a name, namespace, kind or hostname still holds a variable or placeholder.
 

@@ -48,7 +48,7 @@ def networks(dimension: Dimension, bits: int) -> str:
     if bits & dimension.others:
         around = joined(_stated_networks(dimension, dimension.all & ~bits))
         within = without(around, _ranges(dimension, dimension.all & ~bits))
-        return " or ".join(filter(None, [f"others than {_listed(list(cidrs(around)))}", _listed(list(cidrs(within)))]))
+        return " or ".join(filter(None, [_listed(list(cidrs(within))), f"others than {_listed(list(cidrs(around)))}"]))
     listed = list(cidrs(inside))
     around = joined(_stated_networks(dimension, bits))
     exceptions, outer = list(cidrs(without(around, inside))), list(cidrs(around))

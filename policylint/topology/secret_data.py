@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import Any
 
-from policylint.model import Resource, World, is_symbolic, mapping, text
+from policylint.model import Resource, World, holds_variable, mapping, text
 
 
 def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
@@ -22,7 +22,7 @@ def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
 
 def hidden(value: str) -> bool:
     """Return whether a value is only known to exist: a variable, or encrypted in place."""
-    return is_symbolic(value) or value.startswith("ENC[")
+    return holds_variable(value) or value.startswith("ENC[")
 
 
 def _decoded(value: Any) -> str:

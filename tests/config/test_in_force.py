@@ -178,8 +178,9 @@ def test_kinds_of_ones_own(tree: Path) -> None:
     kind = "{group: shop.example.com, kind: ShopPolicy, class: Direct, %s, merge: {strategy: none}}"
     target = "targets: [{group: gateway.networking.k8s.io, kind: HTTPRoute}]"
     (tree / "shop" / "cors.yaml").unlink()
-    assert "GWP101" not in dict(rules(config=""))
+    assert "GWP101" in dict(rules(config="")), "a kind of that shape has a target, whatever it does"
     assert "GWP101" in dict(rules(config=f"kinds: [{kind % target}]\n"))
+    assert "GWP102" in dict(rules(config=f"kinds: [{kind % target.replace('HTTPRoute', 'Gateway')}]\n"))
     result = run("lint", config=f"kinds: [{kind % 'targets: 4'}]\n")
     assert result.exit_code == 2
     assert result.stderr.startswith("policylint: .policylint.yaml:1:9: kinds[0].targets: 4 is not of type 'array'")

@@ -53,6 +53,8 @@ def test_another_home_is_one_edit(carried: ModuleType) -> None:
 
 def test_every_schema_lies_where_its_id_says() -> None:
     for file in (ROOT / "schemas").rglob("*.json"):
+        if (ROOT / "schemas" / "crds") in file.parents:  # parts of CRDs, a line each
+            continue
         schema = json.loads(file.read_text())
         if "$id" in schema:
             assert schema["$id"] == f"{STATED}/raw/main/{file.relative_to(ROOT).as_posix()}"

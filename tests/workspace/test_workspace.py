@@ -133,7 +133,7 @@ def test_the_same_input_gives_the_same_answer_whatever_the_order_of_files(tmp_pa
     [
         ("multicluster.x-k8s.io/v1alpha1, kind: ServiceImport", "missing"),
         ("inference.networking.k8s.io/v1, kind: InferencePool", "missing"),
-        ("multicluster.x-k8s.io/v1alpha1, kind: ServiceExport", "unknown"),
+        ("multicluster.x-k8s.io/v1alpha1, kind: ServiceExport", "missing"),
         ("example.org/v1, kind: Recipe", "unknown"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 from policylint.cel.syntax import is_expression
 from policylint.documents import Pointer
 from policylint.implementations.generic import walk
-from policylint.model import is_symbolic
+from policylint.model import holds_variable
 
 _SCALARS = frozenset(
     {
@@ -47,7 +47,7 @@ def invalid_expressions(value: Any, pointer: Pointer) -> Iterator[str]:
 
 def _is_variable(value: str) -> bool:
     """Tell whether a value is `${VAR}` or `<placeholder>`; `{{` alone can be part of a bad expression."""
-    return "${" in value or (is_symbolic(value) and "{{" not in value and value.startswith("<"))
+    return "${" in value or (holds_variable(value) and "{{" not in value and value.startswith("<"))
 
 
 def _holds_cel(pointer: Pointer) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Resource, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, holds_variable, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.regex import expression
 
@@ -126,13 +126,13 @@ def _selector(selector: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:
     if text(path.get("type")) == "RegularExpression" and (fault := _expression(path.get("value"))):
         yield (*place, "path", "value"), fault
     source = mapping(selector.get("sourceCIDR")).get("value")
-    if source is not None and not is_symbolic(source) and (fault := _network(text(source))):
+    if source is not None and not holds_variable(source) and (fault := _network(text(source))):
         yield (*place, "sourceCIDR", "value"), fault
 
 
 def _expression(value: object) -> str:
     """Return why RE2 refuses a regular expression, "" if it takes it or a variable hides it."""
-    if not isinstance(value, str) or is_symbolic(value):
+    if not isinstance(value, str) or holds_variable(value):
         return ""
     refusal = expression(value).refusal
     return f"{value!r} is {refusal}" if refusal else ""

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from policylint.documents import Pointer
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, holds_variable, mapping, sequence, text
 from policylint.topology.secret_data import contents
 
 TYPES: Mapping[tuple[str, ...], str] = {
@@ -68,7 +68,7 @@ def _entry_faults(key: ResourceKey, entry: str, world: World) -> Iterator[str]:
 
 def is_key_set(value: str) -> bool:
     """Tell whether a text may be what the controller reads: a public key in PEM, a JSON Web Key, or a set of them."""
-    if is_symbolic(value) or "-----BEGIN" in value:
+    if holds_variable(value) or "-----BEGIN" in value:
         return "-----BEGIN CERTIFICATE" not in value
     try:
         keys = json.loads(value)
@@ -85,7 +85,7 @@ def _client(extension: Resource, block: Mapping[str, object], world: World) -> I
         key = ResourceKey("", "Secret", extension.key.namespace, name)
         yield from ((pointer, fault) for fault in _entry_faults(key, _CLIENT_SECRET, world))
     redirect = text(block.get("redirectURI"))
-    if redirect and not is_symbolic(redirect):
+    if redirect and not holds_variable(redirect):
         _, scheme, rest = redirect.partition("://")
         if not scheme or not rest.partition("/")[2]:
             yield ("spec", "oauth2", "redirectURI"), f"{redirect!r} has no scheme or no path"

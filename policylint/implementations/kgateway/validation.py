@@ -14,7 +14,7 @@ from policylint.cel.syntax import is_expression
 from policylint.documents import Pointer
 from policylint.implementations.generic import walk
 from policylint.implementations.kgateway.extensions import Fault
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, holds_variable, mapping, sequence, text
 from policylint.policy.declared import Reading
 from policylint.topology.secret_data import contents
 
@@ -50,7 +50,7 @@ def _traffic(policy: Resource, world: World) -> Iterator[Fault]:  # noqa: ARG001
                 yield ("spec", "acl", "rules", number, "cidrs", index), fault
     rules = mapping(mapping(policy.spec.get("rbac")).get("policy"))
     for index, expression in enumerate(sequence(rules.get("matchExpressions"))):
-        if not is_expression(text(expression)) and not is_symbolic(text(expression)):
+        if not is_expression(text(expression)) and not holds_variable(text(expression)):
             yield ("spec", "rbac", "policy", "matchExpressions", index), f"{expression!r} is not a valid CEL expression"
 
 
@@ -58,7 +58,7 @@ def _network(value: str, *, strict: bool) -> str:
     """Return why a text is no network, "" if it is one; `strict` forbids host bits."""
     from ipaddress import ip_interface
 
-    if is_symbolic(value):
+    if holds_variable(value):
         return ""
     try:
         interface = ip_interface(value)
@@ -104,7 +104,7 @@ def _backend(policy: Resource, world: World) -> Iterator[Fault]:
     if held is None:
         return
     root, certificate, key = held
-    if root and not tls.get("files") and "-----BEGIN" not in root and not is_symbolic(root):
+    if root and not tls.get("files") and "-----BEGIN" not in root and not holds_variable(root):
         yield ("spec", "tls", "secretRef"), "`ca.crt` of its Secret holds no PEM"
     if tls.get("simpleTLS") is not True and bool(certificate) != bool(key):
         yield ("spec", "tls"), "a client certificate needs both certificate and key"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import PolicyKind, is_symbolic, mapping
+from policylint.model import PolicyKind, holds_variable, mapping
 from policylint.policy.declared import Reading
 from policylint.policy.results import Declared
 from policylint.policy.units import leaves
@@ -88,14 +88,14 @@ def _rate_limits(rules: object) -> Iterator[tuple[Pointer, str]]:
 def _tracing(tracing: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
     for name, choices in _CHOICES.items():
         value = tracing.get(name)
-        if value is not None and value not in choices and not is_symbolic(value):
+        if value is not None and value not in choices and not holds_variable(value):
             yield ("tracing", name), f"{name} {value!r} is none of {', '.join(choices)}"
     if "ratio" in tracing and tracing.get("strategy") == "parent":
         yield ("tracing", "ratio"), "a ratio needs the strategy ratio"
 
 
 def _mismatch(pointer: Pointer, value: Any, value_format: str) -> Iterator[tuple[Pointer, str]]:
-    if value is not None and not is_symbolic(value) and not _PATTERNS[value_format].fullmatch(str(value)):
+    if value is not None and not holds_variable(value) and not _PATTERNS[value_format].fullmatch(str(value)):
         yield pointer, f"{value!r} is no {value_format} that NGINX reads"
 
 

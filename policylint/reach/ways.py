@@ -16,7 +16,19 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLAIM, CLIENT, RequestQuestion
 from policylint.reach.entries import EntryPoint, entries
 from policylint.simulation import Simulation
-from policylint.spaces import Box, Dimension, Predicate, addresses, intersect, is_empty, merged, paths, regions, values
+from policylint.spaces import (
+    Box,
+    Dimension,
+    Predicate,
+    addresses,
+    intersect,
+    is_empty,
+    merged,
+    paths,
+    regions,
+    values,
+    widened,
+)
 from policylint.spaces.samples import sample
 from policylint.spaces.words import described
 from policylint.trace import Outcome, Request, Trace, Tracer
@@ -41,6 +53,7 @@ _MOST_PREDICATES: Final = 3_000
 _QUESTIONS_OF_A_TRACE: Final = 20
 """What following a request takes, in questions."""
 _MOST_BOXES: Final = 3
+_MOST_WIDENED: Final = 12
 _MOST_NAMED: Final = 10
 
 
@@ -216,6 +229,8 @@ def overlap(left: Match, right: Match) -> bool:
 
 def in_words(dimensions: Sequence[Dimension], boxes: Sequence[Box]) -> str:
     """Return requests in words, those of the first boxes."""
+    if 1 < len(boxes) <= _MOST_WIDENED:
+        boxes = widened(boxes, tuple(dimension.all for dimension in dimensions))
     words = " or ".join(described(dimensions, box) for box in boxes[:_MOST_BOXES])
     return words + (f" or {len(boxes) - _MOST_BOXES} more" if len(boxes) > _MOST_BOXES else "")
 

@@ -6,7 +6,7 @@ bit set of them, an `int`. A *box* is one bit set per dimension. Source: docs/de
 
 from __future__ import annotations
 
-from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, subtract
+from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, subtract, widened
 from policylint.spaces.dimension import ABSENT, Dimension, Predicate, addresses, paths, values
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "regions",
     "subtract",
     "values",
+    "widened",
 ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.spaces import Box, Predicate, intersect, is_empty, merged, paths, regions, subtract, values
+from policylint.spaces import Box, Predicate, intersect, is_empty, merged, paths, regions, subtract, values, widened
 from policylint.spaces.words import described, words
 
 ALL = (0b111, 0b1111, 0b11)
@@ -42,6 +42,14 @@ def test_the_first_rule_that_matches_wins(rules: list[Box]) -> None:
         owners = [number for number, own in enumerate(gained) if point in all_points(own)]
         assert owners == ([] if winner is None else [winner])
         assert all_points(left).count(point) == (winner is None)
+
+
+@given(st.lists(boxes.filter(lambda box: not is_empty(box)), max_size=6))
+def test_widened_boxes_hold_the_same_and_none_holds_another(several: list[Box]) -> None:
+    wide = widened(several, ALL)
+    assert set(all_points(wide)) == set(all_points(several))
+    assert len(wide) <= len(several)
+    assert not any(points(one) <= points(other) for one in wide for other in wide if one is not other)
 
 
 @given(st.lists(boxes, max_size=6))

@@ -28,6 +28,7 @@ QUERY = "What is asked"
   policylint reach
   policylint reach --to Service/shop/checkout
   policylint reach --gateway infra/public --without authentication
+  policylint reach --from 203.0.113.0/24
   policylint reach --without jwt -o csv > exposure.csv
 """,
     exit_codes=EXIT_CODES,
@@ -52,6 +53,14 @@ QUERY = "What is asked"
 )
 @option(
     QUERY,
+    "--from",
+    "clients",
+    metavar="ADDRESS",
+    multiple=True,
+    help="Only requests of clients with this address, or of this network (10.0.0.0/8); repeatable.",
+)
+@option(
+    QUERY,
     "--without",
     metavar="PURPOSE",
     default="",
@@ -72,6 +81,7 @@ def reach(
     run: Run,
     gateways: tuple[str, ...],
     objects: tuple[str, ...],
+    clients: tuple[str, ...],
     without: str,
     explain: str,
     revision: str,
@@ -85,6 +95,7 @@ def reach(
     from policylint.report.kit.display import Paint
     from policylint.report.reach import Question, find, write
 
+    networks = _networks(clients)
     setup = run.setup()
     workspace = run.open(setup, revision)
     run.lap("read and simulate")
@@ -95,12 +106,26 @@ def reach(
         put(explained(found, _guardrail(explain, setup)))
         run.end(workspace.coverage)
         return INCOMPLETE if workspace.coverage.cut_off else OK
-    question = Question(_meant(gateways, found), _meant(objects, found), without)
+    question = Question(_meant(gateways, found), _meant(objects, found), without, networks)
     for piece in write(form, find(found, question), Paint(wants_color(run.color))):
         put(piece)
     run.lap("report")
     run.end(workspace.coverage)
     return INCOMPLETE if workspace.coverage.cut_off else OK
+
+
+def _networks(clients: tuple[str, ...]) -> str:
+    """Return addresses and networks as one set, in the form in which predicates hold it.
+
+    Raises:
+        click.UsageError: one is neither.
+    """
+    from policylint.spaces.addresses import address_set
+
+    meant = address_set(clients)
+    if meant.doubtful:
+        raise click.UsageError(f"--from: {meant.doubtful!r} is neither an address nor a network such as 10.0.0.0/8")
+    return meant.text
 
 
 def _guardrail(name: str, setup: Setup) -> Guardrail:

@@ -131,11 +131,43 @@ class Stated(NamedTuple):
         return Stated(both, self.grpc or other.grpc, asked=self.asked and other.asked)
 
 
-def all_ways(simulation: Simulation, gateways: Iterable[ResourceKey] | None = None) -> Iterator[WayIn]:
-    """Yield the ways through some Gateways of an environment, or through all; see `ways_in`."""
+def all_ways(
+    simulation: Simulation, gateways: Iterable[ResourceKey] | None = None, clients: str = ""
+) -> Iterator[WayIn]:
+    """Yield the ways through some Gateways of an environment, or through all; see `ways_in`.
+
+    Args:
+        clients: the networks, with commas, of the clients whose requests are meant; "" for all clients.
+    """
     tracer = Tracer(simulation, nearest=False)
+    network = Predicate("Network", clients)
+    also = Stated({CLIENT: (network,)}) if clients else None
     for entry in entries(tracer, gateways):
-        yield from ways_in(tracer, entry)
+        for way in ways_in(tracer, entry, also):
+            meant = _of_clients(way, network) if clients else way
+            if meant is not None:
+                yield meant
+
+
+def _of_clients(way: WayIn, network: Predicate) -> WayIn | None:
+    """Return the requests of a way that clients of a network send, None if it has none of them; what all of these
+    clients may send says nothing of addresses."""
+    number = next((n for n, dimension in enumerate(way.dimensions) if dimension.name == CLIENT), None)
+    if number is None:
+        return way
+    dimension = way.dimensions[number]
+    inside = dimension.masks[network]
+    own = [box for box in way.boxes if box[number] & inside]
+    if not own:
+        return None
+    first = (*own[0][:number], own[0][number] & inside, *own[0][number + 1 :])
+    witness = request_in(way.entry, way.dimensions, first, grpc=is_grpc(way.dimensions))
+    witness = witness._replace(client_certificate=way.trace.request.client_certificate)
+    boxes = [
+        (*box[:number], dimension.all if box[number] & inside == inside else box[number] & inside, *box[number + 1 :])
+        for box in own
+    ]
+    return way._replace(boxes=tuple(merged(boxes)), trace=way.trace._replace(request=witness))
 
 
 def stated(tracer: Tracer, entry: EntryPoint) -> Stated:

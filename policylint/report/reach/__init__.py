@@ -28,11 +28,13 @@ class Question(NamedTuple):
         gateways: through which they lead.
         objects: a route or rule that takes the requests, or a backend they go to.
         without: a purpose or a setting that is not demanded of them.
+        clients: the networks, with commas, of the clients that are meant.
     """
 
     gateways: Collection[ResourceKey] | None = None
     objects: Collection[ResourceKey] | None = None
     without: str = ""
+    clients: str = ""
 
     def concerns(self, way: WayIn) -> bool:
         trace = way.trace
@@ -70,7 +72,7 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
     ways = 0
     for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
         doubtful: dict[ResourceKey, bool] = {}
-        for way in all_ways(simulation, question.gateways):
+        for way in all_ways(simulation, question.gateways, question.clients):
             if not way.taken or not question.concerns(way):
                 continue
             row = Row(simulation, way, {purpose: asked(simulation, way, purpose, doubtful) for purpose in purposes})

@@ -247,8 +247,8 @@ class World:
         self.faults = list(faults)
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
-        self.charted: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
-        """Why a template of a chart that nobody rendered may make an object, "" if none; the workspace fills it in."""
+        self.templated: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005
+        """Why a template that nobody rendered may make an object, "" if none does; the workspace fills it in."""
         self.network: Mapping[str, Any] = {}
         """What the configuration says of the network (`network`); the workspace fills it in."""
         self.lines: Callable[[str], list[str]] = lambda file: []  # noqa: ARG005
@@ -378,7 +378,7 @@ class World:
             return Resolution("unknown", LEFT_OUT)
         reason = self._by_hand(key) if self.plain else ""
         if not reason and not self.is_misspelt(key):
-            reason = self.charted(key)
+            reason = self.templated(key)
         return Resolution("unknown", reason) if reason else Resolution("missing", f"nothing deploys {key}")
 
     def _by_hand(self, key: ResourceKey) -> str:

@@ -31,8 +31,8 @@ from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError, open_source
 from policylint.workspace.alternatives import DEFAULT, Alternative, separate
 from policylint.workspace.assumptions import Assumptions
-from policylint.workspace.chart_templates import ChartTemplates
 from policylint.workspace.left_out import folded, languages, left_out
+from policylint.workspace.templates import Templates
 
 if TYPE_CHECKING:
     from policylint.budget import Cut
@@ -235,9 +235,9 @@ def open_workspace(
     cluster_scoped = loaded.cluster_scoped | cluster_scoped_kinds(loaded.documents)
     definitions = Definitions(source, loaded)
     others = languages(source, loaded.skipped)
-    charts = None if render == "helm" else ChartTemplates(source)
+    templates = Templates(source, charts=render != "helm")
     tree = _Tree(
-        source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared, others, charts
+        source, loaded, definitions, groups, cluster_scoped, given, semantics, snapshot, dump, shared, others, templates
     )
     budget, faults = Budget(len(loaded.documents)), list(loaded.faults)
     picked = None if all_environments else scope
@@ -278,7 +278,7 @@ class _Tree(NamedTuple):
     dump: bytes | None
     shared: Shared | None
     languages: Mapping[str, int]
-    charts: ChartTemplates | None
+    templates: Templates
 
     def rendered(
         self,
@@ -429,8 +429,7 @@ class _Tree(NamedTuple):
             **details,
         )
         world.definitions, world.lines, world.network = self.definitions, self.source.text, self.given.network
-        if self.charts is not None:
-            world.charted = self.charts.reason
+        world.templated = self.templates.reason
         world.listed = self.given.listed()
         return world
 

@@ -319,14 +319,17 @@ spec: {parentRefs: [{name: {{ .Values.gateway }}}]}
     [
         pytest.param("{{ .Release.Name }}", "unknown", id="any name"),
         pytest.param("web", "unknown", id="its name"),
+        pytest.param("$NAME", "unknown", id="a variable"),
         pytest.param("cart", "certain", id="another name"),
     ],
 )
-def test_a_template_of_a_chart_that_nobody_rendered_may_make_it(tmp_path: Path, name: str, confidence: str) -> None:
+@pytest.mark.parametrize("file", ["chart/templates/route.yaml", "deploy/route.yaml.j2"])
+def test_a_template_that_nobody_rendered_may_make_it(tmp_path: Path, name: str, confidence: str, file: str) -> None:
     target = policy("p", "web", "shop").replace("kind: Gateway", "kind: HTTPRoute")
     (tmp_path / "all.yaml").write_text(f"{BELOW.replace('name: web', 'name: api')}---\n{target}")
     (tmp_path / "chart/templates").mkdir(parents=True)
     (tmp_path / "chart/Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 0.1.0\n")
-    (tmp_path / "chart/templates/route.yaml").write_text(CHARTED.replace("NAME", name))
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / file).write_text(CHARTED.replace("NAME", name))
     (finding,) = (finding for finding in open_workspace([str(tmp_path)]).findings() if finding.rule == "GWP101")
     assert finding.confidence == confidence

@@ -1,7 +1,7 @@
-"""What the templates of charts in the tree may make, where nobody rendered them.
+"""What templates in the tree may make, where nobody rendered them: those of charts, and files such as `route.yaml.j2`.
 
 A chart that no HelmRelease or Application of the tree installs is installed by something else: a pipeline, a person.
-Its templates are read only when something is missing that one of them may make.
+Templates are read only when something is missing that one of them may make.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ from typing import Final
 
 from policylint.model import ResourceKey
 from policylint.sources import Source, SourceError
-from policylint.sources.skipping import HELM_TEMPLATE
+from policylint.sources.skipping import HELM_TEMPLATE, TEMPLATE
 
 _MOST_READ: Final = 1_000
 """Templates that are looked into."""
 _DOCUMENT: Final = re.compile(r"^---", re.MULTILINE)
 _KIND: Final = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
+_PLAIN: Final = re.compile(r"[a-z0-9.:-]+")
 _NAME: Final = re.compile(r"^metadata:[ \t]*\r?\n(?:[ \t]+.*\r?\n)*?[ \t]+name:[ \t]*[\"']?([^\"'\r\n]*)", re.MULTILINE)
 
 
-class ChartTemplates:
+class Templates:
     """The templates of a source that nothing renders."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, charts: bool) -> None:
+        """Take the source; `charts` tells whether those of charts are among them."""
         self._source = source
+        self._sorts = (HELM_TEMPLATE, TEMPLATE) if charts else (TEMPLATE,)
         self._makers: dict[str, list[tuple[str, str]]] | None = None
 
     def reason(self, key: ResourceKey) -> str:
@@ -34,14 +37,15 @@ class ChartTemplates:
         if self._makers is None:
             self._makers = self._read()
         for path, name in self._makers.get(key.kind, ()):
-            if "{{" in name or not name or name == key.name:
-                return f"{path} is a Helm template that was not rendered, and may make it"
+            if not name or name == key.name or not _PLAIN.fullmatch(name):
+                return f"{path} is a template that was not rendered, and may make it"
         return ""
 
     def _read(self) -> dict[str, list[tuple[str, str]]]:
         """Return, by kind, the templates that make objects of it, and the names they give them."""
         makers: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for path in self._source.skipped.get(HELM_TEMPLATE, [])[:_MOST_READ]:
+        paths = [path for sort in self._sorts for path in self._source.skipped.get(sort, ())]
+        for path in paths[:_MOST_READ]:
             try:
                 template = self._source.file(path).read().decode("utf-8", "replace")
             except SourceError:

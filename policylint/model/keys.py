@@ -112,10 +112,9 @@ def is_symbolic(text: object) -> bool:
     `{{ .Release.Name }}`, `<placeholder>`, and what scripts replace before they apply a file: `$DOMAIN`, `@DOMAIN@`,
     `__DOMAIN__`, `%DOMAIN%`, `[[ .Domain ]]`, `REPLACE_ME`.
     """
+    if holds_variable(text):
+        return True
     if not isinstance(text, str):
         return False
-    if "${" in text or "{{" in text or ("<" in text and ">" in text):
-        return True
-    return ("$" in text or "_" in text or "@" in text or "%" in text or "[[" in text) and bool(
-        _FILLED_IN_LATER.search(text)
-    )
+    may_be = "$" in text or "_" in text or "@" in text or "%" in text or "[[" in text
+    return may_be and _FILLED_IN_LATER.search(text) is not None

@@ -303,7 +303,6 @@ class World:
         world.resources, world._kinds = resources, _by_kind(resources.values())
         world._labelled, world._places, world._near, world._answers = {}, {}, {}, {}
         vars(world).pop("files", None)
-        vars(world).pop("_names_default", None)
         return world
 
     @cached_property
@@ -377,8 +376,9 @@ class World:
         if self.partial and (key.group, key.kind) in UNCOMMITTED:
             return Resolution("unknown", LEFT_OUT)
         reason = self._by_hand(key) if self.plain else ""
-        if not reason and not self.is_misspelt(key):
+        if not reason:
             reason = self.templated(key)
+            reason = "" if reason and self.is_misspelt(key) else reason
         return Resolution("unknown", reason) if reason else Resolution("missing", f"nothing deploys {key}")
 
     def _by_hand(self, key: ResourceKey) -> str:
@@ -392,19 +392,10 @@ class World:
             return (
                 f"{twin.key.kind} {twin.key.name} in {twin.document.file} names no namespace and may be applied to any"
             )
-        if key.namespace != DEFAULT_NAMESPACE or self._names_default:
+        if key.namespace != DEFAULT_NAMESPACE or self.once(_names_default):
             return ""
-        homes = [other.key.namespace for other in self.of_kind(key.group, key.kind) if other.key.name == key.name]
-        return (
-            f"{key._replace(namespace=homes[0])} exists, and what names no namespace may be applied to any"
-            if homes
-            else ""
-        )
-
-    @cached_property
-    def _names_default(self) -> bool:
-        """Whether an object says that it lands in namespace default."""
-        return any(resource.metadata.get("namespace") == DEFAULT_NAMESPACE for resource in self.resources.values())
+        other = next((each.key for each in self.of_kind(key.group, key.kind) if each.key.name == key.name), None)
+        return "" if other is None else f"{other} exists, and what names no namespace may be applied to any"
 
     def resolve_inner(self, key: ResourceKey) -> Resolution:
         """Resolve what the body of a policy or Gateway names: extensions, parameters, backends.
@@ -516,6 +507,11 @@ class World:
             names = {key.name for key in keys if not key.unplaced} if kind else ()
             self._places[kind] = _Deployed(frozenset(namespaces), frozenset(names))
         return self._places[kind]
+
+
+def _names_default(world: World) -> bool:
+    """Return whether an object says that it lands in namespace default."""
+    return any(resource.metadata.get("namespace") == DEFAULT_NAMESPACE for resource in world.resources.values())
 
 
 def _shortened(name: str) -> Iterator[str]:

@@ -11,42 +11,26 @@ from policylint.simulation import Simulation
 from policylint.spaces.addresses import address_set
 from policylint.trace import Request, Tracer
 from policylint.workspace import open_workspace
+from tests import worlds
 from tests.diff.history import run
 
-WORLD = """apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: eg}
-spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: edge, namespace: shop}
-spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: web, namespace: shop}
-spec:
-  hostnames: [shop.example.com]
-  parentRefs: [{name: edge}]
-  rules: [{backendRefs: [{name: web, port: 80}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: shop}
-spec: {ports: [{port: 80}]}
----
-apiVersion: gateway.envoyproxy.io/v1alpha1
-kind: SecurityPolicy
-metadata: {name: office, namespace: shop}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
-  authorization:
-    defaultAction: Deny
-    rules:
-    - {action: Deny, principal: {clientCIDRs: [10.1.0.0/16]}}
-    - {action: Allow, principal: {clientCIDRs: [10.0.0.0/8, "2001:db8::/32"]}}
-"""
+WORLD = "---\n".join(
+    (
+        worlds.gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway(of_class="eg"),
+        worlds.route("web", more="hostnames: [shop.example.com], rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        worlds.service("web"),
+        worlds.policy(
+            "gateway.envoyproxy.io/v1alpha1",
+            "SecurityPolicy",
+            "office",
+            "HTTPRoute/web",
+            "authorization: {defaultAction: Deny, rules: [{action: Deny, principal: {clientCIDRs: [10.1.0.0/16]}}, "
+            "{action: Allow, principal: {clientCIDRs: [10.0.0.0/8, '2001:db8::/32']}}]}",
+            namespace="shop",
+        ),
+    )
+)
 
 
 @pytest.fixture

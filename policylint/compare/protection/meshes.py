@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from policylint.checks.kit.locations import path
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
-from policylint.implementations import Implementation, implementation
+from policylint.implementations import implementation
 from policylint.model import Resource, mapping, sequence, text
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.simulation import Simulation
@@ -30,16 +30,20 @@ def strangers_let_in(sides: Sides) -> Iterator[WeakenedWay]:
         behaviour = implementation(name, sides.before.catalog.settings(name))
         if not behaviour.asked_by_requests:
             continue
+        groups, groups_now = (
+            [group for group in side.groups if group.kind.implementation == name]
+            for side in (sides.before, sides.after)
+        )
         for workload in (workload for kind in WORKLOADS for workload in world.of_kind(*kind)):
             now = sides.after.world.get(sides.pairing.key(workload.key))
             if now is None:
                 continue
             for call in _requests(sides.before, workload):
-                denied = _asked(sides.before, behaviour, call, workload)
-                after = (
-                    None if denied is None or denied.answer != "denied" else _asked(sides.after, behaviour, call, now)
-                )
-                if denied is None or denied.answer != "denied" or (after is not None and after.answer != "allowed"):
+                denied = behaviour.admit(call, _at(workload), groups, world)
+                if denied is None or denied.answer != "denied":
+                    continue
+                after = behaviour.admit(call, _at(now), groups_now, sides.after.world)
+                if after is not None and after.answer != "allowed":
                     continue
                 by = denied.by or workload
                 cause = causes.setdefault(by.key, _cause(sides, denied, by, call, after))
@@ -47,9 +51,8 @@ def strangers_let_in(sides: Sides) -> Iterator[WeakenedWay]:
                 break
 
 
-def _asked(side: Simulation, behaviour: Implementation, call: RequestFacts, workload: Resource) -> Decision | None:
-    groups = [group for group in side.groups if group.kind.implementation == behaviour.name]
-    return behaviour.admit(call, Checkpoint((whole(workload.key),), workload), groups, side.world)
+def _at(workload: Resource) -> Checkpoint:
+    return Checkpoint((whole(workload.key),), workload)
 
 
 def _requests(before: Simulation, workload: Resource) -> Iterator[RequestFacts]:

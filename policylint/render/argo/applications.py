@@ -113,11 +113,13 @@ class Argo:
                     made, namespace, self._kustomizer.cluster_scoped, place.at("destination", "namespace")
                 )
             self._budget.spend(_FOR_AN_OBJECT * len(made))
-            is_top = text(source.get("path")).strip("./") == self._directory_of(manifest, text(source.get("path")))
+            applications: list[Manifest] = []
             for resource in made:
-                (self._waiting if is_application(resource) else cluster.manifests).append(resource)
-                if is_top and is_application(resource):
-                    self._taken_from[resource] = _repository(source)
+                (applications if is_application(resource) else cluster.manifests).append(resource)
+            self._waiting.extend(applications)
+            path = text(source.get("path"))
+            if applications and path.strip("./") == self._directory_of(manifest, path):
+                self._taken_from.update(dict.fromkeys(applications, _repository(source)))
 
     def _source(
         self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
@@ -288,9 +290,8 @@ def is_application(manifest: Manifest) -> bool:
 
 
 def _repository(source: Any) -> _Repository:
-    return text(source.get("repoURL")).removesuffix("/").removesuffix(".git"), text(
-        source.get("targetRevision"), "HEAD"
-    )
+    address = text(source.get("repoURL")).removesuffix("/").removesuffix(".git")
+    return address, text(source.get("targetRevision"), "HEAD")
 
 
 def _destination(manifest: Manifest) -> str:

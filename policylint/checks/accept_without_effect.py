@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
 from policylint.model import Finding
-from policylint.network.kinds import UNREAD
+from policylint.network.kinds import NOT_EVALUATED
 from policylint.network.rules import DIRECTIONS, TIERS, RuleSpec
 from policylint.network.walk import row
 from policylint.simulation import Simulation
@@ -28,7 +28,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for entry in entries:
                 for rule, parts in entry.rules:
                     allows = rule.action == "Allow" and entry.policy.tier != TIERS[1]
-                    if not allows or entry.policy.key[:2] in UNREAD or not parts or telling.get(id(rule)):
+                    if not allows or entry.policy.key[:2] in NOT_EVALUATED or not parts or telling.get(id(rule)):
                         continue
                     steps += 1
                     if steps > _MOST:

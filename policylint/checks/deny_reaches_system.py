@@ -8,7 +8,7 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import acting
 from policylint.model import Finding
 from policylint.network.addresses import is_everything
-from policylint.network.kinds import UNREAD
+from policylint.network.kinds import NOT_EVALUATED
 from policylint.network.rules import Block, Peer, Pods, PolicySpec, RuleSpec
 from policylint.simulation import Simulation
 
@@ -16,7 +16,9 @@ RULE = "GWP611"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    policies = [policy for _, policy in acting(simulation) if policy.tier == "Admin" and policy.key[:2] not in UNREAD]
+    policies = [
+        policy for _, policy in acting(simulation) if policy.tier == "Admin" and policy.key[:2] not in NOT_EVALUATED
+    ]
     for policy in policies:
         if not _is_everybody(policy.subject):
             continue

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from policylint.model import Finding, Related
 from policylint.model.words import count
-from policylint.network.kinds import CLUSTER, UNREAD
+from policylint.network.kinds import CLUSTER, GENERATING, unevaluated
 from policylint.simulation import Simulation
 
 RULE = "GWP616"
@@ -14,19 +15,21 @@ RULE = "GWP616"
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     world = simulation.world
-    for group, kind in UNREAD:
-        policies = world.of_kind(group, kind)
-        if policies:
-            yield Finding(
-                RULE,
-                "note",
-                f"{count(len(policies), f'{kind} of {group}', f'{kind} objects of {group}')} "
-                f"{'is' if len(policies) == 1 else 'are'} not evaluated",
-                policies[0].name_location,
-                resources=tuple(policy.key for policy in policies[:20]),
-                label="what gets to the pods that it may select is not known",
-                field=group,
-            )
+    for (group, kind), same_kind in groupby(unevaluated(world), key=lambda policy: policy.key[:2]):
+        policies = list(same_kind)
+        what = count(len(policies), f"{kind} of {group}", f"{kind} objects of {group}")
+        verb = "is" if len(policies) == 1 else "are"
+        if (group, kind) in GENERATING:
+            what, verb = f"what {what} {'generates' if len(policies) == 1 else 'generate'} for the network", "is"
+        yield Finding(
+            RULE,
+            "note",
+            f"{what} {verb} not evaluated",
+            policies[0].name_location,
+            resources=tuple(policy.key for policy in policies[:20]),
+            label="what gets to the pods that it may select is not known",
+            field=group,
+        )
     by_version = {policy.version: policy for kind in reversed(CLUSTER) for policy in reversed(world.of_kind(*kind))}
     if len(by_version) > 1:
         (old, first), (new, second) = sorted(by_version.items())[:2]

@@ -8,7 +8,7 @@ from policylint.explain.fact import Fact
 from policylint.explain.subject import Subject
 from policylint.model.words import leading
 from policylint.network.connections import groups
-from policylint.network.kinds import KINDS, UNREAD, has_policies
+from policylint.network.kinds import KINDS, NOT_EVALUATED, has_policies
 from policylint.network.rules import DIRECTIONS, TIERS, Direction
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
@@ -40,7 +40,7 @@ def _of_policy(network: Network, status: NetworkStatus) -> Iterator[Fact]:
     yield Fact("status", f"{status.verdict}{by}{why}", status.verdict in _BAD)
     if policy.refused:
         return
-    if policy.key[:2] in UNREAD:
+    if policy.key[:2] in NOT_EVALUATED:
         yield Fact("evaluated", "no: what it does, and what gets to the pods that it may select, is not known")
         return
     yield Fact("tier", policy.tier if policy.tier == TIERS[1] else f"{policy.tier}, priority {policy.priority}")

@@ -35,11 +35,14 @@ class Definitions:
         if self._index is None:
             self._index = self._indexed()
         for unread in self._index.pop((group, kind), ()):
-            from policylint.documents import read_unread
-
-            documents = read_unread(self._bytes(unread), unread).documents
-            self._parsed.setdefault((group, kind), []).extend(documents)
+            self._parsed.setdefault((group, kind), []).extend(self.read(unread))
         return self._parsed.get((group, kind), [])
+
+    def read(self, unread: Unread) -> list[Document]:
+        """Return what a document holds that nobody had asked for, nothing where its file is gone."""
+        from policylint.documents import read_unread
+
+        return read_unread(self._bytes(unread), unread).documents
 
     def _indexed(self) -> dict[tuple[str, str], list[Unread]]:
         """Return the unparsed CRDs by the kind that each defines, read off its first lines."""

@@ -87,7 +87,10 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None) -> Facts:
                     problems += again.problems
                     continue
                 cluster_scoped |= _cluster_scoped(chunk)
-            elif document.kind.endswith("Policy") and b"targetRef" in chunk:  # perhaps a kind whose CRD is elsewhere
+            elif document.kind.endswith("Policy") and (
+                b"targetRef" in chunk  # perhaps a kind whose CRD is elsewhere
+                or (b"NetworkPolicy" in chunk and b"generate:" in chunk)  # of Kyverno (network.kinds.GENERATING)
+            ):
                 again = read_unread(data, document)
                 documents += again.documents
                 problems += again.problems

@@ -15,7 +15,8 @@ from policylint.model.keys import (
 from policylint.model.policy_kind import PolicyKind
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource, Spot, mapping, sequence, text, texts, value_at
-from policylint.model.world import Unseen, World
+from policylint.model.unseen import Unseen
+from policylint.model.world import World
 
 __all__ = [
     "GATEWAY_GROUP",

@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 from policylint.documents import Document, Problem
 from policylint.documents.problem import DUPLICATE_KEY
 from policylint.model.faults import Fault
-from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, UNKNOWN_NAMESPACE, ResourceKey, is_symbolic
+from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, ResourceKey, is_symbolic
 from policylint.model.resolution import Resolution
 from policylint.model.resource import Location, Resource
 from policylint.model.selectors import Labelled
+from policylint.model.unseen import OPERATED, Unseen
 from policylint.namedtuple import NamedTuple
 
 _T = TypeVar("_T")
@@ -38,105 +39,6 @@ class Note(NamedTuple):
     message: str
     location: Location
     help: tuple[str, ...] = ()
-
-
-OPERATED = frozenset(
-    {
-        *(("", kind) for kind in ("ConfigMap", "Endpoints", "Pod", "Secret", "Service", "ServiceAccount")),
-        *(("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
-        ("batch", "CronJob"),
-        ("batch", "Job"),
-        ("discovery.k8s.io", "EndpointSlice"),
-    }
-)
-"""Kinds (group, kind) that an operator of which nothing is known may make."""
-
-
-class _Making(NamedTuple):
-    """What a generator may make: anything, with or without routes and Gateways, or objects of some kinds and names."""
-
-    gateway_api: bool = True
-    kinds: frozenset[tuple[str, str]] | None = None
-    ending: str = ""
-
-    def covers(self, key: ResourceKey) -> bool:
-        if self.kinds is not None:
-            return key[:2] in self.kinds and (not key.name or key.name.endswith(self.ending))
-        return self.gateway_api or key.group != GATEWAY_GROUP
-
-
-class Unseen:
-    """The generators that can put objects into an environment that no manifest shows, as reasons.
-
-    A reason holds for one namespace («HelmRelease media/plex is not rendered») or for all of them («a chart whose
-    namespace is not stated»). It says whether the generator may make routes and Gateways too (charts) or only some
-    kinds (operators).
-    """
-
-    __slots__ = ("_everywhere", "_made", "_namespaces")
-
-    def __init__(self) -> None:
-        self._everywhere: dict[str, _Making] = {}
-        self._namespaces: dict[str, dict[str, _Making]] = defaultdict(dict)
-        self._made: dict[ResourceKey, str] = {}
-
-    def add(
-        self,
-        reason: str,
-        namespace: str | None = None,
-        *,
-        gateway_api: bool = True,
-        kinds: frozenset[tuple[str, str]] | None = None,
-        ending: str = "",
-    ) -> None:
-        """Record one generator; without a namespace (or with an unknown one) it may create objects anywhere.
-
-        Args:
-            gateway_api: whether it may create routes and Gateways.
-            kinds: all that it creates, if that is known.
-            ending: of the names of what it creates.
-        """
-        placed = namespace and namespace[:1] != UNKNOWN_NAMESPACE
-        reasons = self._namespaces[namespace] if placed and namespace else self._everywhere
-        known = reasons.get(reason)
-        reasons[reason] = _Making(gateway_api or (known is not None and known.gateway_api), kinds, ending)
-
-    def add_made(self, key: ResourceKey, reason: str) -> None:
-        """Record one object that an operator makes."""
-        self._made.setdefault(key, reason)
-
-    def reason(self, key: ResourceKey) -> str:
-        """Return why an object of this identity may exist though nobody saw it; "" when nothing can have made it."""
-        return self._made.get(key) or self._reason(key, operators=False) or self._reason(key, operators=True)
-
-    def is_operated(self, key: ResourceKey) -> bool:
-        """Return whether only an operator that may make objects of any name can have made this one."""
-        return key not in self._made and not self._reason(key, operators=False)
-
-    def _reason(self, key: ResourceKey, *, operators: bool) -> str:
-        places: Iterable[Mapping[str, _Making]] = (self._namespaces.get(key.namespace, {}), self._everywhere)
-        if not key.namespace:
-            places = (*self._namespaces.values(), self._everywhere)
-        for reasons in places:
-            for reason, making in sorted(reasons.items()):
-                if (making.kinds is not None) is operators and making.covers(key):
-                    return reason
-        return ""
-
-    def of_routes(self) -> list[str]:
-        """Return the reasons for which routes and Gateways may exist unseen, sorted."""
-        places = (self._everywhere, *self._namespaces.values())
-        return sorted(
-            {
-                reason
-                for reasons in places
-                for reason, making in reasons.items()
-                if making.gateway_api and making.kinds is None
-            }
-        )
-
-    def __bool__(self) -> bool:
-        return bool(self._everywhere or self._namespaces or self._made)
 
 
 _SHORT = 3

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from policylint.model import World
+from collections.abc import Mapping
+from typing import Any
+
+from policylint.model import Resource, World, mapping, sequence, text
 
 NETWORK_POLICY = ("networking.k8s.io", "NetworkPolicy")
 GROUP = "policy.networking.k8s.io"
@@ -18,9 +21,37 @@ UNREAD = (
     ("crd.antrea.io", "NetworkPolicy"),
 )
 """Kinds of other engines, which are not evaluated: what may select a pod makes every answer about it unknown."""
-KINDS = (*EVALUATED, *UNREAD)
+GENERATING = (
+    ("kyverno.io", "ClusterPolicy"),
+    ("kyverno.io", "Policy"),
+    ("policies.kyverno.io", "GeneratingPolicy"),
+    ("policies.kyverno.io", "NamespacedGeneratingPolicy"),
+)
+"""Kinds of which some objects make network policies, which nobody sees: as good as policies that are not evaluated."""
+NOT_EVALUATED = (*UNREAD, *GENERATING)
+KINDS = (*EVALUATED, *NOT_EVALUATED)
+
+
+def unevaluated(world: World) -> list[Resource]:
+    """Return what rules connections and is not evaluated, by kind, namespace and name."""
+    generators = (resource for kind in GENERATING for resource in world.of_kind(*kind) if _generates(resource.spec))
+    return [*(resource for kind in UNREAD for resource in world.of_kind(*kind)), *generators]
 
 
 def has_policies(world: World) -> bool:
-    """Return whether a world holds a network policy."""
-    return any(world.of_kind(*kind) for kind in KINDS)
+    """Return whether a world holds a network policy, or what makes some."""
+    return any(world.of_kind(*kind) for kind in EVALUATED) or bool(unevaluated(world))
+
+
+def _generates(spec: Mapping[str, Any]) -> bool:
+    """Return whether a Kyverno policy generates network policies, from data or as copies.
+
+    Source: Kyverno's documentation, "Generate Rules" (`generate.kind`, `cloneList.kinds`); GeneratingPolicy makes what
+    its CEL expressions say.
+    """
+    for rule in sequence(spec.get("rules")):
+        generate = mapping(mapping(rule).get("generate"))
+        kinds = (generate.get("kind"), *sequence(mapping(generate.get("cloneList")).get("kinds")))
+        if any(text(kind).endswith("NetworkPolicy") for kind in kinds):
+            return True
+    return any("NetworkPolicy" in text(mapping(step).get("expression")) for step in sequence(spec.get("generate")))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.model import Resource, World
 from policylint.network import cilium
 from policylint.network.facts import closing
-from policylint.network.kinds import CILIUM, KINDS, NETWORK_POLICY, UNREAD
+from policylint.network.kinds import CILIUM, EVALUATED, NETWORK_POLICY, unevaluated
 from policylint.network.rules import (
     DIRECTIONS,
     Entity,
@@ -26,18 +26,16 @@ def read_policies(world: World) -> tuple[PolicySpec, ...]:
     What closes all pods, Cilium's mode `always`, stands after them as a policy of the object that sets it.
     """
     found: list[PolicySpec] = []
-    for group, kind in KINDS:
+    for group, kind in EVALUATED:
         for resource in world.of_kind(group, kind):
             found += _read(resource)
-    return (*found, *_closing(world))
+    return (*found, *map(unread_policy, unevaluated(world)), *_closing(world))
 
 
 def _read(resource: Resource) -> Iterator[PolicySpec]:
     kind = (resource.key.group, resource.key.kind)
     if kind in CILIUM:
         yield from cilium.policies(resource)
-    elif kind in UNREAD:
-        yield unread_policy(resource)
     else:
         yield read_policy(resource, network_policy if kind == NETWORK_POLICY else cluster_policy)
 

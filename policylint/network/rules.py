@@ -136,9 +136,9 @@ def read_policy(resource: Resource, read: Callable[[Resource], PolicySpec]) -> P
 
 
 def unread_policy(resource: Resource) -> PolicySpec:
-    """Return a policy of an engine that is not evaluated: it may select any pod, and allow or deny anything."""
-    home = None if resource.key.kind in ("GlobalNetworkPolicy", "ClusterNetworkPolicy") else resource.key.namespace
-    subject = Pods(home or None, {}, {}, "unread")
+    """Return a policy of an engine that is not evaluated: it may select any pod of its namespace, or of all, and allow
+    or deny anything."""
+    subject = Pods(resource.key.namespace or None, {}, {}, "unread")
     actions: tuple[Action, ...] = ("Allow", "Deny")
     rules = tuple(
         RuleSpec(direction, number, action, (((Entity("unread"),), ()),), None, ("spec",))

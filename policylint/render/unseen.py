@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 
 from policylint.catalog.operators import products
-from policylint.documents import Unread
+from policylint.documents import Document, Unread
+from policylint.load.objects import objects_of
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, Unseen, is_symbolic, mapping, sequence, text
+from policylint.model.unseen import Custom
 from policylint.model.words import count
-from policylint.model.world import OPERATED
 
 _BUILT_IN_SUFFIX = ".k8s.io"
-_BUILT_IN = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensions"})
+_BUILT_IN = frozenset(
+    {
+        *("", "apps", "batch", "autoscaling", "policy", "extensions"),
+        *("rbac.authorization.k8s.io", "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io"),
+    }
+)
 _FLUX = "toolkit.fluxcd.io"
 _BACKENDS = frozenset(
     {
@@ -22,11 +29,19 @@ _BACKENDS = frozenset(
     }
 )
 """Kinds that routes name in place of a Service: their controllers make nothing of it that anybody names."""
+_MOST_READ = 1_000
+"""Custom resources that are read for their names."""
 _PLACING = frozenset({"argoproj.io", "kustomize.config.k8s.io", "fluxcd.controlplane.io", "helm.cattle.io"})
 
 
 def unseen(
-    objects: Iterable[Resource], unread: Iterable[Unread], templates: list[str], known_groups: frozenset[str]
+    objects: Iterable[Resource],
+    unread: Iterable[Unread],
+    templates: list[str],
+    known_groups: frozenset[str],
+    read: Callable[[Unread], Iterable[Document]],
+    *,
+    placed: bool,
 ) -> tuple[Unseen, tuple[str, ...]]:
     """Return the generators of one environment, and one sentence each for the coverage line.
 
@@ -38,6 +53,8 @@ def unseen(
             work.
         templates: files whose templates were not rendered.
         known_groups: groups of the catalog, whose objects make nothing.
+        read: reads a document that was not parsed.
+        placed: whether kustomizations may give documents other namespaces than they state.
     """
     generators = Unseen()
     counted = {"HelmRelease": 0, "Argo CD Application": 0, "template file": len(templates)}
@@ -57,7 +74,7 @@ def unseen(
             generators.add(f"{resource.key} may bring it from another repository")
         else:
             _add_made(resource, known_groups, generators)
-    _add_unread(unread, known_groups, generators)
+    _add_unread(unread, known_groups, generators, read, placed=placed)
     if templates:
         generators.add(f"{templates[0]} is a template that was not rendered")
     sentences = (f"{count(number, noun)} not rendered" for noun, number in counted.items() if number)
@@ -65,13 +82,17 @@ def unseen(
 
 
 def operated(
-    generators: Unseen, objects: Iterable[Resource], unread: Iterable[Unread], known_groups: frozenset[str]
+    generators: Unseen,
+    objects: Iterable[Resource],
+    unread: Iterable[Unread],
+    known_groups: frozenset[str],
+    read: Callable[[Unread], Iterable[Document]],
 ) -> None:
-    """Add what operators may make of the objects of one environment."""
+    """Add what operators may make of the objects of one environment, which kustomizations deploy; args as `unseen`."""
     for resource in objects:
         if resource.key.group not in _PLACING:
             _add_made(resource, known_groups, generators)
-    _add_unread(unread, known_groups, generators)
+    _add_unread(unread, known_groups, generators, read, placed=True)
 
 
 def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unseen) -> None:
@@ -79,7 +100,7 @@ def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unse
     key = resource.key
     made = products(key.group, key.kind)
     if made is None and _is_operated(key.group, key.kind, known_groups):
-        generators.add(f"the operator of {key.kind} may create it", key.namespace, kinds=OPERATED)
+        generators.add_custom(Custom(key.kind, key.namespace, key.name))
     for product in made or ():
         name = product.name(resource.body)
         if name and not is_symbolic(name):
@@ -88,17 +109,42 @@ def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unse
             generators.add(f"{key} makes some of these", key.namespace, kinds=frozenset({product.kind}))
 
 
-def _add_unread(unread: Iterable[Unread], known_groups: frozenset[str], generators: Unseen) -> None:
+def _add_unread(
+    unread: Iterable[Unread],
+    known_groups: frozenset[str],
+    generators: Unseen,
+    read: Callable[[Unread], Iterable[Document]],
+    *,
+    placed: bool,
+) -> None:
     """Add what operators may make of documents of which nothing but the kind is known."""
-    for group, kind in sorted({(document.api_version.rpartition("/")[0], document.kind) for document in unread}):
+    kinds: dict[tuple[str, str], list[Unread]] = defaultdict(list)
+    for document in unread:
+        kinds[document.api_version.rpartition("/")[0], document.kind].append(document)
+    customs: list[Unread] = []
+    for group, kind in sorted(kinds):
         if group in _PLACING:
             continue
         made = products(group, kind)
         if made is None and _is_operated(group, kind, known_groups):
-            generators.add(f"the operator of {kind} may create it", kinds=OPERATED)
+            customs += kinds[group, kind]
         for product in made or ():
             reason = f"the operator of {kind} makes {product.kind[1]}s" + (product.ending and f" *{product.ending}")
             generators.add(reason, kinds=frozenset({product.kind}), ending=product.ending)
+    if customs:
+        generators.add_later(lambda: _customs(customs, read, placed=placed))
+
+
+def _customs(unread: list[Unread], read: Callable[[Unread], Iterable[Document]], *, placed: bool) -> Iterator[Custom]:
+    """Yield the custom resources of documents; of very many of them, all but the first without their names."""
+    for document in unread[:_MOST_READ]:
+        for again in read(document):
+            for body, _ in objects_of(again.value):
+                metadata = mapping(body.get("metadata"))
+                namespace = "" if placed else text(metadata.get("namespace"))
+                yield Custom(text(body.get("kind")), namespace, text(metadata.get("name")))
+    for kind in sorted({document.kind for document in unread[_MOST_READ:]}):
+        yield Custom(kind, "", "")
 
 
 def _add_kustomization(kustomization: Resource, generators: Unseen) -> None:

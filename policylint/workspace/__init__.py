@@ -20,8 +20,9 @@ from policylint.load.shared_facts import SharedFacts
 from policylint.model import Finding, Resource, World
 from policylint.model.coverage import Coverage
 from policylint.model.faults import NOT_OURS, Fault, fault_of
+from policylint.model.unseen import Unseen
 from policylint.model.words import count
-from policylint.model.world import Note, Unseen
+from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import EVALUATED
 from policylint.outside import belongs
@@ -325,7 +326,7 @@ class _Tree(NamedTuple):
             made_elsewhere = Unseen()
             for gap in environment.gaps:
                 made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api)
-            operated(made_elsewhere, objects, self.loaded.unread, self._policy_groups(catalog))
+            operated(made_elsewhere, objects, self.loaded.unread, self._policy_groups(catalog), self.definitions.read)
             world = self._world(
                 environment.name,
                 objects,
@@ -363,7 +364,9 @@ class _Tree(NamedTuple):
         objects, catalog = self._completed(_at_origins(objects, self.source), faults)
         objects = _once(objects, self.shared)
         loaded, groups = self.loaded, self._policy_groups(catalog)
-        made_elsewhere, not_rendered = unseen(objects, loaded.unread, loaded.templates, groups)
+        made_elsewhere, not_rendered = unseen(
+            objects, loaded.unread, loaded.templates, groups, self.definitions.read, placed=movable
+        )
         notes: Sequence[Note] = ()
         if cut is not None:
             from policylint.render.journal import Journal

@@ -133,6 +133,29 @@ def test_what_a_policy_of_another_engine_may_select_is_not_known() -> None:
     assert verdict(network(everywhere), "away/far", "shop/web") == "unknown"
 
 
+DATA = {"kind": "NetworkPolicy", "namespace": "{{request.object.metadata.name}}", "name": "deny", "data": {}}
+COPIES = {"cloneList": {"kinds": ["v1/Secret", "networking.k8s.io/v1/NetworkPolicy"]}}
+EXPRESSION = {"expression": 'generator.Apply(variables.ns, [{"kind": dyn("NetworkPolicy")}])'}
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "namespace", "spec", "want"),
+    [
+        ("kyverno.io/v1", "ClusterPolicy", "", {"rules": [{"generate": DATA}]}, "unknown"),
+        ("kyverno.io/v1", "Policy", "shop", {"rules": [{"generate": COPIES}]}, "unknown"),
+        ("kyverno.io/v1", "Policy", "elsewhere", {"rules": [{"generate": DATA}]}, "allowed"),
+        ("policies.kyverno.io/v1", "GeneratingPolicy", "", {"generate": [EXPRESSION]}, "unknown"),
+        ("kyverno.io/v1", "ClusterPolicy", "", {"rules": [{"validate": {"pattern": DATA}}]}, "allowed"),
+        ("kyverno.io/v1", "ClusterPolicy", "", {"rules": [{"generate": {"kind": "Secret"}}]}, "allowed"),
+    ],
+)
+def test_what_kyverno_generates_for_the_network_is_not_known(
+    version: str, kind: str, namespace: str, spec: dict[str, Any], want: str
+) -> None:
+    kyverno = manifest(version, kind, "isolate", namespace, spec=spec)
+    assert verdict(network(kyverno), "away/far", "shop/web") == want
+
+
 def service(**ports: Any) -> dict[str, Any]:
     return manifest("v1", "Service", "web", "shop", spec={"selector": {"app": "web"}, "ports": [{"port": 80, **ports}]})
 

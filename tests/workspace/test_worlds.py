@@ -333,3 +333,69 @@ def test_a_template_that_nobody_rendered_may_make_it(tmp_path: Path, name: str, 
     (tmp_path / file).write_text(CHARTED.replace("NAME", name))
     (finding,) = (finding for finding in open_workspace([str(tmp_path)]).findings() if finding.rule == "GWP101")
     assert finding.confidence == confidence
+
+
+CUSTOM = """apiVersion: serving.example.org/v1
+kind: Model
+metadata: {name: qwen, namespace: PLACE}
+spec: {replicas: 1}
+"""
+BACKEND = """apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {ports: [{port: 80}]}
+"""
+SERVING = """apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec: {parentRefs: [{name: inner}], rules: [{backendRefs: [{name: NAME, port: 80}]}]}
+"""
+INNER = EDGE.replace("name: edge}", "name: inner, namespace: shop}")
+
+
+@pytest.mark.parametrize("file", ["all.yaml", "model.yaml"])
+@pytest.mark.parametrize(
+    ("place", "confidence"), [("shop", "unknown"), ("ops", "certain"), ("''", "unknown"), ("$NS", "unknown")]
+)
+def test_an_operator_makes_services_in_the_namespace_of_its_resource(
+    tmp_path: Path, file: str, place: str, confidence: str
+) -> None:
+    everything = [INNER, BACKEND, SERVING.replace("NAME", "scheduler")]
+    custom = CUSTOM.replace("PLACE", place)
+    (tmp_path / "all.yaml").write_text("---\n".join(everything if file != "all.yaml" else [*everything, custom]))
+    if file != "all.yaml":
+        (tmp_path / file).write_text(custom)
+    findings = open_workspace([str(tmp_path)]).findings()
+    assert [finding.confidence for finding in findings if finding.rule == "GWP406"] == [confidence]
+
+
+@pytest.mark.parametrize("file", ["all.yaml", "model.yaml"])
+@pytest.mark.parametrize(
+    ("target", "place", "confidence"),
+    [
+        pytest.param("qwen", "shop", "unknown", id="its name"),
+        pytest.param("qwen-kserve-route", "shop", "unknown", id="its name, and more behind it"),
+        pytest.param("vmauth-qwen", "shop", "unknown", id="its name, and more before it"),
+        pytest.param("qwen-route", "ops", "certain", id="elsewhere"),
+        pytest.param("qwenroute", "shop", "certain", id="another word"),
+        pytest.param("wev", "shop", "certain", id="a typo beside a route"),
+    ],
+)
+def test_what_bears_the_name_of_a_custom_resource_may_be_an_operators_work(
+    tmp_path: Path, file: str, target: str, place: str, confidence: str
+) -> None:
+    aimed = policy("p", target, "shop").replace("kind: Gateway", "kind: HTTPRoute")
+    everything = [INNER, BACKEND, SERVING.replace("NAME", "cart").replace("name: web", "name: webs"), aimed]
+    (tmp_path / "all.yaml").write_text("---\n".join(everything))
+    with (tmp_path / file).open("a") as stream:
+        stream.write(f"---\n{CUSTOM.replace('PLACE', place)}")
+    findings = open_workspace([str(tmp_path)]).findings()
+    assert [finding.confidence for finding in findings if finding.rule == "GWP101"] == [confidence]
+
+
+def test_roles_are_no_custom_resources(tmp_path: Path) -> None:
+    role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\nrules: []\n"
+    (tmp_path / "all.yaml").write_text("---\n".join([INNER, BACKEND, SERVING.replace("NAME", "scheduler")]))
+    (tmp_path / "role.yaml").write_text(role)
+    findings = open_workspace([str(tmp_path)]).findings()
+    assert [finding.confidence for finding in findings if finding.rule == "GWP406"] == ["certain"]

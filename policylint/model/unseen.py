@@ -1,0 +1,150 @@
+"""What may exist in an environment without having been seen, and who may have made it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+
+from policylint.model.keys import GATEWAY_GROUP, UNKNOWN_NAMESPACE, ResourceKey, is_symbolic
+from policylint.namedtuple import NamedTuple
+
+OPERATED = frozenset(
+    {
+        *(("", kind) for kind in ("ConfigMap", "Endpoints", "Pod", "Secret", "Service", "ServiceAccount")),
+        *(("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
+        ("batch", "CronJob"),
+        ("batch", "Job"),
+        ("discovery.k8s.io", "EndpointSlice"),
+    }
+)
+"""Kinds (group, kind) that an operator of which nothing is known may make."""
+
+
+class _Making(NamedTuple):
+    """What a generator may make: anything, with or without routes and Gateways, or objects of some kinds and names."""
+
+    gateway_api: bool = True
+    kinds: frozenset[tuple[str, str]] | None = None
+    ending: str = ""
+
+    def covers(self, key: ResourceKey) -> bool:
+        if self.kinds is not None:
+            return key[:2] in self.kinds and (not key.name or key.name.endswith(self.ending))
+        return self.gateway_api or key.group != GATEWAY_GROUP
+
+
+class Custom(NamedTuple):
+    """A custom resource of an operator of which nothing is known; without a namespace it may be in any."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+class Unseen:
+    """The generators that can put objects into an environment that no manifest shows, as reasons.
+
+    A reason holds for one namespace («HelmRelease media/plex is not rendered») or for all of them («a chart whose
+    namespace is not stated»). It says whether the generator may make routes and Gateways too (charts) or only some
+    kinds (operators).
+    """
+
+    __slots__ = ("_everywhere", "_later", "_made", "_namespaces", "_owners")
+
+    def __init__(self) -> None:
+        self._everywhere: dict[str, _Making] = {}
+        self._namespaces: dict[str, dict[str, _Making]] = defaultdict(dict)
+        self._made: dict[ResourceKey, str] = {}
+        self._owners: dict[str, list[Custom]] = defaultdict(list)
+        self._later: list[Callable[[], Iterable[Custom]]] = []
+
+    def add(
+        self,
+        reason: str,
+        namespace: str | None = None,
+        *,
+        gateway_api: bool = True,
+        kinds: frozenset[tuple[str, str]] | None = None,
+        ending: str = "",
+    ) -> None:
+        """Record one generator; without a namespace (or with an unknown one) it may create objects anywhere.
+
+        Args:
+            gateway_api: whether it may create routes and Gateways.
+            kinds: all that it creates, if that is known.
+            ending: of the names of what it creates.
+        """
+        reasons = self._namespaces[namespace] if namespace and _is_stated(namespace) else self._everywhere
+        known = reasons.get(reason)
+        reasons[reason] = _Making(gateway_api or (known is not None and known.gateway_api), kinds, ending)
+
+    def add_made(self, key: ResourceKey, reason: str) -> None:
+        """Record one object that an operator makes."""
+        self._made.setdefault(key, reason)
+
+    def add_custom(self, resource: Custom) -> None:
+        """Record a custom resource of which an operator may make Services, Secrets and workloads, and what bears its
+        name."""
+        if not _is_stated(resource.namespace):
+            resource = resource._replace(namespace="")
+        self.add(f"the operator of {resource.kind} may create it", resource.namespace, kinds=OPERATED)
+        self._owners[resource.name].append(resource)
+
+    def add_later(self, customs: Callable[[], Iterable[Custom]]) -> None:
+        """Record custom resources that are read when something is missing that nothing else may make."""
+        self._later.append(customs)
+
+    def reason(self, key: ResourceKey) -> str:
+        """Return why an object of this identity may exist though nobody saw it; "" when nothing can have made it."""
+        made = self._made.get(key) or self._reason(key, operators=False)
+        if not made:
+            while self._later:
+                for resource in self._later.pop()():
+                    self.add_custom(resource)
+            made = self._reason(key, operators=True) or self._named_after(key)
+        return made
+
+    def is_operated(self, key: ResourceKey) -> bool:
+        """Return whether only an operator that may make objects of any name can have made this one."""
+        return key not in self._made and not self._reason(key, operators=False)
+
+    def _reason(self, key: ResourceKey, *, operators: bool) -> str:
+        places: Iterable[Mapping[str, _Making]] = (self._namespaces.get(key.namespace, {}), self._everywhere)
+        if not key.namespace:
+            places = (*self._namespaces.values(), self._everywhere)
+        for reasons in places:
+            for reason, making in sorted(reasons.items()):
+                if (making.kinds is not None) is operators and making.covers(key):
+                    return reason
+        return ""
+
+    def _named_after(self, key: ResourceKey) -> str:
+        """Return which custom resource an object is named after, with or without words before and behind: the operator
+        that makes HTTPRoute `qwen-kserve-route` makes it of LLMInferenceService `qwen`."""
+        words = key.name.split("-")
+        for start in range(len(words)):
+            for end in range(len(words), start, -1):
+                for owner in self._owners.get("-".join(words[start:end]), ()):
+                    if owner.name and owner.namespace in ("", key.namespace):
+                        return f"the operator of {owner.kind} may make it of {owner.kind} {owner.name}"
+        return ""
+
+    def of_routes(self) -> list[str]:
+        """Return the reasons for which routes and Gateways may exist unseen, sorted."""
+        places = (self._everywhere, *self._namespaces.values())
+        return sorted(
+            {
+                reason
+                for reasons in places
+                for reason, making in reasons.items()
+                if making.gateway_api and making.kinds is None
+            }
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self._everywhere or self._namespaces or self._made or self._later)
+
+
+def _is_stated(namespace: str) -> bool:
+    """Return whether a namespace is known by its name."""
+    return namespace[:1] != UNKNOWN_NAMESPACE and not is_symbolic(namespace)

@@ -184,6 +184,13 @@ def test_workloads_of_other_namespaces_say_nothing_of_one_that_shows_none() -> N
     assert state(simulated(namesake, one), "one").verdict == "TargetNotFound"
 
 
+def test_the_root_namespace_may_have_an_ingress_gateway_that_istioctl_installs() -> None:
+    one = policy("AuthorizationPolicy", "one", "selector: {matchLabels: {istio: ingressgateway}}", "istio-system")
+    assert state(simulated(deployment(), one), "one").verdict == "Unknown"
+    of_root = deployment("istiod", namespace="istio-system")
+    assert state(simulated(deployment(), of_root, one), "one").verdict == "TargetNotFound"
+
+
 def test_targets_are_never_for_sidecars() -> None:
     found = simulated(deployment("cart"), service(), policy("AuthorizationPolicy", "one", to("Service", "cart")))
     assert contexts(found) == {}

@@ -100,6 +100,7 @@ def _unseen(
         return "what it selects is there, but a kustomization may set the namespaces"
     if not mesh.proxies:
         return "no workload is in the tree, so they come from elsewhere"
-    if not candidates and not elsewhere and policy.key.namespace not in mesh.inhabited:
+    of_root = candidates is mesh.proxies  # where istioctl or a chart puts the ingress gateway
+    if (of_root or not (candidates or elsewhere)) and policy.key.namespace not in mesh.inhabited:
         return f"no workload of namespace {policy.key.namespace} is in the tree, so they come from elsewhere"
     return ""

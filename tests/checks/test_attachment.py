@@ -42,6 +42,25 @@ def test_a_target_of_another_namespace_is_found_there(tmp_path: Path) -> None:
     assert (said.severity, said.confidence) == ("error", "certain")
 
 
+def test_what_kustomize_renames_is_named_by_its_new_name(tmp_path: Path) -> None:
+    """`namePrefix` renames routes, and no reference in policies."""
+    kustomization = "resources: [all.yaml, gone.yaml]\nnamePrefix: dev-\nnamespace: shop\n"
+    files = {"all.yaml": "---\n".join([route("checkout"), policy(BTP, "x", CHECKOUT, TIMEOUT)])}
+    elsewhere = route("checkout").replace("namespace: shop", "namespace: away")
+    files |= {"gone.yaml": SERVICE, "kustomization.yaml": kustomization, "away/route.yaml": elsewhere}
+    files["away/kustomization.yaml"] = "resources: [route.yaml]\n"
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    said = next(each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP101")
+    assert said.label == (
+        'no HTTPRoute "checkout" in namespace shop '
+        '(kustomize renames it to "dev-checkout" and leaves this reference as it is)'
+    )
+    assert not said.help
+    assert not said.fixes
+
+
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
 ANOTHER = "no file has anything like it, and another repository may"
 APART = route("cart").replace("namespace: shop", "namespace: cart")

@@ -6,7 +6,9 @@ from collections import defaultdict
 
 from policylint.checks.kit.sections import section_names
 from policylint.checks.kit.wording import Effort, Spellings, near
+from policylint.documents import Document
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, World
+from policylint.model.resource import value_at
 from policylint.model.words import listing
 
 
@@ -27,10 +29,11 @@ class Nearby:
     def name(self, key: ResourceKey) -> str:
         """Return the name of an object of that kind in that namespace that is nearly the same, "" without one.
 
-        Where a file has the very object and nothing deploys that file, the name is right.
+        Where a file has the very object, and nothing deploys that file or kustomize renames it, the name is right.
         """
         if key not in self._guesses:
-            self._guesses[key] = "" if self._world.orphan(key) else near(key.name, self.names(key))
+            right = self._world.orphan(key) or self._renamed(key)
+            self._guesses[key] = "" if right else near(key.name, self.names(key))
         return self._guesses[key]
 
     def names(self, key: ResourceKey) -> Spellings:
@@ -49,7 +52,9 @@ class Nearby:
         return self._sections[resource.key]
 
     def namespaces(self, key: ResourceKey) -> list[str]:
-        """Return the other namespaces that have an object of that kind and name."""
+        """Return the other namespaces that have an object of that kind and name, where none of it was meant here."""
+        if self._renamed(key):
+            return []
         self._index(key)
         homes = self._homes[key.group, key.kind].get(key.name, [])
         return [home for home in homes if home != key.namespace and home[:1] != UNKNOWN_NAMESPACE]
@@ -60,12 +65,29 @@ class Nearby:
         if orphan is not None:
             return f"nothing deploys {orphan.document.file}, which has it"
         where = f" in namespace {key.namespace}" if key.namespace and not key.unplaced else ""
-        guess, homes = self.name(key), self.namespaces(key)
-        if homes:
+        guess, homes, renamed = self.name(key), self.namespaces(key), self._renamed(key)
+        if renamed:
+            hint = f' (kustomize renames it to "{renamed}" and leaves this reference as it is)'
+        elif homes:
             hint = f" (there is one in {listing(homes, most=3)})"
         else:
             hint = f' (did you mean "{guess}"?)' if guess else ""
         return f'no {key.kind} "{key.name}"{where}{hint}'
+
+    def _renamed(self, key: ResourceKey) -> str:
+        """Return the name that kustomize gives the object of this name, "" where it renames none there.
+
+        Source: kustomize api/internal/konfig/builtinpluginconsts/namereference.go: routes and policies are not in it.
+        """
+        if self._world.plain:
+            return ""
+        for resource in self._world.in_namespace(key.group, key.kind, key.namespace):
+            document = resource.document
+            if key.name in resource.key.name and isinstance(document, Document):
+                written = value_at(document.value, (*resource.root, "metadata", "name"))
+                if written == key.name:
+                    return resource.key.name
+        return ""
 
     def _index(self, key: ResourceKey) -> None:
         kind = (key.group, key.kind)

@@ -1,4 +1,4 @@
-"""GWP111: the controller of a policy refuses it as it stands, so that nothing of it takes effect."""
+"""GWP111: the controller of a policy refuses it as it stands, or a part of it, so that nothing of that takes effect."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from policylint.checks import cluster_scope_target, conflicting_merge_directives, duplicate_target
 from policylint.checks.kit.locations import deepest_written, path
-from policylint.model import Finding, Location
+from policylint.documents import Pointer
+from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count
-from policylint.policy.results import PolicyState
+from policylint.policy.results import FaultyPart, PolicyState
 from policylint.policy.validity import SCHEMA
 from policylint.simulation import Simulation
 
@@ -18,6 +19,13 @@ _REPORTED = frozenset({*duplicate_target.CODES, *conflicting_merge_directives.CO
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    yield from _refused(simulation)
+    for state in simulation.policies.values():
+        if state.faults and state.verdict != "Invalid" and state.ancestors:
+            yield from (_part(state, fault) for fault in state.faults if not fault.passing)
+
+
+def _refused(simulation: Simulation) -> Iterator[Finding]:
     invalid = [state for state in simulation.policies.values() if state.verdict == "Invalid"]
     refused = [state for state in invalid if not _is_reported(state)]
     if not refused:
@@ -50,10 +58,30 @@ def _finding(state: PolicyState, failing: int) -> Finding:
         RULE,
         "error",
         f"{state.key} is refused{f': {reason}' if reason else ''}",
-        _place(state),
+        _place(state, state.invalid_pointer),
         resources=(state.key,),
         label=label,
         field=path(state.invalid_pointer),
+    )
+
+
+def _part(state: PolicyState, fault: FaultyPart) -> Finding:
+    """Return the finding about a part of a policy that its controller accepts all the same."""
+    label, routes = "this part of the policy does not take effect", set[ResourceKey]()
+    for group in state.groups:
+        for failure in group.effective.failing.values():
+            if (failure.by, failure.why) == (state.key, fault.message):
+                routes.update(group.routes())
+                whose, verb = ("every request", "is") if failure.certain else ("some requests", "are")
+                label = f"{whose} of {count(len(routes), 'route')} {verb} answered with {failure.status}"
+    return Finding(
+        RULE,
+        "warning",
+        f"{state.key} is accepted in part: {fault.message}",
+        _place(state, fault.pointer),
+        resources=(state.key,),
+        label=label,
+        field=path(fault.pointer),
     )
 
 
@@ -66,9 +94,9 @@ def _reason(state: PolicyState) -> str:
     return next(refusals, "").rstrip(".")
 
 
-def _place(state: PolicyState) -> Location:
+def _place(state: PolicyState, fault: Pointer) -> Location:
     """Return where the value at fault is, as far down as something is written; else where the name is."""
-    pointer = deepest_written(state.policy.body, state.invalid_pointer)
+    pointer = deepest_written(state.policy.body, fault)
     if not pointer:
         return state.policy.name_location
     return state.policy.location(*pointer, key=isinstance(pointer[-1], str))

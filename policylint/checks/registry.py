@@ -161,7 +161,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP108": RuleEntry("policy_without_controller", policies_and_gateways),
     "GWP109": RuleEntry("cluster_scope_target", some_target(lambda target: target.key.kind == "GatewayClass")),
     "GWP110": RuleEntry("synthetic_rule_name", some_target(lambda target: bool(target.section))),
-    "GWP111": RuleEntry("policy_refused", some_policy(lambda policy: policy.verdict == "Invalid")),
+    "GWP111": RuleEntry(
+        "policy_refused", some_policy(lambda policy: policy.verdict == "Invalid" or bool(policy.faults))
+    ),
     "GWP112": RuleEntry("namespace_rewritten", any_policy),
     "GWP201": RuleEntry("parent_setting_dropped", lost_settings),
     "GWP202": RuleEntry("policy_conflict", some_policy(lambda policy: bool(policy.refused))),

@@ -90,7 +90,11 @@ def _compare(
 
 
 def equal(before: Effective, after: Effective, pairing: Pairing) -> bool:
-    """Return whether two effective policies are the same, the owner of each leaf included."""
+    """Return whether two effective policies are the same, the owner of each leaf and what fails included."""
+    if {at: failure.status for at, failure in before.failing.items()} != {
+        at: failure.status for at, failure in after.failing.items()
+    }:
+        return False
     if before.spec is after.spec and before.owners is after.owners and not pairing.renamed:
         return True
     owners = {pointer: pairing.key(owner) for pointer, owner in before.owners.items()}

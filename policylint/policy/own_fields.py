@@ -109,6 +109,17 @@ def replaced(effective: Effective, owner: ResourceKey, values: Mapping[Pointer, 
     return effective._replace(spec=spec, owners=owners, lost=Losses(lost))
 
 
+def without_effect(effective: Effective, at: Pointer) -> Effective:
+    """Return an effective policy without what stands at a place: it is lost to nobody, as it does nothing."""
+    gone = [leaf for leaf in effective.owners if leaf[: len(at)] == at or at[: len(leaf)] == leaf]
+    owners = {leaf: owner for leaf, owner in effective.owners.items() if leaf not in gone}
+    locations = ((leaf, effective.location_of(leaf)) for leaf in gone)
+    lost = [Lost(leaf, effective.owners[leaf], (), location) for leaf, location in locations if location is not None]
+    return effective._replace(
+        spec=_with(effective.spec, at, None), owners=owners, lost=Losses((*effective.lost, *lost))
+    )
+
+
 def _with(value: Mapping[str, Any], pointer: Sequence[str | int], new: Any) -> dict[str, Any]:
     """Return a copy of a mapping with another value at a pointer; for None without one, nor the mappings it leaves."""
     step, *rest = pointer

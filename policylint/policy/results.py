@@ -110,7 +110,8 @@ class Lost(NamedTuple):
         pointer: below the spec proper.
         policy: who set it.
         by: who prevailed: the owner of the value that stands there now, or, where nothing stands there (a whole policy
-            was replaced), the owners of what replaced it. May name an object (2023 edition).
+            was replaced), the owners of what replaced it. May name an object (2023 edition). Empty where nobody did:
+            what it calls is not there.
         location: where the lost value is written.
         replaced: whether another value stands in its place now; False means that the setting is simply gone.
     """
@@ -134,6 +135,22 @@ class Losses(tuple[Lost, ...]):
         return by_policy
 
 
+class FailingSetting(NamedTuple):
+    """What requests meet at a setting that cannot do its work: the service that it calls is certainly not there.
+
+    Args:
+        status: with which they are answered.
+        why: one clause.
+        by: the policy that sets it.
+        certain: whether all of them are; otherwise it depends on the request.
+    """
+
+    status: int
+    why: str
+    by: ResourceKey
+    certain: bool = True
+
+
 class Effective(NamedTuple):
     """The effective policy of one stack of policies of one kind (GEP-713 «Effective policies»).
 
@@ -143,6 +160,7 @@ class Effective(NamedTuple):
         lost: every leaf that was set and lost.
         stack: the attachments from least to most specific, those of one node by creation order.
         refused: the policy that prevails although the controller refuses it: every request is answered with an error.
+        failing: the settings that answer requests with an error, by their pointers below the spec proper.
     """
 
     spec: Mapping[str, Any]
@@ -150,6 +168,7 @@ class Effective(NamedTuple):
     lost: Losses
     stack: tuple[Attachment, ...]
     refused: ResourceKey | None = None
+    failing: Mapping[Pointer, FailingSetting] = {}
 
     @property
     def sources(self) -> tuple[ResourceKey, ...]:
@@ -253,6 +272,20 @@ class Ancestor(NamedTuple):
     conditions: tuple[Condition, ...]
 
 
+class FaultyPart(NamedTuple):
+    """What its controller finds wrong with a part of a policy that it accepts.
+
+    Args:
+        pointer: where, below the policy.
+        message: one clause.
+        passing: whether it is a matter of running alone, such as keys that are not fetched yet.
+    """
+
+    pointer: Pointer
+    message: str
+    passing: bool = False
+
+
 class PolicyState:
     """Everything that is known of one policy after the simulation.
 
@@ -265,6 +298,7 @@ class PolicyState:
             "both-wrappers", "unknown-strategy", "bare-and-wrapped", "cluster-scope", "required", "schema", or an
             implementation's own.
         invalid_pointer: where the fault is written, below the policy.
+        faults: what its controller finds wrong with parts of it, and accepts it all the same.
         refused: attachments lost to another policy's claim.
         verdict, by: see docs/design/architecture.md §3.
         groups: the groups of contexts that this policy takes part in.
@@ -277,6 +311,7 @@ class PolicyState:
         "by",
         "conditions",
         "declared",
+        "faults",
         "groups",
         "idle",
         "invalid",
@@ -298,6 +333,7 @@ class PolicyState:
         self.invalid = ""
         self.invalid_code = ""
         self.invalid_pointer: Pointer = ()
+        self.faults: tuple[FaultyPart, ...] = ()
         self.refused: list[Refusal] = []
         self.groups: list[Group] = []
         self.idle: Idle | None = None

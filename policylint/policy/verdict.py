@@ -54,7 +54,7 @@ def _superseders(state: PolicyState) -> set[ResourceKey]:
     owners: set[ResourceKey] = set()
     same_name: set[ResourceKey] = set()
     for group in state.groups:
-        lost = group.effective.lost_by(state.key)
+        lost = [loss for loss in group.effective.lost_by(state.key) if loss.by]
         if lost:
             owners |= set(group.effective.owners.values()) or {winner for loss in lost for winner in loss.by}
             same_name |= {winner for loss in lost if loss.replaced for winner in loss.by}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, Resolution, ResourceKey
 from policylint.policy.asking import asked
-from policylint.policy.authorizing import RequestFacts, RequestQuestion
+from policylint.policy.authorizing import Decision, RequestFacts, RequestQuestion
 from policylint.policy.bindings import ObjectBinding, superseded
 from policylint.policy.level import level
-from policylint.policy.results import Group
+from policylint.policy.results import Effective, Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace.request import Request, split_host
@@ -106,7 +107,8 @@ class Policies:
         )
         for met in policies:
             kind, effective = met.group.kind, met.group.effective
-            for decision in self._implementation(kind).decisions(kind, effective.spec, message):
+            decisions = self._implementation(kind).decisions(kind, effective.spec, message)
+            for decision in chain(_failures(effective), decisions):
                 place = decision.pointer
                 leaf = next(
                     (at for at in effective.owners if at[: len(place)] == place or place[: len(at)] == at), None
@@ -119,7 +121,8 @@ class Policies:
         """Whether any effective policy has an answer to requests."""
         nothing = RequestFacts("", "", "", {}, blank=True)
         return any(
-            any(True for _ in self._implementation(group.kind).decisions(group.kind, group.effective.spec, nothing))
+            group.effective.failing
+            or any(True for _ in self._implementation(group.kind).decisions(group.kind, group.effective.spec, nothing))
             for group in self._groups
         )
 
@@ -155,6 +158,12 @@ class Policies:
             if number not in passed and not at_pods and all(attachment.node in allowed for attachment in stack):
                 passed.append(number)
         return passed
+
+
+def _failures(effective: Effective) -> Iterator[Decision]:
+    """Yield the answers of settings that cannot do their work."""
+    for place, failure in effective.failing.items():
+        yield Decision("denied" if failure.certain else "depends", place, failure.why, failure.status)
 
 
 def _is_reached(binding: ObjectBinding, shares: Sequence[Share]) -> bool:

@@ -356,7 +356,8 @@ class Tracer:
         judged = tuple(self.policies.judged(policies, start.request, questions)) if refused is None else ()
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is not None:
-            denied = Outcome(status=denial.decision.status, reason=f"denied by {denial.policy}")
+            why = f": {denial.decision.why}" if denial.decision.why else ""
+            denied = Outcome(status=denial.decision.status, reason=f"denied by {denial.policy}{why}")
             trace = trace._replace(outcome=denied, forwarded=None, per_backend={}, mirrors=())
         trace = trace._replace(
             judged=judged,

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from policylint.cel.syntax import is_expression
-from policylint.checks import no_effective_target
+from policylint.checks import no_effective_target, policy_refused, run
+from policylint.compare import compare, removed_protections
 from policylint.model import ResourceKey
 from policylint.policy.results import Effective, PolicyState
 from policylint.simulation import Simulation
 from policylint.trace import Tracer, request
 from tests import worlds
+from tests.compare.test_compare import sides
 from tests.worlds import gateway, gateway_class, listener_set, manifest, opened, route, service
 
 API = "agentgateway.dev/v1alpha1"
@@ -285,6 +287,181 @@ def test_expressions(text: str) -> None:
 )
 def test_no_expressions(text: str) -> None:
     assert not is_expression(text)
+
+
+# --- what is accepted in part -----------------------------------------------------------------------------------------
+
+AUTHZ = service("authz", "default", "[{port: 9000}]")
+OPEN = "failureMode: FailOpen"
+
+
+def ext_auth(name: str = "gone", mode: str = "", **more: str) -> str:
+    """`extAuth` by a Service; `more` are fields of its backendRef."""
+    reference = ", ".join([f"name: {name}", "port: 9000", *(f"{key}: {value}" for key, value in more.items())])
+    return f"extAuth: {{backendRef: {{{reference}}}, grpc: {{}}{mode and ', ' + mode}}}"
+
+
+def parts(simulation: Simulation) -> list[str]:
+    return [finding.message for finding in policy_refused.check(simulation) if finding.severity == "warning"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (f"traffic: {{{ext_auth()}}}", "unable to find the Service default/gone"),
+        (f"traffic: {{{ext_auth(mode=OPEN)}}}", "unable to find the Service default/gone"),
+        ("traffic: {extProc: {backendRef: {name: gone, port: 1}}}", "unable to find the Service default/gone"),
+        (f"traffic: {{{ext_auth('web').replace(', port: 9000', '')}}}", "Service default/web needs a port"),
+        ("frontend: {accessLog: {filter: 'response.code >'}}", "'response.code >' is not a valid CEL expression"),
+        ("backend: {tls: {mtlsCertificateRef: [{name: gone}]}}", "Secret default/gone is not there"),
+    ],
+)
+def test_lint_warns_of_a_part_that_does_nothing(tmp_path: Path, spec: str, message: str) -> None:
+    simulation = simulate(tmp_path, policy("p", "Gateway/gw", spec))
+    assert parts(simulation) == [f"AgentgatewayPolicy default/p is accepted in part: {message}"]
+    assert words(simulation) == {"Gateway default/gw": ["PartiallyValid"]}
+
+
+REMOTE = (
+    "jwtAuthentication: {providers: [{issuer: a, jwks: {remote: {backendRef: {name: NAME, port: 80}, jwksPath: /k}}}]}"
+)
+
+
+@pytest.mark.parametrize(("name", "told"), [("web", 0), ("gone", 1)])
+def test_key_sets_that_are_not_fetched_yet_are_no_defect(tmp_path: Path, name: str, told: int) -> None:
+    """The controller says PartiallyValid until they are; that the Service to fetch them from is missing is one."""
+    simulation = simulate(tmp_path, policy("p", "Gateway/gw", f"traffic: {{{REMOTE.replace('NAME', name)}}}"))
+    assert words(simulation) == {"Gateway default/gw": ["PartiallyValid"]}
+    assert len(parts(simulation)) == told
+
+
+@pytest.mark.parametrize("name", ["'${AUTHZ}'", "authz"])
+def test_what_was_not_seen_is_no_defect(tmp_path: Path, name: str) -> None:
+    spec = f"traffic: {{{ext_auth(name)}}}"
+    chart = worlds.manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", "auth", "default", "spec: {chart: {}}")
+    simulation = simulate(tmp_path, policy("p", "Gateway/gw", spec), chart)
+    assert parts(simulation) == []
+    assert end(simulation) == "extAuth required"
+
+
+def test_nothing_is_said_of_a_policy_at_another_controllers_gateway(tmp_path: Path) -> None:
+    foreign = (
+        gateway_class("other", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway("theirs", "default", "[{name: http, port: 80, protocol: HTTP}]", of_class="other"),
+    )
+    simulation = simulate(tmp_path, *foreign, policy("p", "Gateway/theirs", f"traffic: {{{ext_auth()}}}"))
+    assert parts(simulation) == []
+
+
+def end(simulation: Simulation, path: str = "/") -> str:
+    trace = Tracer(simulation).trace(request({"path": path}))
+    if trace.outcome.status is not None:
+        return str(trace.outcome.status)
+    asks = {ask.name: "required" if ask.must else "not required" for met in trace.policies for ask in met.asks}
+    return "depends" if trace.depends else ", ".join(f"{name} {word}" for name, word in asks.items())
+
+
+GLOBAL = "rateLimit: {{global: {{backendRef: {{name: gone, port: 1}}, domain: d, descriptors: []{0}}}}}"
+PROC = "extProc: {{backendRef: {{name: gone, port: 1}}{0}}}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "ends"),
+    [
+        (ext_auth(), "403"),
+        (ext_auth(mode="failureMode: FailClosed"), "403"),
+        (ext_auth(mode=OPEN), ""),
+        (f"phase: PreRouting, {ext_auth()}", "403"),
+        (f"phase: PreRouting, {ext_auth(mode=OPEN)}", ""),
+        (ext_auth("web").replace(", port: 9000", ""), "403"),
+        (ext_auth("web", OPEN).replace(", port: 9000", ""), ""),
+        (ext_auth("authz"), "extAuth required"),
+        (ext_auth("authz", OPEN), "extAuth required"),
+        (PROC.format(""), "500"),
+        (PROC.format(", " + OPEN), ""),
+        (GLOBAL.format(""), "depends"),
+        (GLOBAL.format(", " + OPEN), ""),
+    ],
+)
+def test_a_call_to_what_is_not_there_goes_by_its_failure_mode(tmp_path: Path, spec: str, ends: str) -> None:
+    """ext_authz.rs, handle_auth_failure; ext_proc.rs; proxy/mod.rs: the spec is sent without a target."""
+    simulation = simulate(tmp_path, AUTHZ, policy("p", "Gateway/gw", f"traffic: {{{spec}}}"))
+    assert end(simulation) == ends
+
+
+CONDITIONAL = "extAuth: {{conditional: [{0}]}}"
+ADMIN = "{{condition: 'request.path.startsWith(\"/admin\")', policy: {0}}}"
+
+
+@pytest.mark.parametrize(
+    ("entries", "ends"),
+    [
+        (ADMIN.format("{backendRef: {name: authz, port: 9000}, grpc: {}}"), "extAuth not required"),
+        (
+            ADMIN.format("{backendRef: {name: authz, port: 9000}, grpc: {}}")
+            + ", {policy: {backendRef: {name: authz, port: 9000}, grpc: {}}}",
+            "extAuth required",
+        ),
+        (ADMIN.format("{backendRef: {name: gone, port: 9000}, grpc: {}}"), "depends"),
+        (ADMIN.format(f"{{backendRef: {{name: gone, port: 9000}}, grpc: {{}}, {OPEN}}}"), ""),
+    ],
+)
+def test_a_call_under_conditions_is_not_made_for_everybody(tmp_path: Path, entries: str, ends: str) -> None:
+    """processConditionalEntries; the CRD lets only the last entry be without a condition."""
+    simulation = simulate(tmp_path, AUTHZ, policy("p", "Gateway/gw", f"traffic: {{{CONDITIONAL.format(entries)}}}"))
+    assert not state(simulation).invalid
+    assert end(simulation) == ends
+
+
+def test_an_open_call_to_nobody_replaces_the_gateways_login_all_the_same(tmp_path: Path) -> None:
+    """The spec of the route is sent without a target, and is the more specific one: nobody is asked."""
+    simulation = simulate(
+        tmp_path,
+        AUTHZ,
+        policy("edge", "Gateway/gw", f"traffic: {{{ext_auth('authz')}}}"),
+        policy("shop", "HTTPRoute/shop", f"traffic: {{{ext_auth(mode=OPEN)}}}"),
+    )
+    assert end(simulation) == ""
+    assert [state(simulation, name).verdict for name in ("edge", "shop")] == ["Overridden", "Accepted"]
+    assert state(simulation, "shop").by == ()
+
+
+def test_the_other_settings_of_such_a_policy_stay(tmp_path: Path) -> None:
+    simulation = simulate(
+        tmp_path, policy("p", "HTTPRoute/shop", f"traffic: {{timeouts: {{request: 1s}}, {ext_auth(mode=OPEN)}}}")
+    )
+    assert only(simulation).spec == {"traffic": {"timeouts": {"request": "1s"}}}
+    assert (state(simulation).verdict, state(simulation).by) == ("PartiallyEnforced", ())
+    assert {finding.rule for finding in run(simulation)} == {"GWP111"}
+
+
+def test_a_lock_does_not_save_a_call_to_nobody_nor_does_the_routes_own_filter_need_it(tmp_path: Path) -> None:
+    asking = "{protocol: GRPC, grpc: {}, backendRef: {name: authz, port: 9000}}"
+    own = f"filters: [{{type: ExternalAuth, externalAuth: {asking}}}]"
+    filtering = route(
+        "shop", "default", "[{name: gw}]", more=f"rules: [{{name: pay, {own}, backendRefs: [{{name: web, port: 80}}]}}]"
+    )
+    edge = policy("edge", "Gateway/gw", f"traffic: {{{ext_auth()}}}")
+    world = [part for part in BASE if "HTTPRoute" not in part]
+    (tmp_path / "own").mkdir()
+    replaced = opened(tmp_path / "own", *world, filtering, AUTHZ, edge)
+    assert Tracer(replaced).trace(request({"path": "/"})).outcome.status is None
+    (tmp_path / "locked").mkdir()
+    locked = opened(tmp_path / "locked", *world, filtering, AUTHZ, edge.replace("traffic:", f"{LOCK}traffic:"))
+    assert Tracer(locked).trace(request({"path": "/"})).outcome.status == 403
+
+
+@pytest.mark.parametrize(("mode", "change"), [(OPEN, "GWP304"), ("failureMode: FailClosed", "")])
+def test_diff_follows_a_service_that_goes(tmp_path: Path, mode: str, change: str) -> None:
+    """With FailOpen a login goes with the Service that is asked; with FailClosed nobody gets in any more."""
+    login = policy("p", "HTTPRoute/shop", f"traffic: {{{ext_auth('authz', mode)}}}")
+    pair = sides(tmp_path, (*BASE, login, AUTHZ), (*BASE, login))
+    comparison = compare([pair])
+    findings = removed_protections([pair], comparison)
+    assert {finding.rule for finding in findings} == ({change} if change else set())
+    (environment,) = comparison
+    assert environment.requests is not None
+    assert [each.change for each in environment.requests.changes] == (["opened"] if change else ["closed"])
 
 
 # --- what a policy names ----------------------------------------------------------------------------------------------

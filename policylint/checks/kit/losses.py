@@ -57,6 +57,8 @@ def _pairs(group: Group) -> list[tuple[Attachment, Attachment, list[Lost]]]:
     first = {attachment.key: number for number, attachment in reversed(list(enumerate(stack)))}
     pairs: dict[tuple[int, int], list[Lost]] = defaultdict(list)
     for lost in group.effective.lost:
+        if not lost.by:
+            continue
         winners = [last[key] for key in lost.by if key in last] or [len(stack) - 1]
         winner, loser = max(winners), first.get(lost.policy, len(stack))
         if winner > loser and stack[winner].node != stack[loser].node:

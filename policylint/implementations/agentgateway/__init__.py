@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from policylint.implementations.agentgateway import authorization
+from policylint.implementations.agentgateway import authorization, calls
 from policylint.implementations.agentgateway.merging import LISTENER_SETS, is_passed_over, locks, merged
 from policylint.implementations.agentgateway.places import Gateways, with_section
 from policylint.implementations.agentgateway.references import GRANTS, faults
@@ -60,7 +60,8 @@ class Agentgateway(Implementation):
         kept = {node: [each for each in policies if not is_passed_over(each)] for node, policies in kept.items()}
         kept = {node: policies for node, policies in kept.items() if policies}
         locking = {attachment.key for attachments in kept.values() for attachment in attachments if locks(attachment)}
-        return with_own_fields(super().groups(kind, kept, topology), _OWN_FIELDS, topology, locking)
+        groups = with_own_fields(super().groups(kind, kept, topology), _OWN_FIELDS, topology, locking)
+        return [calls.with_failures(group, topology.world, self._granted) for group in groups]
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Return what the rules before routing answer, and then those after it."""
@@ -71,6 +72,8 @@ class Agentgateway(Implementation):
         self._gateways = Gateways(topology, states)
         for state in states:
             verdict.judge(state)
+            if state.verdict == "Overridden" and not state.by:  # what it calls is not there
+                state.verdict = "Accepted"
             sets = [target for target in state.targets if target.nodes and target.key.kind in LISTENER_SETS]
             if state.verdict == "Accepted" and sets and not {"frontend", "traffic"}.intersection(state.policy.spec):
                 why = "what `backend` sets on a ListenerSet, the proxy does not look up"
@@ -92,7 +95,8 @@ class Agentgateway(Implementation):
                 for gateway in gateways:  # of another controller's nothing is said (policy_target_owner.go)
                     if not foreign_gateway(topology, gateway, self.name, self.catalog):
                         controllers[gateway] = controller_above(topology, gateway)
-        conditions = self._conditions(state, topology)
+        state.faults = tuple(faults(state.policy, topology.world, self._granted))
+        conditions = self._conditions(state)
         ancestors = [Ancestor(whole(key), controllers[key], conditions) for key in sorted(controllers)]
         if problems:
             pending = Condition("Attached", "False", "Pending", "\n".join(problems))
@@ -100,10 +104,15 @@ class Agentgateway(Implementation):
             ancestors.append(Ancestor(SUMMARY, next(iter(controllers.values()), ""), summary))
         return tuple(ancestors)
 
-    def _conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:
-        messages = faults(state.policy, topology.world, self.settings.get("backendRefGrantMode") == GRANTS)
-        if messages:
-            return (Condition("Accepted", "True", "PartiallyValid", "\n".join(messages)),)
+    @property
+    def _granted(self) -> bool:
+        """Whether backends of other namespaces need a ReferenceGrant."""
+        return self.settings.get("backendRefGrantMode") == GRANTS
+
+    def _conditions(self, state: PolicyState) -> tuple[Condition, ...]:
+        if state.faults:
+            messages = "\n".join(fault.message for fault in state.faults)
+            return (Condition("Accepted", "True", "PartiallyValid", messages),)
         return (
             Condition("Accepted", "True", "Valid", "Policy accepted"),
             Condition("Attached", "True", "Attached", "Attached to all targets"),

@@ -36,13 +36,13 @@ def is_unreported(pointer: Pointer) -> bool:
     return "promptGuard" in pointer and not _UNREPORTED.isdisjoint(pointer[pointer.index("promptGuard") :])
 
 
-def invalid_expressions(value: Any, pointer: Pointer) -> Iterator[str]:
-    """Yield the fault of every expression inside a value that does not parse."""
+def invalid_expressions(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
+    """Yield the place and the fault of every expression inside a value that does not parse."""
     for place, inner in walk(value, pointer):
         if isinstance(inner, str) and _holds_cel(place) and not _is_variable(inner) and not is_expression(inner):
             duration = place[-2:] in _TIMES and _DURATION.fullmatch(inner)
             if not duration and not is_unreported(place):
-                yield f"{inner!r} is not a valid CEL expression"
+                yield place, f"{inner!r} is not a valid CEL expression"
 
 
 def _is_variable(value: str) -> bool:

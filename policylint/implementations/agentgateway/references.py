@@ -14,6 +14,7 @@ from policylint.implementations.agentgateway.expressions import invalid_expressi
 from policylint.implementations.agentgateway.merging import BLOCKS
 from policylint.implementations.generic import walk
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.policy.results import FaultyPart
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target
 from policylint.topology.secret_data import contents
@@ -31,24 +32,29 @@ _BACKENDS = frozenset(
 )
 
 
-def faults(policy: Resource, world: World, granted: bool = False) -> list[str]:
+def faults(policy: Resource, world: World, granted: bool = False) -> list[FaultyPart]:
     """Return why a policy is only partly valid: expressions that do not parse, references that do not resolve.
 
     Args:
         granted: whether backends of other namespaces need a ReferenceGrant.
     """
-    messages: list[str] = []
-    references = _References(policy, world, granted)
+    found: list[FaultyPart] = []
+    references = References(policy, world, granted)
     for block in BLOCKS:
         if block in policy.spec:
-            messages += invalid_expressions(policy.spec[block], ("spec", block))
+            found += (FaultyPart(*fault) for fault in invalid_expressions(policy.spec[block], ("spec", block)))
             for pointer, value in walk(policy.spec[block], ("spec", block)):
-                if not is_unreported(pointer):
-                    messages += references.faults(pointer, value)
-    return messages
+                if is_unreported(pointer):
+                    continue
+                found += (FaultyPart(pointer, message) for message in references.faults(pointer, value))
+                if pointer[-1] in ("jwks", "remote") and not {"jwksPath", "url"}.isdisjoint(mapping(value)):
+                    found.append(FaultyPart(pointer, "its key set is not fetched yet", passing=True))
+    return found
 
 
-class _References:
+class References:
+    """The references of one policy."""
+
     def __init__(self, policy: Resource, world: World, granted: bool) -> None:
         self.policy = policy
         self.world = world
@@ -60,7 +66,7 @@ class _References:
         body = mapping(value)
         match pointer[-1]:
             case "backendRef" if isinstance(value, dict):
-                yield from self._backend(value)
+                yield from self.backend(value)
             case name if name in _SECRETS:
                 for reference in value if isinstance(value, list) else [value]:
                     yield from self._secret(mapping(reference), pointer)
@@ -71,12 +77,11 @@ class _References:
                 yield from self._selected("Secret", value)
             case "configMapSelector" if isinstance(value, dict):
                 yield from self._selected("ConfigMap", value)
-            case "jwks" | "remote" if {"jwksPath", "url"}.intersection(body):
-                yield "its key set is not fetched yet"
             case "jwtAuthentication" if "mcp" in body and len(sequence(body.get("providers"))) != 1:
                 yield f"mcp needs exactly one provider, not {len(sequence(body.get('providers')))}"
 
-    def _backend(self, reference: Mapping[str, Any]) -> Iterator[str]:
+    def backend(self, reference: Mapping[str, Any]) -> Iterator[str]:
+        """Yield why a backendRef leads nowhere for certain."""
         key, _, port = backend_target(reference, self.namespace)
         if (key.group, key.kind) not in _BACKENDS:
             yield f"{key} is no kind of backend"

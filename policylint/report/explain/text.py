@@ -38,7 +38,9 @@ _LEAST_HOW = 12
 def how(setting: Setting) -> str:
     """Return `applies`, or what happened to the setting and by which policies."""
     by = ", ".join(key.path for key in setting.by)
-    return f"{setting.state} by {by}" if by and setting.state != "applies" else setting.state
+    if by and setting.state != "applies":
+        return f"{setting.state} by {by}"
+    return "does nothing: what it calls is not there" if setting.state == "dropped" else setting.state
 
 
 class ExplanationText:

@@ -250,9 +250,10 @@ def _settings(trace: Trace, names: Names) -> list[_Row]:
                 policy = names.key(setting.policy).partition(" ")[2] + only
                 rows.append(_Row(*order, (field, policy, where, summary(setting.value))))
             elif setting.state == "dropped":
-                by = ", ".join(key.path for key in setting.by) or "a more specific policy"
+                by = ", ".join(key.path for key in setting.by)
+                why = f"dropped by {by}" if by else "what it calls is not there"
                 policy = setting.policy.path
-                gone.setdefault((field, policy), _Row(*order, (field, policy, where, f"NONE: dropped by {by}")))
+                gone.setdefault((field, policy), _Row(*order, (field, policy, where, f"NONE: {why}")))
     kept = {row.cells[0] for row in rows}
     return [*rows, *(row for (field, _), row in gone.items() if field not in kept)]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from policylint.model.resource import mapping, sequence, value_at
 from policylint.namedtuple import NamedTuple
 
 Listing = Literal["", "alternatives", "conditions", "demands"]
-Presence = Literal["", "demands", "grants"]
+Presence = Literal["", "demands", "grants", "narrows"]
 Purpose = Literal["", "authentication", "authorization"]
 
 
@@ -26,7 +27,8 @@ class Weakness(NamedTuple):
         without: the value where nothing that holds the field is there at all.
         list: the meaning of a list's (or map's) entries: of alternatives one is enough, and one more lets more in;
             conditions narrow down when the protection acts; demands must all be met.
-        presence: the meaning of the field being there: it demands something, or it grants something.
+        presence: the meaning of the field being there: it demands something, it grants something, or, in every entry of
+            a list, it narrows down for whom the setting is.
         everybody: entries of a list that stand for everybody.
         where: values that other fields must have, from the innermost `*` on, else below the spec proper.
         entries: values that the fields of an entry must have to count as one of the list.
@@ -49,6 +51,12 @@ class Weakness(NamedTuple):
     opens: Purpose = ""
     unless: tuple[str, ...] = ()
     severity: Literal["warning", "note"] = "warning"
+
+    def narrows(self, spec: Mapping[str, Any]) -> bool:
+        """Return whether every entry of a list has the field, so that the setting is not for everybody."""
+        place, _, name = self.path.rpartition(".*.")
+        entries = sequence(value_at(spec, tuple(place.split("."))))
+        return bool(entries) and all(mapping(entry).get(name) for entry in entries)
 
 
 def weakness(entry: Mapping[str, Any]) -> Weakness:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from policylint.catalog.kinds import Catalog
-from policylint.model import PolicyKind, ResourceKey, World, mapping, sequence, text
+from policylint.model import PolicyKind, ResourceKey, World, mapping, text
 from policylint.model.resource import value_at
 from policylint.model.weakness import Weakness
 from policylint.namedtuple import NamedTuple
@@ -88,10 +88,8 @@ def _is_weak(weak: Weakness, spec: Mapping[str, Any]) -> bool:
             value = _at(spec, weak.instead)
         value = weak.unset if value is None else value
         return any(value in step and isinstance(value, bool) == isinstance(step[0], bool) for step in weak.order[1:])
-    if weak.list == "conditions" and "*" in weak.path:
-        entries, _, name = weak.path.rpartition(".*.")
-        listed = sequence(_at(spec, entries))
-        return bool(listed) and all(mapping(entry).get(name) for entry in listed)  # whom none fits is not asked
+    if weak.presence == "narrows":
+        return weak.narrows(spec)
     return weak.presence == "grants" and any(unit.value is not None for unit in at_path(spec, weak.path))
 
 

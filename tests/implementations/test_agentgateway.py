@@ -413,6 +413,16 @@ def test_a_call_under_conditions_is_not_made_for_everybody(tmp_path: Path, entri
     assert end(simulation) == ends
 
 
+def test_diff_reports_a_login_that_becomes_one_for_some(tmp_path: Path) -> None:
+    call = "{backendRef: {name: authz, port: 9000}, grpc: {}}"
+    everybody = policy("p", "HTTPRoute/shop", f"traffic: {{{ext_auth('authz')}}}")
+    some = policy("p", "HTTPRoute/shop", f"traffic: {{{CONDITIONAL.format(ADMIN.format(call))}}}")
+    pair = sides(tmp_path, (*BASE, AUTHZ, everybody), (*BASE, AUTHZ, some))
+    (finding,) = removed_protections([pair], compare([pair]))
+    assert finding.rule == "GWP304"
+    assert "requests that meet no condition are not asked" in finding.message
+
+
 def test_an_open_call_to_nobody_replaces_the_gateways_login_all_the_same(tmp_path: Path) -> None:
     """The spec of the route is sent without a target, and is the more specific one: nobody is asked."""
     simulation = simulate(

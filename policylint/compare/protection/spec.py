@@ -18,6 +18,7 @@ from policylint.model.weakness import Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.declared import is_opt_out
+from policylint.policy.results import holds
 
 _LONGEST = 60
 """Most characters of a value or name in a message."""
@@ -95,6 +96,8 @@ def _compared(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any
         return _changed_lists(weak, before, after)
     if weak.presence == "demands":
         return _removed(weak, before, after)
+    if weak.presence == "narrows":
+        return _narrowed(weak, before, after)
     return _introduced(weak, before, after)
 
 
@@ -199,6 +202,13 @@ def _introduced(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, A
         if change and _holds(weak, after, new):
             yield Weakening(weak, new.pointer, new.pointer, change, opens=bool(weak.opens))
             return
+
+
+def _narrowed(weak: Weakness, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Weakening]:
+    """Yield the list that makes a setting, which was for everybody, one for some alone."""
+    place = tuple(weak.path.partition(".*.")[0].split("."))
+    if weak.narrows(after) and not weak.narrows(before) and holds(before, place[:-1]):
+        yield Weakening(weak, place[:-1], place, "is there now", opens=bool(weak.opens))
 
 
 def _admits(weak: Weakness, value: object) -> str:

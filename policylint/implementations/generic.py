@@ -185,6 +185,13 @@ class Implementation:
         """Return what an effective spec answers one request; by default nothing is decided."""
         return ()
 
+    def concerning(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return what of an effective spec is about one request; by default all of it.
+
+        What is left out has conditions that do not hold; conditions that do are left out, too.
+        """
+        return spec
+
     def fronts(self, service: Resource, world: World) -> Node | None:  # noqa: ARG002
         """Return the proxy that requests to a Service pass before they come to its pods; by default none."""
         return None

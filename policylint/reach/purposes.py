@@ -55,7 +55,7 @@ def asked(simulation: Simulation, way: WayIn, purpose: str, doubtful: dict[Resou
             own = [_demand(met.group, ask) for ask in met.asks if ask.purpose == purpose]
         else:
             own = [_demand(met.group, ask) for ask in met.asks if purpose in (ask.name, ask.path)]
-            if not own and purpose in met.group.effective.spec:
+            if not own and purpose in met.spec:
                 own = [_in_force(met.group, purpose)]
         demands += own
         if any(demand.must for demand in own):

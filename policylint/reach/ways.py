@@ -397,7 +397,8 @@ def _answers(trace: Trace, undecided: tuple[str, ...]) -> object:
     judged = {(each.policy, each.decision.answer, each.decision.why) for each in trace.judged}
     placed = {(each.at.path, each.decision.answer, each.decision.why) for each in trace.admissions}
     told = frozenset(said for said in (*judged, *placed) if said[1] != "allowed")
-    return trace.outcome, told, undecided
+    asked = tuple((met.backend, met.asks, met.skipped) for met in trace.policies)
+    return trace.outcome, told, asked, undecided
 
 
 def _not_told(way: WayIn, why: str) -> WayIn:

@@ -15,6 +15,7 @@ from policylint.trace.answering import outcome_of
 from policylint.trace.backends import shares
 from policylint.trace.hosts import serves
 from policylint.trace.nearby import nearest_listeners
+from policylint.trace.policies import facts
 from policylint.trace.result import Considered, Forwarded, Outcome, Trace
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def along_route(
         forwarded=forwarded if working else None,
         response=dict(request.backend_headers),
         backend_tls=bool(working) and (passed_on or session is not None),
-        policies=tracer.policies.met(nodes, working, tracer.admissions.beyond),
+        policies=tracer.policies.met(nodes, working, tracer.admissions.beyond, facts(request)),
         beyond=tuple(dict.fromkeys(node for share in working for node in tracer.admissions.beyond(share.key))),
     )
     return tracer.admissions.applied(trace, *tracer.client(start), stream=True)

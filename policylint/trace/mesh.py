@@ -13,6 +13,7 @@ from policylint.topology import RouteState, whole
 from policylint.topology.backends import port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace.nearby import nearest_rules
+from policylint.trace.policies import facts
 from policylint.trace.precedence import can_match, doubt, ordered, rule_candidates
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
@@ -114,7 +115,7 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         forwarded=Forwarded(request.method, request.host, request.path, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
         backend_tls=tls is not None,
-        policies=tracer.policies.met((), [share], tracer.admissions.beyond),
+        policies=tracer.policies.met((), [share], tracer.admissions.beyond, facts(request)),
         beyond=tracer.admissions.beyond(service),
         extensions=tracer.policies.extensions((), [share]),
     )

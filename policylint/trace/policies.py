@@ -64,7 +64,11 @@ class Policies:
         return binding._replace(resolution=Resolution("unknown", f"{controller} does not read {binding.kind}"))
 
     def met(
-        self, path: Sequence[Node], shares: Sequence[Share], beyond: Callable[[ResourceKey], tuple[Node, ...]]
+        self,
+        path: Sequence[Node],
+        shares: Sequence[Share],
+        beyond: Callable[[ResourceKey], tuple[Node, ...]],
+        message: RequestFacts,
     ) -> tuple[Met, ...]:
         """Return the policies on a path, down to its rule and on to its backends.
 
@@ -74,6 +78,7 @@ class Policies:
 
         Args:
             beyond: the nodes that requests to a backend pass beside it.
+            message: what is known of the request, on which conditions may hang.
         """
         backends: dict[ResourceKey | None, tuple[Node, ...]] = {} if shares else {None: ()}
         for share in shares:
@@ -87,27 +92,18 @@ class Policies:
         for number, keys in on_path.items():
             group = self._groups[number]
             if group.effective.owners or group.effective.lost or group.effective.refused:
-                asks = tuple(asked(group.kind, group.effective, self._simulation.world, self._simulation.catalog))
+                spec = self._implementation(group.kind).concerning(group.kind, group.effective.spec, message)
+                concerned = group.effective._replace(spec=spec)
+                asks = tuple(asked(group.kind, concerned, self._simulation.world, self._simulation.catalog))
                 backend_keys: Iterable[ResourceKey | None] = [None] if len(keys) == len(backends) else keys
-                met += [Met(group, key, asks, self._places(group, path)) for key in backend_keys]
+                met += [Met(group, key, asks, self._places(group, path), spec) for key in backend_keys]
         return tuple(sorted(met, key=_order))
 
-    def judged(self, policies: Iterable[Met], request: Request, asked: list[RequestQuestion]) -> Iterator[Judged]:
-        """Yield what policies that authorize answer a request, in their order; what they ask about it is added."""
-        headers = {name.lower(): request.header(name) or "" for name, _ in request.headers}
-        message = RequestFacts(
-            request.method,
-            split_host(request.host)[0],
-            request.path,
-            headers,
-            address=request.address,
-            claims=request.claims,
-            blank=request.blank,
-            asked=asked,
-        )
+    def judged(self, policies: Iterable[Met], message: RequestFacts) -> Iterator[Judged]:
+        """Yield what policies that authorize answer a request, in their order."""
         for met in policies:
             kind, effective = met.group.kind, met.group.effective
-            decisions = self._implementation(kind).decisions(kind, effective.spec, message)
+            decisions = self._implementation(kind).decisions(kind, met.spec, message)
             for decision in chain(_failures(effective), decisions):
                 place = decision.pointer
                 leaf = next(
@@ -118,13 +114,15 @@ class Policies:
 
     @property
     def authorize(self) -> bool:
-        """Whether any effective policy has an answer to requests."""
-        nothing = RequestFacts("", "", "", {}, blank=True)
-        return any(
-            group.effective.failing
-            or any(True for _ in self._implementation(group.kind).decisions(group.kind, group.effective.spec, nothing))
-            for group in self._groups
-        )
+        """Whether any effective policy has an answer to requests, or asks which of them it is about."""
+        questions: list[RequestQuestion] = []
+        nothing = RequestFacts("", "", "", {}, blank=True, asked=questions)
+        for kind, effective in ((group.kind, group.effective) for group in self._groups):
+            behaviour = self._implementation(kind)
+            spec = behaviour.concerning(kind, effective.spec, nothing)
+            if questions or effective.failing or any(True for _ in behaviour.decisions(kind, spec, nothing)):
+                return True
+        return False
 
     def _implementation(self, kind: PolicyKind) -> Implementation:
         name = kind.implementation
@@ -164,6 +162,21 @@ def _failures(effective: Effective) -> Iterator[Decision]:
     """Yield the answers of settings that cannot do their work."""
     for place, failure in effective.failing.items():
         yield Decision("denied" if failure.certain else "depends", place, failure.why, failure.status)
+
+
+def facts(request: Request, asked: list[RequestQuestion] | None = None) -> RequestFacts:
+    """Return what is known of a request where policies ask about it; what they ask is added to `asked`."""
+    headers = {name.lower(): request.header(name) or "" for name, _ in request.headers}
+    return RequestFacts(
+        request.method,
+        split_host(request.host)[0],
+        request.path,
+        headers,
+        address=request.address,
+        claims=request.claims,
+        blank=request.blank,
+        asked=asked,
+    )
 
 
 def _is_reached(binding: ObjectBinding, shares: Sequence[Share]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey
@@ -110,12 +110,19 @@ class Met(NamedTuple):
     Args:
         asks: what it asks of requests.
         places: of its fields in the order in which its implementation's settings act, as far as that is known.
+        spec: what of its effective spec is about the request.
     """
 
     group: Group
     backend: ResourceKey | None = None
     asks: tuple[Ask, ...] = ()
     places: Mapping[str, int] = {}
+    spec: Mapping[str, Any] = {}
+
+    @property
+    def skipped(self) -> bool:
+        """Whether its conditions do not hold for the request."""
+        return not self.spec and bool(self.group.effective.spec)
 
 
 class Judged(NamedTuple):

@@ -25,7 +25,7 @@ from policylint.trace.backends import BackendTls
 from policylint.trace.hosts import may_be, serves
 from policylint.trace.listeners import Selection, assumed, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
-from policylint.trace.policies import Policies
+from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import (
     RuleCandidate,
     because,
@@ -341,7 +341,9 @@ class Tracer:
         final, trace = self.responder.respond(winner, start, port)
         nodes = (*above, whole(winner.route.key), winner.rule.node, *trace.path)
         reached = [share for share in trace.outcome.shares if share.share and not share.problem]
-        policies = self.policies.met(nodes, reached, self.admissions.beyond)
+        questions: list[RequestQuestion] = []
+        message = facts(start.request, questions)
+        policies = self.policies.met(nodes, reached, self.admissions.beyond, message)
         refused = next((met.group.effective.refused for met in policies if met.group.effective.refused), None)
         if refused is not None:
             state = self.simulation.policies[refused]
@@ -352,8 +354,7 @@ class Tracer:
             None if gateway is None else self.simulation.catalog.implementation_of_controller(gateway.controller)
         )
         extensions = self.policies.extensions(nodes, reached, controller)
-        questions: list[RequestQuestion] = []
-        judged = tuple(self.policies.judged(policies, start.request, questions)) if refused is None else ()
+        judged = tuple(self.policies.judged(policies, message)) if refused is None else ()
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is not None:
             why = f": {denial.decision.why}" if denial.decision.why else ""

@@ -9,7 +9,10 @@ from policylint.simulation import Simulation
 from tests import worlds
 from tests.worlds import gateway, route, simulated, state
 
-LISTENERS = "[{name: tls, port: 443, protocol: HTTPS}, {name: plain, port: 80, protocol: HTTP}]"
+LISTENERS = (
+    "[{name: tls, port: 443, protocol: HTTPS, hostname: a.example, tls: {certificateRefs: [{name: a}]}},"
+    " {name: plain, port: 80, protocol: HTTP, hostname: b.example}]"
+)
 ISSUER = "issuerRef: {name: x}"
 
 
@@ -41,6 +44,44 @@ def test_a_tls_policy_of_a_listener_without_tls_does_nothing() -> None:
     (found,) = run(simulation, select={"GWP106"})
     assert (found.rule, found.message) == ("GWP106", "TLSPolicy infra/plain has no effect on Listener infra/edge#plain")
     assert found.label == "Listener infra/edge#plain has no TLS, and a TLSPolicy passes such listeners over"
+
+
+@pytest.mark.parametrize(
+    ("kind", "listener", "why"),
+    [
+        ("DNSPolicy", "protocol: HTTP", "has no hostname"),
+        ("TLSPolicy", "protocol: HTTPS, tls: {certificateRefs: [{name: a}]}", "has no hostname"),
+        ("TLSPolicy", "protocol: HTTPS, hostname: a.example", "names no Secret for its certificate"),
+        ("TLSPolicy", "protocol: TLS, hostname: a.example, tls: {mode: Passthrough}", "passes TLS on"),
+        (
+            "TLSPolicy",
+            "protocol: HTTPS, hostname: a.example, tls: {certificateRefs: [{name: a}, {name: b, kind: ConfigMap}]}",
+            "names a certificate that is no Secret",
+        ),
+        (
+            "TLSPolicy",
+            "protocol: HTTPS, hostname: a.example, tls: {certificateRefs: [{name: a, namespace: other}]}",
+            "names a Secret of another namespace",
+        ),
+        ("DNSPolicy", "protocol: HTTP, hostname: '${HOST}'", ""),
+        ("TLSPolicy", "protocol: TLS, hostname: a.example, tls: {mode: '${M}', certificateRefs: [{name: a}]}", ""),
+    ],
+)
+@pytest.mark.parametrize("section", ["", "only"])
+def test_listeners_are_passed_over(kind: str, listener: str, why: str, section: str) -> None:
+    """reconcile of the DNSPolicies, validateGatewayListenerBlock of the TLSPolicies; the status says Enforced."""
+    listeners = f"[{{name: only, port: 443, {listener}}}]"
+    simulation = simulated(gateway(listeners=listeners), policy(kind, "p", section))
+    found = state(simulation, "p")
+    assert found.verdict == ("Accepted" if why else "Enforced")
+    assert (reached(simulation) == {}) is bool(why)
+    assert [f"{each.type}={each.status}/{each.reason}" for each in found.conditions] == [
+        "Accepted=True/Accepted",
+        "Enforced=True/Enforced",
+    ]
+    labels = [finding.label for finding in run(simulation, select={"GWP106"})]
+    over = f"Listener infra/edge#only {why}, and a {kind} passes such listeners over"
+    assert labels == ([over] if why else [])
 
 
 def test_a_listeners_policy_takes_it_from_the_gateways() -> None:

@@ -44,7 +44,9 @@ def of(trace: Trace) -> tuple[object, ...]:
     asks = sorted((met.group.kind.kind, ask) for met in trace.policies for ask in met.asks)
     answers = [judged.decision for judged in trace.judged] + [placed.decision for placed in trace.admissions]
     told = sorted({(decision.answer, decision.why) for decision in answers if decision.answer != "allowed"})
-    return trace.rule, outcome.backends, outcome.status, redirect, outcome.refused, outcome.unknown, asks, told
+    skipped = sorted(met.group.kind.kind for met in trace.policies if met.skipped)
+    end = (trace.rule, outcome.backends, outcome.status, redirect, outcome.refused, outcome.unknown)
+    return *end, asks, skipped, told
 
 
 def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: bool = False) -> tuple[int, list[str]]:

@@ -224,6 +224,16 @@ WORLDS = (
         pattern("request.method", "neq", "DELETE"),
         ((IN, {}), (IN, POST), (OUT, {"method": "DELETE"})),
     ),
+    World(
+        "under a condition",
+        "kuadrant",
+        f"{pattern('request.method', 'neq', 'DELETE')}, when: [{{predicate: 'request.path.startsWith(\"/admin\")'}}]",
+        (
+            (IN, {"method": "DELETE"}),
+            (IN, {"path": "/admin"}),
+            (OUT, {"path": "/admin/users", "method": "DELETE"}),
+        ),
+    ),
 )
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from policylint.report.kit.display import Paint
 from policylint.report.kit.identity import Names
-from policylint.report.trace.text import result
+from policylint.report.trace.text import page, result
 from policylint.report.trace.trace_v1 import entry
 from policylint.simulation import Simulation
 from policylint.trace import Trace, Tracer, request
@@ -142,6 +143,18 @@ def test_one_request(settings: tuple[str, str], asked: Asked, expected: str) -> 
     else:
         assert said.startswith(f"{expected}: denied by {KINDS[settings[0]][2]} shop/own")
         assert not trace.outcome.backends
+
+
+@pytest.mark.parametrize(("path", "skipped"), [("/", True), ("/admin", False)])
+def test_a_policy_whose_conditions_do_not_hold_is_skipped(path: str, skipped: bool) -> None:
+    simulation = simulated(
+        ("kuadrant", "when: [{predicate: \"request.path == '/admin'\"}], rules: {authentication: {key: {apiKey: {}}}}")
+    )
+    trace, names = traced(simulation, {"path": path}), Names.of([simulation])
+    text = "".join(page(trace, names, Paint(False), 120))
+    assert ("SKIPPED: its conditions do not hold" in text) is skipped
+    assert entry(trace, names)["policies"][0].get("skipped", False) is skipped
+    assert result(trace, names) == f"reaches shop/checkout{'' if skipped else ', rules required'}."
 
 
 def test_the_answer_names_its_place() -> None:

@@ -15,23 +15,36 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
-from policylint.implementations.kuadrant import authorization
-from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.implementations.kuadrant import authorization, conditions
+from policylint.implementations.kuadrant.listeners import idle, named_listeners, passed_over, with_gateways
+from policylint.model import (
+    Node,
+    PolicyKind,
+    Resource,
+    ResourceKey,
+    World,
+    mapping,
+    sequence,
+    text,
+    value_at,
+)
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
-from policylint.policy.results import Declared, Group, Idle, PolicyState
+from policylint.policy.folding import Stack
+from policylint.policy.results import Declared, Effective, Group, Losses, Lost, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
 
 CONTROLLER = "kuadrant.io/policy-controller"
 _BY_LISTENER = ("DNSPolicy", "TLSPolicy")
 _LIMITS = ("RateLimitPolicy", "TokenRateLimitPolicy")
+_WITH_CONDITIONS = ("AuthPolicy", *_LIMITS)
 _AUTH = re.compile(r"\bauth\.")
-_WITH_TLS = ("HTTPS", "TLS")
 _RULES = ("authentication", "metadata", "authorization", "callbacks")
 _CERT_MANAGER = "cert-manager.io"
+_NO_CEL = "predicate"
 _NO_CIDR = "address"
-"""The fault that the controller reports with reason Unknown."""
+"""Faults that the controller reports in Enforced, and with reason Unknown."""
 _PORTS = frozenset({80, 443, *range(1024, 49152)})
 """The ports that health checks may use."""
 _REFUSED = {"Conflicted": "Conflicted", "Invalid": "Invalid", "TargetNotFound": "TargetNotFound"}
@@ -54,7 +67,7 @@ class Kuadrant(Implementation):
         if kind.kind not in _BY_LISTENER:
             return self.effects(kind, kept, topology, _to_listener_sets(topology)).groups()
         groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)
-        return [_with_gateways(group) for group in groups]
+        return [with_gateways(group) for group in groups]
 
     def phases(
         self,
@@ -73,10 +86,22 @@ class Kuadrant(Implementation):
         late = kind.kind in _LIMITS and _reads_auth(spec.get("limits"))
         return {field: last - place if late else place for field, place in places.items()}
 
+    def concerning(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Mapping[str, Any]:
+        """Return what of an effective spec is about a request: nothing where its `when` does not hold."""
+        return conditions.concerning(spec, message) if kind.kind in _WITH_CONDITIONS else spec
+
+    def merge(self, stack: Stack) -> Effective:
+        """Return the effective policy of a stack; one with a predicate that is no CEL does nothing (buildWasmConfigs).
+
+        So do all policies that it merges, and those that it replaces do not come back.
+        """
+        effective = super().merge(stack)
+        place = conditions.broken(effective.spec) if stack.kind.kind in _WITH_CONDITIONS else ()
+        return effective if not place else _switched_off(effective, place)
+
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:
         """Return what the authorization of an AuthPolicy answers; under `when` it depends."""
-        rules = spec.get("rules") if kind.kind == "AuthPolicy" else None
-        decision = authorization.decide(rules, message) if isinstance(rules, dict) else None
+        decision = authorization.decide(spec, message) if kind.kind == "AuthPolicy" else None
         if decision is None:
             return []
         if decision.answer == "denied" and spec.get("when"):
@@ -84,19 +109,19 @@ class Kuadrant(Implementation):
         return [decision]
 
     def _by_listener(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> Attachments:
-        """Return the policies on every listener; a TLSPolicy acts on listeners with TLS only.
+        """Return the policies on every listener that they do not pass over.
 
         A policy of the listener's own takes it from the Gateway's, even if it is refused (docs/design/semantics.md §6,
         trap 9).
         """
         by_listener: Attachments = {}
-        claimed = _sections(kind, topology)
+        claimed = named_listeners(kind, topology)
         for key in sorted({node.key for node in kept}):
             gateway = topology.gateway(key)
             wide = kept.get(whole(key), [])
             for listener in gateway.listeners if gateway is not None else ():
                 own = kept.get(listener.node, [])
-                if kind.kind == "TLSPolicy" and listener.protocol not in _WITH_TLS:
+                if passed_over(kind.kind, listener) is not None:
                     continue
                 refused = claimed.get((key, listener.name), set()) - {policy.key for policy in own}
                 if own or not refused:
@@ -114,10 +139,10 @@ class Kuadrant(Implementation):
             if by and state.verdict in ("Accepted", "Enforced", "PartiallyEnforced"):
                 state.verdict = "PartiallyEnforced" if state.groups else "Overridden"
                 state.by = tuple(sorted({*state.by, *by}))
-            if state.verdict == "Accepted" and state.kind.kind == "TLSPolicy":
-                plain = [target for target in state.targets if target.nodes and _is_plain(target.nodes[0], topology)]
-                why = f"{plain[0].nodes[0]} has no TLS, and a TLSPolicy passes such listeners over" if plain else ""
-                state.idle = Idle(plain[0], why, "name a listener with protocol HTTPS or TLS") if plain else None
+            if state.kind.kind in _WITH_CONDITIONS and any(not group.effective.owners for group in state.groups):
+                _refuse_predicates(state)
+            if state.verdict == "Accepted" and state.kind.kind in _BY_LISTENER:
+                state.idle = next(idle(state, topology), None)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Return the first refusal of the CRDs' CEL rules, then of the validators (internal/controller/*_validator.go).
@@ -154,7 +179,7 @@ class Kuadrant(Implementation):
         if state.kind.status != "conditions" or state.verdict == "Unknown":
             return ()
         kind = state.kind.kind
-        if state.verdict in _REFUSED:
+        if state.verdict in _REFUSED and state.invalid_code != _NO_CEL:
             why = f"{kind} is conflicted by {_paths(state.by)}" if state.verdict == "Conflicted" else fault_of(state)
             reason = "Unknown" if state.invalid_code == _NO_CIDR else _REFUSED[state.verdict]
             return (Condition("Accepted", "False", reason, why),)
@@ -262,30 +287,26 @@ def _to_grpc(topology: Topology) -> frozenset[tuple[Node, Node]]:
     )
 
 
-def _sections(kind: PolicyKind, topology: Topology) -> dict[tuple[ResourceKey, str], set[ResourceKey]]:
-    """Return for each listener, by Gateway and name, the policies that name it, refused ones included."""
-    naming: dict[tuple[ResourceKey, str], set[ResourceKey]] = defaultdict(set)
-    for policy in topology.world.of_kind(kind.group, kind.kind):
-        reference = mapping(policy.spec.get("targetRef"))
-        section = text(reference.get("sectionName"))
-        if section:
-            gateway = ResourceKey(GATEWAY_GROUP, "Gateway", policy.key.namespace, text(reference.get("name")))
-            naming[gateway, section].add(policy.key)
-    return naming
+def _switched_off(effective: Effective, place: Pointer) -> Effective:
+    """Return an effective policy of which nothing acts, because of what stands at a place."""
+    by = tuple({owner for at, owner in effective.owners.items() if at == place[: len(at)]})
+    lost = [
+        Lost(at, owner, by, location)
+        for at, owner in effective.owners.items()
+        if owner not in by and (location := effective.location_of(at)) is not None
+    ]
+    return effective._replace(spec={}, owners={}, lost=Losses((*effective.lost, *lost)))
 
 
-def _with_gateways(group: Group) -> Group:
-    """Return the group with the Gateways that its policies target among its nodes."""
-    nodes = dict(group.nodes)
-    for attachment in group.effective.stack:
-        if not attachment.node.section:
-            nodes[attachment.node] = nodes.get(attachment.node, frozenset()) | {attachment.key}
-    return group._replace(nodes=nodes)
-
-
-def _is_plain(node: Node, topology: Topology) -> bool:
-    listener = topology.listener(node)
-    return listener is not None and listener.protocol not in _WITH_TLS
+def _refuse_predicates(state: PolicyState) -> None:
+    """Make a policy invalid that has a predicate which does not compile. It keeps its place, and does nothing."""
+    for spec in state.declared:
+        place = conditions.broken(spec.proper)
+        if place:
+            state.invalid_pointer = (*spec.prefix, *place)
+            predicate = value_at(state.policy.body, state.invalid_pointer)
+            state.invalid, state.invalid_code = f"the predicate {predicate!r} is no CEL expression", _NO_CEL
+            state.verdict, state.by = "Invalid", ()
 
 
 def _written_on(
@@ -299,10 +320,12 @@ def _written_on(
 
 def _enforced(state: PolicyState) -> Condition:
     kind = state.kind.kind
+    if state.invalid_code == _NO_CEL:
+        return Condition("Enforced", "False", "InvalidCelExpression", f"CEL validation has errors: {state.invalid}")
     match state.verdict:
         case "Overridden":
             return Condition("Enforced", "False", "Overridden", f"{kind} is overridden by {_paths(state.by)}")
-        case "Accepted":
+        case "Accepted" if kind not in _BY_LISTENER:  # these are enforced where all listeners are passed over
             return Condition("Enforced", "False", "Unknown", f"{kind} is not in the path to any existing routes")
     extent = "partially" if state.verdict == "PartiallyEnforced" else "successfully"
     return Condition("Enforced", "True", "Enforced", f"{kind} has been {extent} enforced")

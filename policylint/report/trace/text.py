@@ -248,7 +248,8 @@ def _settings(trace: Trace, names: Names) -> list[_Row]:
             order = ("", 0) if place is None else (of, place)
             if setting.state == "applies":
                 policy = names.key(setting.policy).partition(" ")[2] + only
-                rows.append(_Row(*order, (field, policy, where, summary(setting.value))))
+                value = "SKIPPED: its conditions do not hold" if met.skipped else summary(setting.value)
+                rows.append(_Row(*order, (field, policy, where, value)))
             elif setting.state == "dropped":
                 by = ", ".join(key.path for key in setting.by)
                 why = f"dropped by {by}" if by else "what it calls is not there"

@@ -155,6 +155,8 @@ def _met(met: Met, names: Names) -> Entry:
         "from": names.keys(effective.sources),
         "lost": json_losses(effective, names),
     }
+    if met.skipped:
+        content["skipped"] = True
     if met.places:
         content["order"] = dict(sorted(met.places.items(), key=lambda entry: entry[1]))
     return content if met.backend is None else {"backend": names.key(met.backend), **content}

@@ -17,6 +17,7 @@ from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapp
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
+from policylint.topology.hostnames import widest_written
 
 RULE = "GWP408"
 
@@ -40,8 +41,10 @@ class WrittenMatch(NamedTuple):
         return f"{self.route.key.kind}Rule {self.route.key.path}#{rule.get('name') or f'rule-{self.rule + 1}'}"
 
 
-Slot = tuple[Node, str, object]
-"""A listener, a hostname on it, and the conditions of a match."""
+_Place = tuple[Node, str, str]
+"""A listener, a hostname on it, and the hostname of the route from which it comes: by that, too, routes may rank."""
+Slot = tuple[Node, str, str, object]
+"""A place, and the conditions of a match."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -65,11 +68,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield _finding(match, winners[0], own_slots[0])
 
 
-def _suspects(simulation: Simulation) -> Iterator[tuple[WrittenMatch, list[tuple[Node, str]]]]:
+def _suspects(simulation: Simulation) -> Iterator[tuple[WrittenMatch, list[_Place]]]:
     """Yield the matches that share hostname, listener and path with another one: most share them with none."""
-    numbers: dict[tuple[Node, str], int] = {}
+    numbers: dict[_Place, int] = {}
     rough: dict[tuple[int, str], list[tuple[RouteState, int, int]]] = defaultdict(list)
-    where: dict[ResourceKey, list[tuple[Node, str]]] = {}
+    where: dict[ResourceKey, list[_Place]] = {}
     for state in simulation.topology.routes:
         if state.route.key.kind not in _CONDITIONS:
             continue
@@ -92,12 +95,14 @@ def _values(route: Resource) -> list[tuple[int, int, str]]:
     ]
 
 
-def _places(state: RouteState) -> list[tuple[Node, str]]:
+def _places(state: RouteState) -> list[_Place]:
     """Return the listeners of a route with its hostnames there; none where one of them is not certain."""
     attached = [candidate for parent in state.parents for candidate in parent.candidates if not candidate.failure]
     if any(candidate.unknown for candidate in attached) or any(parent.resolution.unknown for parent in state.parents):
         return []
-    return list(dict.fromkeys((candidate.node, host) for candidate in attached for host in candidate.hostnames))
+    found = dict.fromkeys((candidate.node, host) for candidate in attached for host in candidate.hostnames)
+    own = frozenset(state.hostnames)
+    return [(node, host, host if host in own else widest_written(host, state.hostnames)) for node, host in found]
 
 
 def _matches(route: Resource) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
@@ -151,7 +156,7 @@ def _first(matches: list[WrittenMatch]) -> WrittenMatch:
 
 
 def _finding(match: WrittenMatch, winner: WrittenMatch, slot: Slot) -> Finding:
-    listener, host, _ = slot
+    listener, host, *_ = slot
     same = match.route.key == winner.route.key
     stated = same or bool(match.route.created and winner.route.created)
     scope = f"{listener}{f' for {host}' if host else ''}"

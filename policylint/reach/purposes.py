@@ -60,6 +60,10 @@ def asked(simulation: Simulation, way: WayIn, purpose: str, doubtful: dict[Resou
         demands += own
         if any(demand.must for demand in own):
             covered |= backends if met.backend is None else {met.backend}
+    names = {"authentication": trace.filters_asking}.get(purpose, (purpose,) if purpose in trace.filters_asking else ())
+    if names and trace.route is not None:
+        demands += [Asker(name, trace.route.key) for name in names]
+        covered = backends
     if purpose == "authentication" and way.certificate:
         demands.insert(0, Asker("client certificate", way.entry.gateway))
         covered = backends

@@ -398,7 +398,7 @@ def _answers(trace: Trace, undecided: tuple[str, ...]) -> object:
     placed = {(each.at.path, each.decision.answer, each.decision.why) for each in trace.admissions}
     told = frozenset(said for said in (*judged, *placed) if said[1] != "allowed")
     asked = tuple((met.backend, met.asks, met.skipped) for met in trace.policies)
-    return trace.outcome, told, asked, undecided
+    return trace.outcome, told, asked, trace.filters_asking, undecided
 
 
 def _not_told(way: WayIn, why: str) -> WayIn:

@@ -82,17 +82,18 @@ def _is_refused(schema: Known, violation: Violation) -> bool:
     """Tell whether the API server refuses an object for a violation; an unknown field it drops, and takes the rest.
 
     Source: Kubernetes, «Field validation» and «Custom Resources: pruning». A CRD of the tree counts whole. The cluster
-    may have another release than the one shipped here, in which of Gateway API `_LASTING` is the same. What a release
-    says about where its policies may act, and how they merge, counts with the rest of the rules of that release, by
-    which they are attached and merged here.
+    may have another release than the one shipped here, in which of Gateway API `_LASTING` and the rules are the same.
+    What a release of others says about where its policies may act, and how they merge, counts with the rest of the
+    rules of that release, by which they are attached and merged here.
     """
     if violation.code == "unknown-field":
         return False
     if schema.origin is not None:
         return True
-    if violation.code == "rule":
-        return not _AIMING.isdisjoint(violation.reads)
-    return schema.lasting and violation.code in _LASTING and not is_passing(schema, violation.pointer)
+    if violation.code == "rule" and not _AIMING.isdisjoint(violation.reads):
+        return True
+    stays = violation.code in _LASTING or violation.code == "rule"
+    return schema.lasting and stays and not is_passing(schema, violation.pointer)
 
 
 def is_lasting(broken: BrokenObject, violation: Violation) -> bool:

@@ -156,7 +156,9 @@ class Backends:
         elif resolution.missing:
             reason, message = "BackendNotFound", resolution.reason
         elif port_found is False:
-            # No reason of the spec is for this: the object exists, requests fail (test goldens of Istio agree).
+            # No reason of the spec is for this: the object exists, requests fail (test goldens of Istio agree). Of an
+            # authoriser it is BackendNotFound (test HTTPRouteExternalAuthBackendRefNotFound).
+            reason = "BackendNotFound" if role == "ExternalAuth" else ""
             message = f"{target} has no port {port}"
         return BackendState(
             role, pointer, rule, target, port, resolution, port_found, section, granted, reason, message

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 from policylint.model import GATEWAY_GROUP, Node, Resolution, Resource, ResourceKey, World, mapping, text
-from policylint.topology.listener_conflicts import Conflict, conflicts
+from policylint.topology.listener_conflicts import Conflict, conflicts, overlaps
 from policylint.topology.listeners import Listener, read
 from policylint.topology.namespaces import admits
 from policylint.topology.references import X_GROUP, is_listener_set, is_unseen, parent_target, resolve, resolve_parent
@@ -53,7 +54,7 @@ class Holder:
 class Holders:
     """Every Gateway and ListenerSet of a world."""
 
-    __slots__ = ("by_key", "conflicts", "gateways", "listener_sets", "sets_of")
+    __slots__ = ("by_key", "conflicts", "gateways", "listener_sets", "overlapping", "sets_of")
 
     def __init__(self, world: World, own_class: OwnClass) -> None:
         self.gateways = [_gateway(world, resource, own_class) for resource in world.of_kind(GATEWAY_GROUP, "Gateway")]
@@ -69,10 +70,12 @@ class Holders:
                 self.sets_of.setdefault(holder.gateway.key, []).append(holder)
         self.listener_sets.sort(key=lambda holder: holder.resource.key)
         self.conflicts: dict[Node, Conflict] = {}
+        self.overlapping: set[Node] = set()
         for holder in self.gateways:
             sets = self.sets_of.get(holder.resource.key, [])
             if len(holder.listeners) > 1 or sets:
                 self.conflicts.update(conflicts(owner.listeners.values() for owner in (holder, *sets)))
+                self.overlapping |= overlaps(chain.from_iterable(own.listeners.values() for own in (holder, *sets)))
         for holder in self.listener_sets:
             if holder.gateway is None:
                 self.conflicts.update(conflicts([holder.listeners.values()]))

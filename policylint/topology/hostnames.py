@@ -49,6 +49,15 @@ def meet(first: str, second: str) -> str | None:
     return first if covers(second, first) else None
 
 
+def widest_written(hostname: str, written: Iterable[str]) -> str:
+    """Return the hostname of a route from which one of its hostnames at a listener comes, all in normal form.
+
+    It is the most specific one that covers it, EVERY where the route has none.
+    """
+    covering = [pattern for pattern in written if covers(pattern, hostname)]
+    return max(covering, key=lambda pattern: (not pattern.startswith("*"), len(pattern)), default=hostname)
+
+
 def narrowed(pattern: str, others: Iterable[str]) -> tuple[str, ...]:
     """Return the intersections of a pattern with others, all in normal form, in the order of the others."""
     if not pattern:
@@ -108,6 +117,11 @@ class HostnameIndex:
         if owner is not None:
             return owner
         return next((self._wild[suffix] for suffix in _suffixes(pattern) if suffix in self._wild), None)
+
+
+def wildcards_above(pattern: str) -> Iterator[str]:
+    """Yield the wildcards that cover a pattern, itself not among them: for `a.b.c` `*.b.c` and `*.c`."""
+    return (f"*.{suffix}" for suffix in _suffixes(pattern.removeprefix("*.")))
 
 
 def _suffixes(pattern: str) -> Iterator[str]:

@@ -7,10 +7,12 @@ and none wins; across a Gateway and its ListenerSets the merged list has an orde
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from policylint.model import Node
 from policylint.namedtuple import NamedTuple
+from policylint.topology.hostnames import EVERY, wildcards_above
 from policylint.topology.listeners import Listener
 
 FAMILY = {"HTTP": "cleartext", "HTTPS": "tls", "TLS": "tls", "TCP": "tcp", "UDP": "udp"}
@@ -48,7 +50,9 @@ class _Port:
             return _conflict("ProtocolConflict", listener, others)
         if family in ("tcp", "udp"):
             return _conflict("ProtocolConflict", listener, self.by_family.get(family, []))
-        return _conflict("HostnameConflict", listener, self.by_hostname.get((family, listener.hostname), []))
+        alike = self.by_hostname.get((family, listener.hostname), [])
+        differs = all(other is listener or other.protocol != listener.protocol for other in alike)
+        return _conflict("ProtocolConflict" if differs else "HostnameConflict", listener, alike)
 
 
 def conflicts(holders: Iterable[Iterable[Listener]]) -> dict[Node, Conflict]:
@@ -76,6 +80,29 @@ def conflicts(holders: Iterable[Iterable[Listener]]) -> dict[Node, Conflict]:
                 conflicted[listener.node] = conflict
             held.setdefault(place, _Port()).add(listener)
     return conflicted
+
+
+def overlaps(listeners: Iterable[Listener]) -> frozenset[Node]:
+    """Return the listeners with TLS of one Gateway of which another one on the port may take the same server names.
+
+    Source: gateway_types.go ListenerConditionOverlappingTLSConfig; test GatewayOverlappingTLSConfigHostnames.
+    """
+    by_port: dict[int, list[Listener]] = {}
+    for listener in listeners:
+        if listener.port is not None and FAMILY.get(listener.protocol) == "tls":
+            by_port.setdefault(listener.port, []).append(listener)
+    return frozenset(node for rivals in by_port.values() if len(rivals) > 1 for node in _overlapping(rivals))
+
+
+def _overlapping(listeners: list[Listener]) -> Iterator[Node]:
+    """Yield those of some listeners that share hosts with another one, in time that grows with their labels."""
+    held = Counter(listener.hostname for listener in listeners)
+    below = Counter(suffix for listener in listeners for suffix in wildcards_above(listener.hostname))
+    for listener in listeners:
+        name = listener.hostname
+        above = any(wildcard in held for wildcard in wildcards_above(name))
+        if not name or held[EVERY] or held[name] > 1 or above or below[name]:
+            yield listener.node
 
 
 def _conflict(reason: str, listener: Listener, others: list[Listener]) -> Conflict | None:

@@ -39,6 +39,9 @@ from policylint.topology.state import (
 ACCEPTED = Condition("Accepted", "True", "Accepted")
 RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
 NO_CONFLICTS = Condition("Conflicted", "False", "NoConflicts")
+OVERLAPPING = Condition(
+    "OverlappingTLSConfig", "True", "OverlappingHostnames", "another listener on the port may take the same hosts"
+)
 FURTHEST = ("NotAllowedByListeners", "NoMatchingListenerHostname", "RouteConflict")
 """Failures in the order of the tests of §3; the candidate that came furthest gives the reason."""
 ADDRESS_TYPES = ("", "IPAddress", "Hostname", "NamedAddress")
@@ -178,7 +181,12 @@ class Statuses:
             hostname=listener.hostname,
             supported_kinds=listener.kinds,
             attached_routes=self._attached[listener.node],
-            conditions=(accepted, conflicted, _listener_resolved(listener, (*certificates, *authorities))),
+            conditions=(
+                accepted,
+                conflicted,
+                _listener_resolved(listener, (*certificates, *authorities)),
+                *((OVERLAPPING,) if listener.node in self._holders.overlapping else ()),
+            ),
             references=(*certificates, *authorities),
             conflict=conflict.reason if conflict is not None else "",
             conflicts_with=conflict.rivals if conflict is not None else (),

@@ -51,6 +51,12 @@ class Responder:
             message.apply(rule.get("filters"), (*place, "filters"), port)
             if message.error:
                 return candidate, _ended(trace, message, Outcome(status=500, reason=message.error))
+            if message.authorisers:
+                start = start._replace(filters_asking=("externalAuth",))
+                trace = trace._replace(filters_asking=start.filters_asking)
+                unusable = self._unusable(state, message)
+                if unusable:
+                    return candidate, _ended(trace, message, Outcome(status=500, reason=unusable))
             answer = self._answer(candidate, (*place, "filters"), redirects=message.redirect is not None)
             if answer is not None:
                 return candidate, _ended(trace, message, answer)
@@ -133,6 +139,15 @@ class Responder:
             response={name: value for name, value in responses[0].items() if (name, value) in common},
             backend_tls=uses_tls,
         )
+
+    def _unusable(self, state: RouteState, message: Message) -> str:
+        """Return why an authoriser cannot be asked, so that nobody gets in; "" where all can.
+
+        Source: HTTPExternalAuthFilter.BackendRef; test HTTPRouteExternalAuthBackendRefNotFound asks for 403 or 5xx.
+        """
+        places = {(*pointer, "backendRef") for pointer in message.authorisers}
+        failing = (backend for backend in state.backends if backend.pointer in places and backend.reason)
+        return next((f"the external authoriser cannot be asked: {backend.message}" for backend in failing), "")
 
     def _answer(self, candidate: RuleCandidate, pointer: Pointer, *, redirects: bool) -> Outcome | None:
         """Return what the extensions of a rule answer by themselves; None where requests go on to the backends."""

@@ -36,7 +36,8 @@ class BackendTls:
     def __init__(self, simulation: Simulation) -> None:
         self._by_node: dict[Node, list[PolicyState]] = defaultdict(list)
         for state in simulation.policies.values():
-            if (state.kind.group, state.kind.kind) == TLS_POLICY:
+            # Without declared settings it is one that the API server refuses: no controller ever sees it.
+            if (state.kind.group, state.kind.kind) == TLS_POLICY and state.declared:
                 for node in (node for target in state.targets for node in target.nodes):
                     self._by_node[node].append(state)
 

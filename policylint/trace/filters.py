@@ -38,6 +38,7 @@ class Message:
     Attributes:
         request_headers, response_headers: as the filters so far leave them.
         mirrors: pointers of the mirrors' backendRefs, in order.
+        authorisers: pointers of the filters that ask an external authoriser.
         redirect, error: the response of a filter itself; `error` of a filter that cannot be processed.
         steps: the actions so far.
     """
@@ -51,6 +52,7 @@ class Message:
         self.request_headers = _headers(request.headers)
         self.response_headers = _headers(request.backend_headers)
         self.mirrors: list[Pointer] = []
+        self.authorisers: list[Pointer] = []
         self.redirect: Redirect | None = None
         self.cors: dict[str, str] | None = None
         self.error = ""
@@ -85,6 +87,7 @@ class Message:
                 case "CORS":
                     self._cors(mapping(http_filter.get("cors")), place)
                 case "ExternalAuth":
+                    self.authorisers.append((*place, "externalAuth"))
                     self.steps.append(Step("ask an external authoriser", (*place, "externalAuth")))
                 case "ExtensionRef":
                     reference = mapping(http_filter.get("extensionRef"))

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.documents import Pointer
-from policylint.model import Resource, mapping
+from policylint.model import Resource, mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.regex import expression
+from policylint.topology.hostnames import patterns, widest_written
 from policylint.topology.routes import PATH_TYPES, Rule, rules
 from policylint.trace.hosts import serves
 from policylint.trace.matching import Match, Miss, matches, path_of
@@ -28,6 +29,7 @@ class RuleCandidate(NamedTuple):
     Args:
         hostname: the narrowest hostname of route and listener that the host falls under, "" for every host.
         misses: the conditions that the request does not satisfy; () where it takes the request.
+        ranked: the hostname that counts for precedence: this one, or that of the route from which it comes.
     """
 
     route: Resource
@@ -35,6 +37,7 @@ class RuleCandidate(NamedTuple):
     match: Match
     hostname: str
     misses: tuple[Miss, ...]
+    ranked: str
 
     @property
     def pointer(self) -> Pointer:
@@ -59,11 +62,11 @@ class RuleCandidate(NamedTuple):
     @property
     def order(self) -> tuple[object, ...]:
         """A sort key, the highest precedence first."""
-        exact = 0 if self.hostname.startswith("*") else len(self.hostname)
+        exact = 0 if self.ranked.startswith("*") else len(self.ranked)
         stamp = self.route.created
         return (
             -exact,
-            -len(self.hostname),
+            -len(self.ranked),
             *(-weight for weight in self.match.weights),
             (not stamp, stamp),
             self.route.key.path,
@@ -73,21 +76,29 @@ class RuleCandidate(NamedTuple):
 
 
 def rule_candidates(
-    routes: Iterable[tuple[Resource, Sequence[str]]], request: Request, *, grpc: bool, regex_last: bool = False
+    routes: Iterable[tuple[Resource, Sequence[str]]],
+    request: Request,
+    *,
+    grpc: bool,
+    regex_last: bool = False,
+    as_written: bool = False,
 ) -> Iterator[RuleCandidate]:
     """Yield every match of every rule of the routes that serve the host of a request.
 
     Args:
         routes: routes with the hostnames that they serve at the listener.
+        as_written: whether routes rank by their own hostnames, not by what the listener leaves of them.
     """
     for route, hostnames in routes:
         serving = [hostname for hostname in hostnames if serves(request.host, hostname)]
         if not serving:
             continue
         hostname = max(serving, key=lambda hostname: (not hostname.startswith("*") and len(hostname), len(hostname)))
+        written = patterns(sequence(route.spec.get("hostnames"))) if as_written else ()
+        ranked = widest_written(hostname, written)
         for rule in rules(route):
             for match in matches(rule.body, grpc=grpc, regex_last=regex_last):
-                yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)))
+                yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)), ranked)
 
 
 def tried(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RuleCandidate]:
@@ -127,7 +138,7 @@ def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
     """Return in words why a candidate came second."""
     match criterion(winner, loser):
         case "exact hostname" | "hostname":
-            return f"hostname {loser.hostname or '(every host)'} is less specific than {winner.hostname}"
+            return f"hostname {loser.ranked or '(every host)'} is less specific than {winner.ranked}"
         case "path type":
             return f"{loser.match.path} comes after {winner.match.path.partition(' ')[0]}"
         case "path length":

@@ -143,6 +143,7 @@ class Trace(NamedTuple):
         path: the nodes it passes, down to the rule.
         forwarded: as the backends receive it; `per_backend` where their own filters make that differ.
         response: the headers that the filters and the backend leave in the response.
+        filters_asking: the fields of its rule's filters that ask who sends it.
         beyond: the waypoint and the workloads that it passes beside the path, where proxies of a mesh are asked.
         admissions: what the proxies on its way answer, in this order.
         extensions: what filters and annotations on its way name and no evaluator judges.
@@ -175,6 +176,7 @@ class Trace(NamedTuple):
     extensions: tuple[ObjectBinding, ...] = ()
     judged: tuple[Judged, ...] = ()
     questions: tuple[RequestQuestion, ...] = ()
+    filters_asking: tuple[str, ...] = ()
     beyond: tuple[Node, ...] = ()
     admissions: tuple[PlacedDecision, ...] = ()
     considered: tuple[Considered, ...] = ()
@@ -211,7 +213,7 @@ class Trace(NamedTuple):
 
         What is asked at some of its backends alone it need not pass.
         """
-        demanded: dict[str, set[ResourceKey | None]] = {}
+        demanded: dict[str, set[ResourceKey | None]] = {name: {None} for name in self.filters_asking}
         for met in self.policies:
             for ask in met.asks:
                 if ask.purpose == "authentication":

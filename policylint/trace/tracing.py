@@ -57,6 +57,18 @@ class _Served(NamedTuple):
     doubtful: dict[ResourceKey, str]
 
 
+class _Ranking(NamedTuple):
+    """How the rules of routes rank where implementations differ; see `rule_candidates`.
+
+    Args:
+        as_written: of an implementation that is not known the spec holds (HTTPRouteSpec.Hostnames); those that are rank
+            what a listener leaves of hostnames, unless they support GatewayRouteHostnameIntersectionPrecedence.
+    """
+
+    regex_last: bool = False
+    as_written: bool = False
+
+
 class Tracer:
     """Traces requests through one environment; what many requests need is indexed once.
 
@@ -153,12 +165,12 @@ class Tracer:
         served: Sequence[tuple[Resource, Sequence[str]]]
         if gateway is None:
             served = [(state.route, state.hostnames) for state in self._naming_unseen(key, request.port, kind)]
-            regex_last = False
+            ranking = _Ranking()
         else:
             listener = select(self.listeners(gateway), request).listener
             served = [] if listener is None else self._at_host(listener, kind, request.host).routes
-            regex_last = self._ranks_regex_last(gateway)
-        candidates = rule_candidates(served, request, grpc=request.grpc, regex_last=regex_last)
+            ranking = self._ranking(gateway)
+        candidates = rule_candidates(served, request, grpc=request.grpc, **ranking._asdict())
         return sorted(candidates, key=lambda candidate: candidate.order)
 
     def demands_certificate(self, request: Request) -> bool:
@@ -180,8 +192,10 @@ class Tracer:
             )
         ]
 
-    def _ranks_regex_last(self, gateway: GatewayState) -> bool:
-        return self.simulation.catalog.implementation_of_controller(gateway.controller) in _REGEX_LAST
+    def _ranking(self, gateway: GatewayState) -> _Ranking:
+        """Return how the routes of a Gateway rank where implementations differ."""
+        name = self._implementation(gateway.gateway.key)
+        return _Ranking(name in _REGEX_LAST, name is None)
 
     def path(self, listener: ListenerState) -> tuple[Node, ...]:
         """Return the nodes above a route: class, Gateway, ListenerSet, listener."""
@@ -293,13 +307,13 @@ class Tracer:
             serving = any(serves(request.host, name) for _, hostnames in calls.routes for name in hostnames)
             grpc = serving or not self.attached(listener, "HTTPRoute")
             served = calls if grpc else plain
-        regex_last = self._ranks_regex_last(gateway)
-        candidates = rule_candidates(served.routes, request, grpc=grpc, regex_last=regex_last)
+        ranking = self._ranking(gateway)._asdict()
+        candidates = rule_candidates(served.routes, request, grpc=grpc, **ranking)
         evaluated = list(candidates if among is None else tried(among, request))
         fitting = ordered(evaluated)
         if grpc and plain.routes and not fitting:
             # Where both kinds share a hostname, a call that no GRPCRoute takes is a request like any other.
-            http_candidates = list(rule_candidates(plain.routes, request, grpc=False, regex_last=regex_last))
+            http_candidates = list(rule_candidates(plain.routes, request, grpc=False, **ranking))
             fitting = ordered(http_candidates)
             if fitting:
                 served, evaluated = plain, http_candidates

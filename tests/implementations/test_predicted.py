@@ -19,14 +19,15 @@ from policylint.model import ResourceKey
 from policylint.report.kit.identity import Names
 from policylint.report.simulate.simulation_v1 import sections
 from policylint.simulation import Simulation
-from policylint.topology import whole
+from policylint.topology import Topology, whole
 from policylint.trace import Trace, Tracer, request
 from tests import worlds
 from tests.compare.test_compare import sides
-from tests.implementations.predicted import Predicted, cilium, gke, kong, kuadrant, linkerd, traefik
+from tests.implementations.predicted import Predicted, cilium, gateway_api, gke, kong, kuadrant, linkerd, traefik
 
 MODULES: dict[str, ModuleType] = {
-    "cilium": cilium, "gke": gke, "kong": kong, "kuadrant": kuadrant, "linkerd": linkerd, "traefik": traefik,
+    "cilium": cilium, "gateway-api": gateway_api, "gke": gke, "kong": kong, "kuadrant": kuadrant,
+    "linkerd": linkerd, "traefik": traefik,
 }  # fmt: skip
 WORLDS: dict[str, tuple[ModuleType, Predicted]] = {
     f"{name}: {world}": (module, predicted)
@@ -105,6 +106,31 @@ def test_simulate_says_the_verdicts(name: str) -> None:
     predicted = WORLDS[name][1].verdicts
     found = worlds.verdicts(simulated(name))
     assert {policy: found[policy] for policy in predicted} == predicted
+
+
+def conditions_of(topology: Topology) -> dict[str, set[str]]:
+    """The conditions of routes, Gateways, ListenerSets and listeners as `Predicted` names them."""
+    found = {
+        str(state.route.key): {condition for parent in state.parents for condition in parent.conditions}
+        for state in topology.routes
+    }
+    for gateway in topology.gateways:
+        found[str(gateway.gateway.key)] = set(gateway.conditions)
+    for listener_set in topology.listener_sets:
+        found[str(listener_set.listener_set.key)] = set(listener_set.conditions)
+    for holder in (*topology.gateways, *topology.listener_sets):
+        found.update((str(listener.node), set(listener.conditions)) for listener in holder.listeners)
+    return {name: {f"{each.type}={each.status}/{each.reason}" for each in of} for name, of in found.items()}
+
+
+def test_simulate_says_the_conditions(name: str) -> None:
+    predicted = WORLDS[name][1].conditions
+    found = conditions_of(simulated(name).topology) if predicted else {}
+    for holder, conditions in predicted.items():
+        types = {condition.partition("=")[0] for condition in found[holder]}
+        for condition in conditions:
+            absent = condition.removeprefix("!")
+            assert absent not in types if condition != absent else condition in found[holder], (holder, found[holder])
 
 
 def test_lint_says_what_names_nothing(name: str) -> None:

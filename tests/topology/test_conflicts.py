@@ -26,7 +26,11 @@ def listeners(*written: str) -> str:
         (["a 80 HTTP", "b 80 HTTP b.com"], {}),
         (["a 80 HTTP", "b 80 HTTP"], {"a": "HostnameConflict", "b": "HostnameConflict"}),
         (["a 443 HTTPS a.com", "b 443 TLS b.com"], {}),
-        (["a 443 HTTPS a.com", "b 443 TLS a.com"], {"a": "HostnameConflict", "b": "HostnameConflict"}),
+        (["a 443 HTTPS a.com", "b 443 TLS a.com"], {"a": "ProtocolConflict", "b": "ProtocolConflict"}),
+        (
+            ["a 443 HTTPS a.com", "b 443 TLS a.com", "c 443 TLS a.com"],
+            {"a": "ProtocolConflict", "b": "HostnameConflict", "c": "HostnameConflict"},
+        ),
         (["a 443 HTTPS a.com", "b 443 HTTP b.com"], {"a": "ProtocolConflict", "b": "ProtocolConflict"}),
         (
             ["a 80 HTTP a.com", "b 80 HTTP b.com", "t 80 TCP"],

@@ -23,6 +23,8 @@ class Predicted(NamedTuple):
         request: what differs from the request of the module.
         loses: whether a protection goes with the policies that the end does not show: verified backends, allow-lists.
         base: the manifests that stay; None for the module's own.
+        conditions: of routes (for any of their parents), Gateways, ListenerSets and listeners, as far as the source has
+            them: `Accepted=True/Accepted`, or `!Type` for one that is not there.
     """
 
     source: str
@@ -33,3 +35,4 @@ class Predicted(NamedTuple):
     request: Mapping[str, Any] = {}
     loses: bool = False
     base: tuple[str, ...] | None = None
+    conditions: Mapping[str, tuple[str, ...]] = {}

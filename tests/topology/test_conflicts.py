@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from policylint.topology.hostnames import meet
 from tests.worlds import gateway, listener_set, topology
 
 ALLOW = "allowedListeners: {namespaces: {from: All}}"
@@ -48,6 +51,29 @@ def test_inside_one_gateway_nobody_wins(written: list[str], conflicts: dict[str,
     for each in found.listeners:
         status = "True" if each.name in conflicts else "False"
         assert next(one.status for one in each.conditions if one.type == "Conflicted") == status
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["HTTPS", "TLS", "HTTP"]),
+            st.sampled_from([1, 2]),
+            st.sampled_from(["", "a.b", "c.a.b", "b", "*.b", "*.a.b", "*.c.a.b", "xa.b"]),
+        ),
+        max_size=6,
+    )
+)
+def test_hostnames_that_overlap_do_so_pair_by_pair(written: list[tuple[str, int, str]]) -> None:
+    text = listeners(*(f"l{at} {port} {protocol} {host}".strip() for at, (protocol, port, host) in enumerate(written)))
+    found = topology(gateway(listeners=text)).gateways[0].listeners if written else ()
+    told = {each.name for each in found if any(one.type == "OverlappingTLSConfig" for one in each.conditions)}
+    secure = [(at, *entry) for at, entry in enumerate(written) if entry[0] != "HTTP"]
+    assert told == {
+        f"l{at}"
+        for at, _, port, host in secure
+        for other, _, other_port, other_host in secure
+        if at != other and port == other_port and meet(host, other_host) is not None
+    }
 
 
 def test_a_conflict_names_the_others() -> None:

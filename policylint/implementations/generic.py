@@ -192,8 +192,12 @@ class Implementation:
         """
         return spec
 
-    def fronts(self, service: Resource, world: World) -> Node | None:  # noqa: ARG002
-        """Return the proxy that requests to a Service pass before they come to its pods; by default none."""
+    def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:  # noqa: ARG002
+        """Return the proxy that requests pass before they come to the pods of a Service or a workload; by default none.
+
+        Args:
+            caller: the Gateway or the workload that sends them; None where that is not known.
+        """
         return None
 
     def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:  # noqa: ARG002

@@ -160,10 +160,12 @@ class Checkpoint(NamedTuple):
     Args:
         path: a Gateway, a waypoint and the Service behind it, or a workload.
         resource: what stands at its end: the workload, or the Gateway or waypoint.
+        doubt: why requests may go past it, "" where they certainly do not.
     """
 
     path: tuple[Node, ...]
     resource: Resource
+    doubt: str = ""
 
 
 class Decision(NamedTuple):

@@ -57,11 +57,15 @@ class Admissions:
         """Whether any proxy of a mesh is asked at all."""
         return bool(self._asked)
 
-    def beyond(self, key: ResourceKey) -> tuple[Node, ...]:
-        """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them."""
+    def beyond(self, key: ResourceKey, caller: Resource | None) -> tuple[Node, ...]:
+        """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them.
+
+        Args:
+            caller: the Gateway or the workload that sends it on; None where that is not known.
+        """
         if not self._asked:
             return ()
-        nodes = [front.path[0] for front in self._fronts(key)]
+        nodes = [front.path[0] for front in self._fronts(key, caller)]
         for workload in self._workloads(key):
             nodes.append(whole(workload.key))
             for server in servers_selecting(self._simulation.world, workload):
@@ -85,6 +89,7 @@ class Admissions:
         call = _call(request, request.host, request.path, port, client, namespace, asked, stream=stream)
         call = call._replace(address=request.address if trace.gateway is not None else "")
         found: list[PlacedDecision] = []
+        caller = client
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
@@ -93,15 +98,17 @@ class Admissions:
                 trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
                 return trace._replace(outcome=_end(denied))
             catalog, controller = self._simulation.catalog, gateway.controller
-            served_by = catalog.implementation_of_controller(controller) or ""
+            of_class = catalog.implementation_of_class(gateway.class_key.name)
+            served_by = catalog.implementation_of_controller(controller) if controller else of_class
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
             client, namespace = (gateway.gateway, gateway.gateway.key.namespace) if meshed else (None, None)
+            caller = gateway.gateway
         shares = list(trace.outcome.shares)
         ends: list[PlacedDecision] = []
         for number, share in enumerate(shares):
             if share.problem or not share.share:
                 continue
-            answers, denied = self._behind(trace, share, client, namespace, asked, stream=stream)
+            answers, denied = self._behind(trace, share, caller, client, namespace, asked, stream=stream)
             found += answers
             if denied is not None:
                 shares[number] = share._replace(problem=_words(denied))
@@ -118,20 +125,25 @@ class Admissions:
         self,
         trace: Trace,
         share: Share,
+        caller: Resource | None,
         client: Resource | None,
         namespace: str | None,
         asked: list[RequestQuestion],
         *,
         stream: bool,
     ) -> tuple[list[PlacedDecision], PlacedDecision | None]:
-        """Return what is answered before a backend and at its pods, and the answer that turns the request away."""
+        """Return what is answered before a backend and at its pods, and the answer that turns the request away.
+
+        Args:
+            caller: who sends the request on; `client` and `namespace` are what is known of its identity.
+        """
         request = trace.request
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         found: list[PlacedDecision] = []
-        for front in self._fronts(share.key):
+        for front in self._fronts(share.key, caller):
             found += self._ask(_call(request, host, path, share.port, client, namespace, asked, stream=stream), front)
-            client, namespace = front.resource, front.resource.key.namespace
+            client, namespace = (None, None) if front.doubt else (front.resource, front.resource.key.namespace)
         denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
         if denied is not None:
             return found, denied
@@ -154,17 +166,18 @@ class Admissions:
     def _ask(self, call: RequestFacts, hop: Checkpoint) -> Iterator[PlacedDecision]:
         for behaviour, groups in self._asked:
             decision = behaviour.admit(call, hop, groups, self._simulation.world)
+            if decision is not None and decision.answer == "denied" and hop.doubt:
+                decision = decision._replace(answer="depends", why=hop.doubt)
             if decision is not None:
                 yield PlacedDecision(hop, decision)
 
-    def _fronts(self, key: ResourceKey) -> list[Checkpoint]:
-        """Return the waypoints that requests to a Service pass."""
-        service = self._simulation.world.get(key)
-        if service is None or (key.group, key.kind) != ("", "Service"):
+    def _fronts(self, key: ResourceKey, caller: Resource | None) -> list[Checkpoint]:
+        """Return the waypoints that requests of a caller to a Service or a workload pass."""
+        backend = self._simulation.world.get(key)
+        if backend is None:
             return []
-        nodes = (behaviour.fronts(service, self._simulation.world) for behaviour, _ in self._asked)
-        resources = ((node, self._simulation.world.get(node.key)) for node in nodes if node is not None)
-        return [Checkpoint((node, whole(key)), resource) for node, resource in resources if resource is not None]
+        fronts = (behaviour.fronts(backend, caller, self._simulation.world) for behaviour, _ in self._asked)
+        return [front for front in fronts if front is not None]
 
     def _workloads(self, key: ResourceKey) -> list[Resource]:
         """Return the workloads behind a Service; a workload itself."""

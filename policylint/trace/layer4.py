@@ -69,6 +69,7 @@ def along_route(
     session = next((tls for tls in map(tracer.tls.of, working) if tls is not None), None)
     request = start.request
     sni = (request.sni or request.host) if passed_on else (session.sni if session is not None else "")
+    beyond = tracer.beyond(start)
     http = request.scheme == "https" and start.listener is not None
     method, host, path = (request.method, request.host, request.path) if http else ("", "", "")
     forwarded = Forwarded(method, host, path, dict(request.headers), sni)
@@ -81,8 +82,8 @@ def along_route(
         forwarded=forwarded if working else None,
         response=dict(request.backend_headers),
         backend_tls=bool(working) and (passed_on or session is not None),
-        policies=tracer.policies.met(nodes, working, tracer.admissions.beyond, facts(request)),
-        beyond=tuple(dict.fromkeys(node for share in working for node in tracer.admissions.beyond(share.key))),
+        policies=tracer.policies.met(nodes, working, beyond, facts(request)),
+        beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share.key))),
     )
     return tracer.admissions.applied(trace, *tracer.client(start), stream=True)
 

@@ -115,8 +115,8 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         forwarded=Forwarded(request.method, request.host, request.path, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
         backend_tls=tls is not None,
-        policies=tracer.policies.met((), [share], tracer.admissions.beyond, facts(request)),
-        beyond=tracer.admissions.beyond(service),
+        policies=tracer.policies.met((), [share], tracer.beyond(start), facts(request)),
+        beyond=tracer.beyond(start)(service),
         extensions=tracer.policies.extensions((), [share]),
     )
     return tracer.admissions.applied(trace, *tracer.client(start))

@@ -6,7 +6,8 @@ Reads one Simulation and recomputes nothing: attachment, backends and effective 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
@@ -357,7 +358,8 @@ class Tracer:
         reached = [share for share in trace.outcome.shares if share.share and not share.problem]
         questions: list[RequestQuestion] = []
         message = facts(start.request, questions)
-        policies = self.policies.met(nodes, reached, self.admissions.beyond, message)
+        beyond = self.beyond(start)
+        policies = self.policies.met(nodes, reached, beyond, message)
         refused = next((met.group.effective.refused for met in policies if met.group.effective.refused), None)
         if refused is not None:
             state = self.simulation.policies[refused]
@@ -377,7 +379,7 @@ class Tracer:
         trace = trace._replace(
             judged=judged,
             questions=tuple(questions),
-            beyond=tuple(dict.fromkeys(node for share in reached for node in self.admissions.beyond(share.key))),
+            beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),
             route=final.route,
             rule=final.rule.node,
             rule_pointer=final.pointer,
@@ -395,6 +397,12 @@ class Tracer:
         if start.gateway is not None:
             return None, ""
         return mesh.client(self.simulation.world, start.request.client)
+
+    def beyond(self, start: Trace) -> Callable[[ResourceKey], tuple[Node, ...]]:
+        """Return what says which nodes a request passes beside a backend, by who sends it there."""
+        gateway = None if start.gateway is None else self.topology.gateway(start.gateway)
+        caller = self.client(start)[0] if gateway is None else gateway.gateway
+        return partial(self.admissions.beyond, caller=caller)
 
     def _implementation(self, key: ResourceKey | None) -> str | None:
         """Return the implementation that serves a Gateway, None where that is not known."""

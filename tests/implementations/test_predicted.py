@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
@@ -23,12 +25,13 @@ from policylint.topology import Topology, whole
 from policylint.trace import Trace, Tracer, request
 from tests import worlds
 from tests.compare.test_compare import sides
-from tests.implementations.predicted import Predicted, cilium, gateway_api, gke, kong, kuadrant, linkerd, traefik
+from tests.implementations import predicted as worlds_of
+from tests.implementations.predicted import Predicted
 
 MODULES: dict[str, ModuleType] = {
-    "cilium": cilium, "gateway-api": gateway_api, "gke": gke, "kong": kong, "kuadrant": kuadrant,
-    "linkerd": linkerd, "traefik": traefik,
-}  # fmt: skip
+    module.name.replace("_", "-"): import_module(f"{worlds_of.__name__}.{module.name}")
+    for module in iter_modules(worlds_of.__path__)
+}
 WORLDS: dict[str, tuple[ModuleType, Predicted]] = {
     f"{name}: {world}": (module, predicted)
     for name, module in MODULES.items()
@@ -60,9 +63,14 @@ def traced(name: str) -> Trace:
     return asked(name, simulated(name))
 
 
-def asked(name: str, simulation: Simulation, **more: Any) -> Trace:
+def asks(name: str) -> dict[str, Any]:
+    """The request of a world."""
     module, predicted = WORLDS[name]
-    return Tracer(simulation).trace(request({**module.REQUEST, **predicted.request, **more}))
+    return {**module.REQUEST, **predicted.request}
+
+
+def asked(name: str, simulation: Simulation, **more: Any) -> Trace:
+    return Tracer(simulation).trace(request({**asks(name), **more}))
 
 
 def end(trace: Trace) -> str:
@@ -142,7 +150,7 @@ def test_explain_names_who_trace_and_simulate_say_acts(name: str) -> None:
     """Every policy that a request meets, and who turns it away, acts on the way for explain, simulate and lint."""
     simulation, trace = simulated(name), traced(name)
     ends = {whole(share.key) for share in trace.outcome.shares}
-    if "service" in WORLDS[name][0].REQUEST:
+    if asks(name).get("service"):
         ends |= {whole(key) for key in simulation.world.resources if key.namespace == "shop" and key.name == "web"}
     way = [*trace.path, *trace.beyond, *(node for end in ends for node in nodes_of(simulation, end))]
     explained = {
@@ -187,7 +195,7 @@ def test_diff_reports_a_protection_that_goes(name: str, tmp_path: Path) -> None:
     before = (*base_of(name), *WORLDS[name][1].policies)
     pair = sides(tmp_path, before, base_of(name))
     others: list[dict[str, Any]] = [{}]
-    if hasattr(module, "STRANGER"):
+    if hasattr(module, "STRANGER") and asks(name).get("client"):
         others += [module.STRANGER, {**module.REQUEST, **module.STRANGER}]
     ends = [(end(asked(name, simulated(name), **more)), rest(asked(name, pair.after, **more))) for more in others]
     opened = WORLDS[name][1].loses or any(is_asked(was) and not is_asked(now) for was, now in ends)

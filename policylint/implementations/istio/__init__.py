@@ -8,7 +8,8 @@ once per Service behind them. What each module knows:
 * `labels`: labels, classes, controllers; `mesh` and `waypoints`: proxies, their own settings, the Services behind them;
 * `targets`, `validation`: the references of a policy, and refusals of the API server; `contexts`: policies by proxy;
 * `additive`, `inheriting`, `telemetry`: their merges, by way of `provenance`;
-* `admission`: what AuthorizationPolicies make of one request;
+* `admission`: whether one request is let in, with `calling`, who its client is and whether it passes a waypoint, and
+  `tokens`, what a proxy knows of its token;
 * `conditions`, `ztunnel`, `backends`, `routes`: the statuses that istiod writes.
 """
 
@@ -19,14 +20,24 @@ from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
-from policylint.implementations.istio import additive, admission, backends, conditions, inheriting, labels, routes
+from policylint.implementations.istio import (
+    additive,
+    admission,
+    backends,
+    calling,
+    conditions,
+    inheriting,
+    labels,
+    routes,
+    tokens,
+)
 from policylint.implementations.istio import targets as naming
 from policylint.implementations.istio.contexts import ProxyContexts
 from policylint.implementations.istio.mesh import Mesh
 from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
-from policylint.model import Node, PolicyKind, Resource, World, mapping, text
+from policylint.model import PolicyKind, Resource, World, mapping, text
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
@@ -135,19 +146,18 @@ class Istio(Implementation):
     def in_words(self, policy: Resource) -> str:
         return additive.in_words(policy) if policy.key.kind == "AuthorizationPolicy" else ""
 
-    def fronts(self, service: Resource, world: World) -> Node | None:
-        """Return the waypoint that a Service is bound to."""
-        proxy = admission.fronts(service, world.once(Mesh))
-        return None if proxy is None else proxy.node
+    def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:
+        """Return the waypoint that the requests of a caller to a Service or a workload pass."""
+        return calling.front(backend, caller, world.once(Mesh), world)
 
     def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
-        """Ask the AuthorizationPolicies of a Gateway, a waypoint or a workload."""
+        """Ask the policies of a Gateway, a waypoint or a workload that turn requests away."""
         here = {group.kind.kind: group for group in groups if any(path == hop.path for path in group.contexts())}
-        asked = here.get(labels.AUTHORIZATION)
-        if asked is None:
+        if here.keys().isdisjoint(admission.ASKED):
             return None
-        checked = labels.REQUEST_AUTHENTICATION in here
-        return admission.admit(call, hop, asked, world.once(Mesh), checked=checked)
+        outputs = tokens.headers_of(call.client, groups) if call.client is not None else {}
+        several = self.settings.get("multipleCustomProviders") is True
+        return admission.admit(call, hop, here, world.once(Mesh), outputs, several_providers=several)
 
 
 def compose(

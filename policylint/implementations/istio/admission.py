@@ -7,14 +7,18 @@ for ztunnel docs/design/implementations/istio.md §1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from policylint.implementations.istio import labels
-from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
-from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS
+from policylint.documents import Pointer
+from policylint.implementations.istio import labels, tokens
+from policylint.implementations.istio.calling import Sender, takes_inbound
+from policylint.implementations.istio.mesh import Mesh
+from policylint.implementations.istio.tokens import Outputs
+from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS, for_streams
 from policylint.model import Resource, mapping, sequence, text, texts
+from policylint.model.resource import value_at
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import (
     AuthorizationRule,
@@ -28,99 +32,141 @@ from policylint.policy.authorizing import (
 from policylint.policy.results import Group
 from policylint.spaces import Predicate
 
+ASKED = (labels.REQUEST_AUTHENTICATION, labels.PEER_AUTHENTICATION, labels.AUTHORIZATION)
+"""The kinds that turn requests away."""
+_WEIGHTIEST = ("denied", "depends", "allowed")
+_PERMISSIVE = "PERMISSIVE"
 _PRINCIPAL = "principal"
+_UNREAD_PORT = "whether the sidecar takes the port"
 
 
-class Sender:
-    """The client as the proxy at a hop knows it.
+def admit(
+    call: RequestFacts,
+    hop: Checkpoint,
+    here: Mapping[str, Group],
+    mesh: Mesh,
+    outputs: Outputs,
+    *,
+    several_providers: bool,
+) -> Decision | None:
+    """Return what the policies of a context make of a request, None where nobody is asked.
 
-    Attributes:
-        namespace, account: of its identity; "" where it has none, None where it is not known.
-        token: False where nobody checks tokens, so that it has none.
-    """
-
-    __slots__ = ("account", "namespace", "token")
-
-    def __init__(self, call: RequestFacts, mesh: Mesh, *, checked: bool) -> None:
-        self.namespace: str | None = call.namespace
-        self.account: str | None = None
-        self.token: bool | None = None if checked else False
-        client = call.client
-        if call.namespace == "":
-            self.account = ""
-        elif client is None:
-            return
-        elif client.key.kind == "Gateway":
-            self.account = _gateway_account(client)
-        else:
-            proxies = mesh.by_namespace.get(client.key.namespace, ())
-            proxy = next((proxy for proxy in proxies if proxy.node.key == client.key), None)
-            if proxy is None:
-                self.namespace = self.account = ""
-            elif proxy.sure:
-                self.account = _account(client)
-
-    @property
-    def principal(self) -> str | None:
-        """Return the SPIFFE identity without its scheme, "" for none, None where it is not known."""
-        if self.account == "" or self.namespace == "":
-            return ""
-        if self.account is None or self.namespace is None:
-            return None
-        return f"cluster.local/ns/{self.namespace}/sa/{self.account}"
-
-
-def admit(call: RequestFacts, hop: Checkpoint, group: Group, mesh: Mesh, *, checked: bool) -> Decision:
-    """Return what the AuthorizationPolicies of a context make of a request.
+    A connection is taken or not before its requests are read, and tokens are checked before authorization.
 
     Args:
-        checked: whether a RequestAuthentication checks tokens there.
+        here: the effective policies of the context, by kind.
+        outputs: the headers that the proxy before it adds.
+        several_providers: whether policies with action CUSTOM may name different providers.
     """
     proxy = next((proxy for proxy in mesh.proxies if proxy.node == hop.path[0]), None)
+    taken = True if proxy is None else takes_inbound(proxy, call.port)
+    if taken is False:
+        return None
     ambient = proxy is not None and proxy.ambient
-    judge = _Judge(call, Sender(call, mesh, checked=checked), ambient=ambient)
+    checking, peers, asked = (here.get(kind) for kind in ASKED)
+    mode, by, place = (_PERMISSIVE, None, ()) if peers is None else tls_mode(peers, call.port)
+    plain = mode == "DISABLE" and not ambient
+    sender = Sender(call, mesh, checked=checking is not None, plain=plain)
+    decisions = [_mutual(mode, by, place, sender), tokens.refusal(call, checking)]
+    if asked is not None:
+        judge = _Judge(call, sender, tokens.rules_of(checking), outputs, ambient=ambient)
+        decision = _authorize(judge, asked, several_providers=several_providers)
+        decisions.append(decision._replace(resets=ambient or call.stream))
+    given = [decision for decision in decisions if decision is not None]
+    chosen = next((each for answer in _WEIGHTIEST for each in given if each.answer == answer), None)
+    if chosen is None or chosen.answer != "denied" or (taken and (proxy is None or proxy.sure)):
+        return chosen
+    return chosen._replace(answer="depends", why="whether its pods are in the mesh" if taken else _UNREAD_PORT)
+
+
+def tls_mode(peers: Group, port: int | None) -> tuple[str, Resource | None, Pointer]:
+    """Return the mode of mTLS at a port of the pods, "" where that hangs on the port, and where it is set."""
+    spec, owners = peers.effective.spec, peers.effective.owners
+    ports = mapping(spec.get("portLevelMtls"))
+    slots: list[Pointer] = [("mtls",), *(("portLevelMtls", number) for number in ports if port is None)]
+    if str(port) in ports:
+        slots = [("portLevelMtls", str(port))]
+    modes = {text(mapping(value_at(spec, slot)).get("mode")) for slot in slots}
+    owner = owners.get((*slots[0], "mode"), owners.get(("mtls", "mode")))
+    by = next((each.policy for each in peers.effective.stack if each.key == owner), None)
+    return modes.pop() if len(modes) == 1 else "", by, ("spec", *slots[0], "mode")
+
+
+def _mutual(mode: str, by: Resource | None, place: Pointer, sender: Sender) -> Decision | None:
+    """Return the refusal of a client that shows no certificate where one is asked for."""
+    if mode not in ("", "STRICT") or sender.principal:
+        return None
+    if not mode:
+        return Decision("depends", place, "the port", by=by)
+    if sender.principal is None:
+        return Decision("depends", place, "whether the client is in the mesh", by=by)
+    return Decision("denied", place, "it takes no plain text", by=by, resets=True)
+
+
+def _authorize(judge: _Judge, group: Group, *, several_providers: bool) -> Decision:
+    """Return what the AuthorizationPolicies of a context make of a request: CUSTOM, DENY, ALLOW."""
     by_action: dict[str, list[Resource]] = {}
     for attachment in group.effective.stack:
         by_action.setdefault(text(attachment.policy.spec.get("action")) or "ALLOW", []).append(attachment.policy)
-    denying = (rule for policy in by_action.get("DENY", ()) for rule in judge.rules(policy, deny=True))
-    asking = (rule for policy in by_action.get("CUSTOM", ()) for rule in judge.rules(policy, deny=False))
+    asking = by_action.get("CUSTOM", [])
+    several = len(set(map(_provider, asking))) > 1 and not several_providers
+    denying = (rule for policy in by_action.get("DENY", ()) for rule in judge.rules(policy, "DENY"))
+    asked = (_of_provider(rule, several=several) for policy in asking for rule in judge.rules(policy, "CUSTOM"))
     allowing = by_action.get("ALLOW", [])
-    allowed = (rule for policy in allowing for rule in judge.rules(policy, deny=False))
+    allowed = (rule for policy in allowing for rule in judge.rules(policy, "ALLOW"))
     default = otherwise((), allows=True)
     if allowing:
         words = "no ALLOW policy lets it in" if len(allowing) > 1 else "it lets in other requests only"
         words = words if any(sequence(policy.spec.get("rules")) for policy in allowing) else "it lets nothing in"
         default = otherwise(("spec",), words, allowing[-1], allows=False)
-    decision = first_match(chain(denying, map(_of_provider, asking), allowed), default)
-    if proxy is not None and not proxy.sure and decision.answer == "denied":
-        return decision._replace(answer="depends", why="whether its pods are in the mesh")
-    return decision._replace(resets=ambient or call.stream)
+    return first_match(chain(denying, asked, allowed), default)
 
 
-def _of_provider(rule: AuthorizationRule) -> AuthorizationRule:
-    """Return a rule of CUSTOM, whose provider decides on what it matches."""
+def _provider(policy: Resource) -> str:
+    return text(mapping(policy.spec.get("provider")).get("name"))
+
+
+def _of_provider(rule: AuthorizationRule, *, several: bool) -> AuthorizationRule:
+    """Return a rule of CUSTOM, whose provider decides on what it matches; where there are several, nobody is asked."""
     if rule.matches is False or rule.by is None:
         return rule
-    provider = text(mapping(rule.by.spec.get("provider")).get("name"))
-    return rule._replace(matches=None, allows=False, on=f"the answer of {provider or 'its provider'}")
+    if several:
+        on = "CUSTOM policies of several providers meet" if rule.matches else rule.on
+        return rule._replace(allows=False, on=on)
+    return rule._replace(matches=None, allows=False, on=f"the answer of {_provider(rule.by) or 'its provider'}")
 
 
 class _Judge:
     """Matches rules against one request; what it could not know last is in `unknown`."""
 
-    __slots__ = ("_ambient", "_call", "_home", "_source", "unknown")
+    __slots__ = ("_ambient", "_call", "_home", "_outputs", "_source", "_tokens", "unknown")
 
-    def __init__(self, call: RequestFacts, source: Sender, *, ambient: bool) -> None:
+    def __init__(
+        self,
+        call: RequestFacts,
+        source: Sender,
+        token_rules: Sequence[Mapping[str, Any]],
+        outputs: Outputs,
+        *,
+        ambient: bool,
+    ) -> None:
         self._call, self._source, self._ambient = call, source, ambient
+        self._tokens, self._outputs = token_rules, outputs
         self.unknown = ""
         self._home = ""
 
-    def rules(self, policy: Resource, *, deny: bool) -> Iterator[AuthorizationRule]:
+    def rules(self, policy: Resource, action: str) -> Iterator[AuthorizationRule]:
         """Yield each rule of a policy, judged."""
         self._home = policy.key.namespace
+        deny = action == "DENY"
         for index, rule in enumerate(sequence(policy.spec.get("rules"))):
             self.unknown = ""
-            matches = every(self._clauses(mapping(rule), deny=deny))
+            left = mapping(rule)
+            if self._call.stream and not self._ambient:
+                left, whole_rule = for_streams(left)
+                if action == "ALLOW" and not whole_rule:
+                    continue
+            matches = every(self._clauses(left, deny=deny))
             on = self.unknown if matches is None else "it denies such requests" if deny else ""
             yield AuthorizationRule(matches, not deny, ("spec", "rules", index), on, policy)
 
@@ -164,7 +210,7 @@ class _Judge:
                 return self._known(source.principal, wanted, "who the client is")
             case "serviceAccounts" | "source.serviceAccount":
                 wanted = [each if "/" in each else f"{self._home}/{each}" for each in wanted]
-                return self._known(_place(source), wanted, "who the client is")
+                return self._known(source.place, wanted, "who the client is")
             case "namespaces" | "source.namespace":
                 identity = source.namespace if source.account != "" else ""
                 answer = self._known(identity, wanted, "the namespace of the client")
@@ -177,20 +223,18 @@ class _Judge:
                 return self._of_token(call, "aud" if name.endswith("audiences") else "azp", wanted)
             case "hosts":
                 host = call.host.partition(":")[0] if not call.host.startswith("[") else call.host
-                return not call.stream and call.has(
-                    "host", host.lower(), *(_predicate(each.lower()) for each in wanted)
-                )
+                return call.has("host", host.lower(), *(_predicate(each.lower()) for each in wanted))
             case "methods":
-                return not call.stream and call.has_method(*map(_predicate, wanted))
+                return call.has_method(*map(_predicate, wanted))
             case "paths":
-                return not call.stream and call.has_path(*map(_path_predicate, wanted))
+                return call.has_path(*map(_path_predicate, wanted))
             case "ports" | "destination.port":
                 return self._known(None if call.port is None else str(call.port), wanted, "the port")
             case "ipBlocks" | "remoteIpBlocks" | "source.ip" | "remote.ip":
                 answer = call.is_from(wanted)
                 return self._unknown("the client's address") if answer is None else answer
         if name.startswith("request.headers["):
-            return call.has_header(name[len("request.headers[") :].rstrip("]"), *map(_predicate, wanted))
+            return self._header(name[len("request.headers[") :].rstrip("]"), wanted)
         if name.startswith("request.auth.claims["):
             return self._of_token(call, name[len("request.auth.claims[") :].rstrip("]").replace("][", "."), wanted)
         return self._unknown(name)
@@ -200,9 +244,20 @@ class _Judge:
         if self._source.token is False:
             return False
         answer = call.has_claim(claim or _PRINCIPAL, *map(_predicate, wanted))
-        if answer is None and call.claims is None and not call.blank and "authorization" not in call.headers:
+        if answer is None and not call.blank and not tokens.brings(call, self._tokens):
             return False
         return self._unknown("the token that it brings") if answer is None else answer
+
+    def _header(self, name: str, wanted: list[str]) -> bool | None:
+        """Return whether a header has any of the values; the proxy before may have written a claim into it."""
+        call = self._call
+        claim, rules = self._outputs.get(name.lower(), ("", []))
+        if claim and not call.blank and tokens.brings(call, rules):
+            written = [value for key, value in call.claims or () if key == claim]
+            if call.claims is None or not written:
+                return self._unknown("the token that it brings")
+            call = call._replace(headers={**call.headers, name.lower(): written[0]})
+        return call.has_header(name, *map(_predicate, wanted))
 
     def _known(self, value: str | None, wanted: list[str], what: str) -> bool | None:
         """Return whether a value is among those wanted; one that is "" is not there, and None is not known."""
@@ -255,31 +310,3 @@ def _known_claims(call: RequestFacts) -> RequestFacts:
     if "iss" not in claims or "sub" not in claims:
         return call
     return call._replace(claims=(*call.claims, (_PRINCIPAL, f"{claims['iss']}/{claims['sub']}")))
-
-
-def _place(source: Sender) -> str | None:
-    """Return `namespace/account`, "" without an identity, None where it is not known."""
-    if source.principal in ("", None):
-        return source.principal
-    return f"{source.namespace}/{source.account}"
-
-
-def _account(workload: Resource) -> str:
-    """Return the ServiceAccount of the pods of a workload."""
-    body: Any = workload.body
-    for step in pod_place(workload):
-        body = mapping(body).get(str(step))
-    spec = mapping(mapping(body).get("spec"))
-    return text(spec.get("serviceAccountName")) or text(spec.get("serviceAccount")) or "default"
-
-
-def _gateway_account(gateway: Resource) -> str:
-    """Return the ServiceAccount of the proxy that istiod deploys for a Gateway (deploymentcontroller.go)."""
-    of_class = text(gateway.spec.get("gatewayClassName"))
-    return gateway.key.name if of_class == labels.WAYPOINT_CLASS else f"{gateway.key.name}-{of_class}"
-
-
-def fronts(service: Resource, mesh: Mesh) -> Proxy | None:
-    """Return the waypoint in front of a Service."""
-    bound = mesh.waypoints.binding(service).waypoint
-    return next((proxy for proxy in mesh.proxies if bound is not None and proxy.node.key == bound), None)

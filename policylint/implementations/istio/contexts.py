@@ -65,9 +65,9 @@ def proxy_contexts(mesh: Mesh, kind: PolicyKind) -> Iterator[ProxyContext]:
             continue
         if proxy.gateway and kind.kind == labels.PEER_AUTHENTICATION:
             continue
-        if proxy.services and kind.kind in _PER_SERVICE:
-            yield from (ProxyContext(proxy, service) for service in proxy.services)
-        else:
+        per_service = proxy.services if kind.kind in _PER_SERVICE else ()
+        yield from (ProxyContext(proxy, service) for service in per_service)
+        if not per_service or proxy.serves_pods:
             yield ProxyContext(proxy)
 
 

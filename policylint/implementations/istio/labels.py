@@ -13,11 +13,12 @@ ROOT_NAMESPACE = "istio-system"
 
 GATEWAY_CONTROLLER = "istio.io/gateway-controller"
 MESH_CONTROLLER = "istio.io/mesh-controller"
+EAST_WEST_CONTROLLER = "istio.io/eastwest-controller"
 WAYPOINT_CLASS = "istio-waypoint"
 OWN_CLASSES = {
     "istio": GATEWAY_CONTROLLER,
     "istio-remote": "istio.io/unmanaged-gateway",
-    "istio-east-west": "istio.io/eastwest-controller",
+    "istio-east-west": EAST_WEST_CONTROLLER,
     WAYPOINT_CLASS: MESH_CONTROLLER,
 }
 """GatewayClasses that istiod makes by itself, so that no manifest has to."""
@@ -28,6 +29,7 @@ MANAGED = "gateway.istio.io/managed"
 USE_WAYPOINT = "istio.io/use-waypoint"
 USE_WAYPOINT_NAMESPACE = "istio.io/use-waypoint-namespace"
 WAYPOINT_FOR = "istio.io/waypoint-for"
+INGRESS_USE_WAYPOINT = "istio.io/ingress-use-waypoint"
 DATAPLANE_MODE = "istio.io/dataplane-mode"
 INJECTION = "istio-injection"
 REVISION = "istio.io/rev"

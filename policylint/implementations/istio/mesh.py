@@ -34,6 +34,9 @@ _TEMPLATES = (
 )
 _OWNERS = frozenset({kind for _, kind in _TEMPLATES} | {"Gateway"})
 
+_NEVER_INJECTED = frozenset({"kube-system", "kube-public", "kube-node-lease", "local-path-storage"})
+"""Namespaces that the injector leaves alone whatever their labels say (IgnoredNamespaces, pkg/kube/inject)."""
+
 _CONFIG_FIELDS = {"concurrency": "concurrency", "image": "image", "proxyMetadata": "environmentVariables"}
 """Fields of the mesh's ProxyConfig that the resource has too, under the names it gives them."""
 
@@ -50,6 +53,8 @@ class Proxy(NamedTuple):
         sure: whether manifests say that it is there; otherwise nothing says whether the workload is in the mesh.
         assumed: the class of the Gateway is not in the tree: only policies that name it count.
         services: the Services and ServiceEntries bound to a waypoint.
+        serves_pods: whether requests to the addresses of workloads pass a waypoint.
+        annotations: of the pods that a sidecar is injected into.
         own: the workload's own settings, None without any.
     """
 
@@ -61,6 +66,8 @@ class Proxy(NamedTuple):
     sure: bool = True
     assumed: bool = False
     services: tuple[Resource, ...] = ()
+    serves_pods: bool = False
+    annotations: Mapping[str, Any] = {}
     own: Attachment | None = None
 
     @property
@@ -96,6 +103,7 @@ class Mesh:
         gateways = [(gateway, _controller(gateway, names)) for gateway in world.of_kind(*labels.GATEWAY)]
         self.waypoints = Waypoints(world, {each.key: each for each, name in gateways if name == labels.MESH_CONTROLLER})
         workloads = list(_workloads(world))
+        self.waypoints.bind_workloads((workload, mapping(_pod(workload)[0].get("labels"))) for workload in workloads)
         self.inhabited = frozenset(workload.key.namespace for workload in workloads)
         self.proxies = [proxy for workload in workloads for proxy in _sidecar(workload, world)]
         for gateway, controller in gateways:
@@ -145,6 +153,7 @@ def _gateway(gateway: Resource, controller: str, waypoints: Waypoints) -> Iterat
         waypoint=waypoint,
         assumed=not controller,
         services=tuple(waypoints.bound.get(gateway.key, ())) if waypoint else (),
+        serves_pods=gateway.key in waypoints.of_workloads.values(),
     )
 
 
@@ -205,10 +214,11 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
     around = world.namespace_labels(workload.key.namespace) or {}
     inject = text(pod_labels.get(labels.INJECT)) or text(mapping(metadata.get("annotations")).get(labels.INJECT))
     mode = text(pod_labels.get(labels.DATAPLANE_MODE)) or text(around.get(labels.DATAPLANE_MODE))
-    refused = inject == "false" or spec.get("hostNetwork") is True
+    on_host = spec.get("hostNetwork") is True
+    refused = inject == "false" or on_host or workload.key.namespace in _NEVER_INJECTED
     enrolled = inject == "true" or labels.REVISION in pod_labels or around.get(labels.INJECTION) == "enabled"
     enrolled = enrolled or (labels.REVISION in around and labels.INJECTION not in around)
-    if mode == "ambient" and (refused or not enrolled):
+    if mode == "ambient" and not on_host and (refused or not enrolled):
         yield Proxy(node, pod_labels, ambient=True)
     elif not refused and (enrolled or around.get(labels.INJECTION) != "disabled"):
         revision = text(pod_labels.get(labels.REVISION)) or text(around.get(labels.REVISION))
@@ -216,7 +226,7 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         sure = enrolled and (not by_revision or _is_installed(revision, world))
         sure = sure or workload.key.kind in ("WorkloadEntry", "WorkloadGroup")
         own = _own_settings(workload, metadata, (*pod_place(workload), "metadata"))
-        yield Proxy(node, pod_labels, sure=sure, own=own)
+        yield Proxy(node, pod_labels, sure=sure, annotations=mapping(metadata.get("annotations")), own=own)
 
 
 def _is_installed(revision: str, world: World) -> bool:

@@ -1,11 +1,11 @@
-"""The waypoint of a Service or ServiceEntry.
+"""The waypoint of a Service, a ServiceEntry or a workload.
 
 Source: docs/design/implementations/istio.md §0, «Waypoint binding»; ambient/waypoints.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from policylint.implementations.istio import labels
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
@@ -30,13 +30,15 @@ class Waypoints:
         gateways: the Gateways that are waypoints.
     """
 
-    __slots__ = ("_gateways", "_world", "bound")
+    __slots__ = ("_gateways", "_world", "bound", "of_workloads")
 
     def __init__(self, world: World, gateways: Mapping[ResourceKey, Resource]) -> None:
         self._world = world
         self._gateways = gateways
         self.bound: dict[ResourceKey, list[Resource]] = {key: [] for key in gateways}
         """Services and ServiceEntries by waypoint, sorted."""
+        self.of_workloads: dict[ResourceKey, ResourceKey] = {}
+        """Waypoints by the workloads whose addresses requests reach through them."""
         if gateways:
             for kind in (labels.SERVICE, labels.SERVICE_ENTRY):
                 for resource in world.of_kind(*kind):
@@ -47,23 +49,34 @@ class Waypoints:
     def __contains__(self, key: ResourceKey) -> bool:
         return key in self._gateways
 
+    def bind_workloads(self, workloads: Iterable[tuple[Resource, Mapping[str, object]]]) -> None:
+        """Bind workloads by the labels of their pods (fetchWaypointForWorkload)."""
+        if self._gateways:
+            for workload, pod_labels in workloads:
+                binding = self._binding(pod_labels, workload.key.namespace, "workload")
+                if binding.waypoint is not None and labels.GATEWAY_NAME not in pod_labels:
+                    self.of_workloads[workload.key] = binding.waypoint
+
     def binding(self, resource: Resource) -> WaypointBinding:
-        """Bind a Service or ServiceEntry; only waypoints for services count (fetchWaypointForService)."""
+        """Bind a Service or ServiceEntry (fetchWaypointForService)."""
         if text(resource.labels.get(labels.MANAGED)) in _NEVER_BEHIND_ONE:
             return WaypointBinding(None, "it belongs to a waypoint or an east-west gateway itself")
-        waypoint = _wanted(resource.labels, resource.key.namespace)
+        return self._binding(resource.labels, resource.key.namespace, "service")
+
+    def _binding(self, own: Mapping[str, object], namespace: str, traffic: str) -> WaypointBinding:
+        """Bind what has some labels of its own; only waypoints for its traffic count, `service` or `workload`."""
+        waypoint = _wanted(own, namespace)
         if waypoint is None:
-            namespace = resource.key.namespace
             waypoint = _wanted(self._world.namespace_labels(namespace) or {}, namespace)
         if waypoint is None or waypoint.name == "none":
             return WaypointBinding(None, "no label names a waypoint")
         gateway = self._gateways.get(waypoint)
         if gateway is None:
             return WaypointBinding(None, f"there is no waypoint {waypoint.path}")
-        if not self._admits(gateway, resource.key.namespace):
-            return WaypointBinding(None, f"waypoint {waypoint.path} does not let namespace {resource.key.namespace} in")
-        if self._serves(gateway) not in ("service", "all"):
-            return WaypointBinding(None, f"waypoint {waypoint.path} is not for services")
+        if not self._admits(gateway, namespace):
+            return WaypointBinding(None, f"waypoint {waypoint.path} does not let namespace {namespace} in")
+        if self._serves(gateway) not in (traffic, "all"):
+            return WaypointBinding(None, f"waypoint {waypoint.path} is not for {traffic}s")
         return WaypointBinding(waypoint)
 
     def _serves(self, gateway: Resource) -> str:

@@ -20,6 +20,8 @@ HTTP = frozenset(
     }
 )
 """Attributes of sources and operations that ztunnel does not know."""
+_NOT_OF_STREAMS = HTTP - {"remoteIpBlocks", "notRemoteIpBlocks", "trustDomains", "notTrustDomains"}
+"""Those that Envoy does not know of connections without HTTP."""
 L4_CONDITIONS = ("source.ip", "source.namespace", "source.principal", "destination.ip", "destination.port")
 
 _Entry = tuple[list[str], bool]
@@ -73,3 +75,22 @@ def _attributes(entry: Mapping[str, Any]) -> _Entry:
     """Return the HTTP attributes set in a source or an operation, and whether any other is set."""
     names = [name for name, values in entry.items() if values]
     return [name for name in names if name in HTTP], any(name not in HTTP for name in names)
+
+
+def for_streams(rule: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    """Return what a rule says of a connection without HTTP at an Envoy, and whether that is all of it.
+
+    ALLOW leaves out a rule with any HTTP attribute; in the others the attribute goes and the rule matches more
+    (pilot/pkg/security/authz/model, Generate for TCP).
+    """
+    left: dict[str, Any] = {}
+    complete = True
+    for field, inner in (("from", "source"), ("to", "operation")):
+        entries = [mapping(mapping(entry).get(inner)) for entry in sequence(rule.get(field))]
+        kept = [{name: value for name, value in entry.items() if name not in _NOT_OF_STREAMS} for entry in entries]
+        complete = complete and kept == entries
+        if entries and all(kept):
+            left[field] = [{inner: entry} for entry in kept]
+    conditions = [mapping(condition) for condition in sequence(rule.get("when"))]
+    left["when"] = [each for each in conditions if not text(each.get("key")).startswith("request.")]
+    return left, complete and left["when"] == conditions

@@ -22,6 +22,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry["references"] = [
         {"path": reference.path, "form": reference.form}
         | _set(deprecated=reference.deprecated, sections=reference.sections)
+        | _set(inside=reference.inside, kind=reference.kind, optional=reference.optional)
         for reference in kind.references
     ]
     entry |= {"default-target": kind.default_target} if kind.default_target != "none" else {}

@@ -12,6 +12,11 @@ _MODULES = {
     "envoy-gateway": ("policylint.implementations.envoy_gateway", "EnvoyGateway"),
     "agentgateway": ("policylint.implementations.agentgateway", "Agentgateway"),
     "apisix": ("policylint.implementations.apisix", "Apisix"),
+    "aws-gateway-api-controller": (
+        "policylint.implementations.aws_gateway_api_controller",
+        "AwsGatewayApiController",
+    ),
+    "azure-agc": ("policylint.implementations.azure_agc", "AzureAgc"),
     "gateway-api": ("policylint.implementations.gateway_api", "GatewayApi"),
     "kgateway": ("policylint.implementations.kgateway", "Kgateway"),
     "gloo": ("policylint.implementations.gloo", "Gloo"),

@@ -35,12 +35,18 @@ class Reference(NamedTuple):
 
     Args:
         sections: its field that lists sections, each of which is a target; "" where `sectionName` names one.
+        inside: the field of an entry that holds the reference; "" where the entry is one.
+        kind: what a reference without a kind means.
+        optional: whether a policy without it is no mistake: something else may name the policy.
     """
 
     path: str
     form: ReferenceForm
     deprecated: str = ""
     sections: str = ""
+    inside: str = ""
+    kind: str = ""
+    optional: bool = False
 
 
 class TargetKind(NamedTuple):
@@ -128,7 +134,7 @@ class PolicyKind(NamedTuple):
     cluster_scoped: bool = False
     label: str = ""
     default_target: Literal["none", "namespace", "mesh"] = "none"
-    cross_namespace: Literal["no", "grant", "yes"] = "no"
+    cross_namespace: Literal["no", "grant", "yes", "ignored"] = "no"
     selects_across_namespaces: bool = False
     max_targets: int = 16
     conflict: str = "none"
@@ -196,6 +202,9 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             reference.get("form", "refs"),
             reference.get("deprecated", ""),
             text(reference.get("sections")),
+            text(reference.get("inside")),
+            text(reference.get("kind")),
+            reference.get("optional", False),
         )
         for reference in sequence(entry.get("references"))
     )

@@ -77,12 +77,14 @@ def _settings(kind: PolicyKind) -> Iterable[tuple[Purpose, str]]:
 
 def _lets_pass(weak: Weakness, purpose: Purpose, path: str, spec: Mapping[str, Any]) -> bool:
     """Return whether a setting has the weakness now."""
-    return weak.opens == purpose and weak.path.startswith(f"{path}.") and _is_weak(weak, spec)
+    return weak.opens == purpose and weak.path.startswith(f"{path}.") and is_weak(weak, spec)
 
 
-def _is_weak(weak: Weakness, spec: Mapping[str, Any]) -> bool:
+def is_weak(weak: Weakness, spec: Mapping[str, Any]) -> bool:
     """Return whether a weakness is there: a weaker mode, or a grant that lets everybody in."""
     if weak.order:
+        if "*" in weak.path:
+            return any(unit.value in step for unit in at_path(spec, weak.path) for step in weak.order[1:])
         value = _at(spec, weak.path)
         if value is None and weak.instead:
             value = _at(spec, weak.instead)
@@ -105,7 +107,7 @@ def _weak_extension(named: Mapping[str, Any], group: str, namespace: str, world:
         weak = (
             []
             if resource is None
-            else [weak.path for weak in kind.weaker if weak.opens and _is_weak(weak, resource.spec)]
+            else [weak.path for weak in kind.weaker if weak.opens and is_weak(weak, resource.spec)]
         )
         if weak:
             return f"{weak[0]} of {key}"

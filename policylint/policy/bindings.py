@@ -28,6 +28,8 @@ from policylint.model import (
     value_at,
 )
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import is_weak
+from policylint.policy.units import at_path
 from policylint.topology import Topology, whole
 from policylint.topology.extensions import extensions
 from policylint.topology.grants import Grants
@@ -101,10 +103,11 @@ class ObjectBinding(NamedTuple):
         spec: Mapping[str, Any] = resource.body if kind.says else resource.spec
         if spec.get("disabled") is True:
             return {}
-        ways = (entry.partition("=") for entry in settings)
-        named = [value or field for field, _, value in ways if field in spec and value in ("", text(spec[field]))]
-        grants = (weak.path.split(".") for weak in kind.weaker if weak.opens == purpose and weak.presence == "grants")
-        optional = any(value_at(spec, tuple(steps)) is not None for steps in grants)
+        named = []
+        for field, _, value in (entry.partition("=") for entry in settings):
+            written = [unit.value for unit in at_path(spec, field)]
+            named += [value or field] if written and (not value or value in map(text, written)) else []
+        optional = any(weak.opens == purpose and is_weak(weak, spec) for weak in kind.weaker)
         return dict.fromkeys(named, not optional)
 
 

@@ -40,6 +40,10 @@ def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Gran
     found: list[Target] = []
     for reference, entry, pointer in _entries(policy, kind):
         body = mapping(entry)
+        if reference.inside:
+            body, pointer = mapping(body.get(reference.inside)), (*pointer, reference.inside)
+        if body and reference.kind and "kind" not in body:
+            body = {**body, "kind": reference.kind}
         if not body and reference.form not in ("workload-selector", "label-selector", "namespace-selector"):
             found.append(_malformed(pointer, policy, "this entry is not a reference"))
             continue
@@ -138,7 +142,8 @@ def _by_name(
 ) -> Target:
     group, name_of_kind, allowed, lenient = _kind_of(kind, body)
     name, section = text(body.get("name")), _section(body.get("sectionName"))
-    key = ResourceKey(group, name_of_kind, _namespace(policy, group, name_of_kind, body, topology.world), name)
+    placed = {} if kind.cross_namespace == "ignored" else body
+    key = ResourceKey(group, name_of_kind, _namespace(policy, group, name_of_kind, placed, topology.world), name)
     target = Target(pointer, key, section, lenient=lenient)
     if not name or not name_of_kind:
         missing = "name" if name_of_kind else "kind"

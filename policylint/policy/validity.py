@@ -30,7 +30,8 @@ def structural(policy: Resource, kind: PolicyKind, targets: tuple[Target, ...]) 
         if identity in seen:
             return Reading(code="duplicate-target", reason=f"{target} is targeted twice", pointer=target.pointer)
         seen[identity] = target
-    if not targets and kind.default_target == "none" and not kind.extension_ref and not _selects(policy, kind):
+    needed = kind.default_target == "none" and not any(reference.optional for reference in kind.references)
+    if not targets and needed and not kind.extension_ref and not _selects(policy, kind):
         return Reading(code="no-target", reason="the policy names no target", pointer=("spec",))
     return Reading()
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.documents import Pointer
-from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text, value_at
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.model.policy_kind import Answer
+from policylint.policy.units import at_path
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.extensions import FilterExtension, extensions_of
@@ -186,8 +187,8 @@ class Responder:
         resource = extension.resolution.resource
         if kind is None or kind.answers is None or resource is None:
             return None
-        *above, field = kind.answers.path.split(".")
-        holder = value_at(resource.spec, tuple(above))
+        above, _, field = kind.answers.path.rpartition(".")
+        holder = next((unit.value for unit in at_path(resource.spec, above)), None) if above else resource.spec
         if not isinstance(holder, dict):
             return None
         status = holder.get(field, kind.answers.unset)

@@ -195,6 +195,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP306": RuleEntry("host_match_without_port", of_kind("AuthorizationPolicy")),
     "GWP307": RuleEntry("forgeable_client_address", decided_by_address),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
+    "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.opened"),
     "GWP401": RuleEntry("parent_not_found"),
     "GWP402": RuleEntry("parent_section_not_found"),
     "GWP403": RuleEntry("route_not_allowed"),

@@ -103,9 +103,16 @@ def _come_or_gone(sides: Sides) -> Literal["", "added", "removed"]:
 
 
 def removed_protections(
-    sides: Sequence[Sides], environments: Sequence[EnvironmentChange], chosen: Collection[str] | None = None
+    sides: Sequence[Sides],
+    environments: Sequence[EnvironmentChange],
+    chosen: Collection[str] | None = None,
+    beside: Iterable[Finding] = (),
 ) -> list[Finding]:
-    """Return the findings of the rules of changes, or of those chosen, each once for all environments that have it."""
+    """Return the findings of the rules of changes, or of those chosen, each once for all environments that have it.
+
+    Args:
+        beside: what other rules find on the side after: GWP324 is silent about what they tell.
+    """
     rules = OF_CHANGES if chosen is None else OF_CHANGES.intersection(chosen)
     findings: list[Finding] = []
     for pair, environment in zip(sides, environments, strict=True):
@@ -128,6 +135,13 @@ def removed_protections(
 
             with guarded("GWP620", pair.after):
                 findings += isolation_removed(pair)
+    if "GWP324" in rules:
+        from policylint.compare.requests.opened import requests_opened
+
+        told = [*beside, *findings]
+        for pair, environment in zip(sides, environments, strict=True):
+            with guarded("GWP324", pair.after):
+                findings += requests_opened(pair, environment, told)
     return _folded(findings)
 
 

@@ -29,6 +29,7 @@ from policylint.spaces import (
     values,
     widened,
 )
+from policylint.spaces.addresses import V6
 from policylint.spaces.samples import sample
 from policylint.spaces.words import described
 from policylint.trace import Outcome, Request, Trace, Tracer
@@ -410,6 +411,20 @@ def _not_told(way: WayIn, why: str) -> WayIn:
 def is_of_client(name: str) -> bool:
     """Return whether a dimension is of who sends requests, and not of what they are."""
     return name == CLIENT or name.startswith(CLAIM)
+
+
+def is_for_anybody(dimensions: Sequence[Dimension], box: Box) -> bool:
+    """Return whether anybody can send requests of a box: without a token, from at least half of all addresses."""
+    for dimension, bits in zip(dimensions, box, strict=True):
+        if dimension.name.startswith(CLAIM) and not bits & 1:
+            return False
+        if dimension.ranges and bits != dimension.all:
+            intervals = (
+                interval for number, ranges in enumerate(dimension.ranges) if bits >> number & 1 for interval in ranges
+            )
+            if sum(min(interval.high, V6) - interval.low for interval in intervals if interval.low < V6) < V6 // 2:
+                return False
+    return True
 
 
 def is_grpc(dimensions: Sequence[Dimension]) -> bool:

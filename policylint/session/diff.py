@@ -108,11 +108,11 @@ def run_diff(sides: DiffSides, chosen: set[str] | None = None, lap: Callable[[st
     environments = compare(pairs)
     scopes = sides.scopes()
     lap("compare")
-    removed = removed_protections(pairs, environments, chosen)
 
     def amend(findings: list[Finding]) -> list[Finding]:
         """Add what no single side shows, before suppressions are heeded; what the change takes away is missing."""
-        return escalate_changed(sorted([*findings, *removed], key=finding_order), pairs, sides)
+        of_change = removed_protections(pairs, environments, chosen, findings)
+        return escalate_changed(sorted([*findings, *of_change], key=finding_order), pairs, sides)
 
     setup = sides.request.setup
     after = judge(setup, sides.after.with_simulations(pair.after for pair in pairs), chosen, amend=amend, scopes=scopes)

@@ -9,7 +9,7 @@ import pytest
 
 from policylint.compare import compare
 from policylint.compare.pairing import Sides
-from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges
+from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges, sets_in_words
 from policylint.trace import Request, Trace, Tracer, from_url
 from policylint.trace.request import arguments
 from tests.compare.test_compare import sides
@@ -309,8 +309,6 @@ def requests(pair: Sides) -> RequestChanges:
 
 
 def said(found: RequestChanges) -> tuple[tuple[str, str], ...]:
-    from policylint.report.diff.requests import sets_in_words
-
     return tuple((change.change, sets_in_words(change)) for change in found.changes)
 
 

@@ -67,24 +67,21 @@ def test_answer(
     assert (settings(only, "removed"), settings(only, "added")) == (gone, come)
     assert [each["setting"] for each in only["does_not_apply"]] == not_reached
     new = [each for each in found["findings"] if each["state"] == "new"]
-    assert [(each["rule"], each["severity"]) for each in new] == [("GWP201", "note")]
+    rules = ["GWP201", *(["GWP324"] if change == "added" else [])]  # a new route opens its hostname
+    assert [(each["rule"], each["severity"]) for each in new] == [(rule, "note") for rule in rules]
     assert found["summary"]["fixed"] == 0
 
     for form in ("text", "concise", "markdown", "summary", "github"):
         assert route.partition(" ")[2] in shown[form]
         assert all(each in shown[form] for each in (*gone, *come, *not_reached))
     annotations = [line for line in shown["github"].splitlines() if line.startswith("::")]
-    assert [line.partition(" ")[0] for line in annotations] == ["::notice"]
+    assert [line.partition(" ")[0] for line in annotations] == ["::notice"] * len(rules)
     junit = ElementTree.fromstring(shown["junit"])
-    (case,) = junit.iter("testcase")
-    assert (case.attrib["name"].partition(" ")[0], case.find("failure"), junit.attrib["failures"]) == (
-        "GWP201",
-        None,
-        "0",
-    )
-    (issue,) = json.loads(shown["codeclimate"])
-    assert (issue["check_name"][:6], issue["severity"]) == ("GWP201", "info")
-    (result,) = json.loads(shown["sarif"])["runs"][0]["results"]
-    assert (result["ruleId"], result["level"]) == ("GWP201/note", "note")
+    cases = [(case.attrib["name"].partition(" ")[0], case.find("failure")) for case in junit.iter("testcase")]
+    assert (cases, junit.attrib["failures"]) == ([(rule, None) for rule in rules], "0")
+    issues = [(issue["check_name"][:6], issue["severity"]) for issue in json.loads(shown["codeclimate"])]
+    assert issues == [(rule, "info") for rule in rules]
+    results = [(result["ruleId"], result["level"]) for result in json.loads(shown["sarif"])["runs"][0]["results"]]
+    assert results == [(f"{rule}/note", "note") for rule in rules]
     assert run(directory, "diff", "HEAD~1..HEAD", "--exit-code")[0] == 1
     assert run(directory, "diff", "HEAD..HEAD", "--exit-code")[0] == 0

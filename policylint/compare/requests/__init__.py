@@ -7,6 +7,19 @@ request of what they have in common is traced on both sides, and what is said is
 from __future__ import annotations
 
 from policylint.compare.requests.answers import MIRRORED, Change
-from policylint.compare.requests.changes import RequestChange, RequestChanges, RequestSet, request_changes
+from policylint.compare.requests.changes import OPENED, RequestChange, RequestChanges, RequestSet, request_changes
+from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
 
-__all__ = ["MIRRORED", "Change", "RequestChange", "RequestChanges", "RequestSet", "request_changes"]
+__all__ = [
+    "MIRRORED",
+    "OPENED",
+    "Change",
+    "RequestChange",
+    "RequestChanges",
+    "RequestSet",
+    "difference_in_words",
+    "doors_in_words",
+    "example_in_words",
+    "request_changes",
+    "sets_in_words",
+]

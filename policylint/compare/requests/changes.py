@@ -11,10 +11,23 @@ from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.reach import EntryPoint, Stated, WayIn, in_words, is_grpc, is_possible, request_in, stated, ways_in
+from policylint.reach import (
+    EntryPoint,
+    Stated,
+    WayIn,
+    in_words,
+    is_for_anybody,
+    is_grpc,
+    is_possible,
+    request_in,
+    stated,
+    ways_in,
+)
 from policylint.spaces import Box, Dimension, intersect, is_empty, merged
 from policylint.trace import Request, Tracer
 
+OPENED = "GWP324"
+"""requests-opened: the rule that makes a finding of what is opened or asked less (`opened`)."""
 MOST_TRACED = 50_000
 """Regions of one environment that are compared; the hosts beyond are unknown."""
 _ORDER: tuple[Change, ...] = ("opened", "less-asked", "rerouted", "changed", "more-asked", "closed")
@@ -43,6 +56,9 @@ class RequestChange(NamedTuple):
         example: one of them, that `trace` shows to be answered so on both sides.
         routes: whose rules take them, as they are called after.
         partly: whether policies may answer others of the requests otherwise, and this is said of the example.
+        turned_away: the settings by which policies denied them before.
+        exposed: whether a policy stood in their way before, and anybody can send some of them now: without a login,
+            from any address.
     """
 
     environment: str
@@ -56,6 +72,8 @@ class RequestChange(NamedTuple):
     example: Request
     routes: tuple[ResourceKey, ...] = ()
     partly: bool = False
+    turned_away: tuple[str, ...] = ()
+    exposed: bool = False
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -229,7 +247,12 @@ class _Comparison:
         routes |= {
             self._sides.pairing.key(trace.route.key) for trace in (pair.before.trace,) if trace.route is not None
         }
-        gathered.change = gathered.change._replace(routes=tuple(sorted({*gathered.change.routes, *routes})))
+        change = gathered.change
+        gathered.change = change._replace(
+            routes=tuple(sorted({*change.routes, *routes})),
+            turned_away=tuple(sorted({*change.turned_away, *_turned_away(pair.before)})),
+            exposed=change.exposed or _is_exposed(pair),
+        )
 
     def _doubt(self, entry: EntryPoint, why: str) -> None:
         self._unknown.setdefault(why, set()).add(entry.hosts)
@@ -238,7 +261,15 @@ class _Comparison:
     def result(self, *, whole: bool) -> RequestChanges:
         """Return what was found, what opens first."""
         changes = [_finished(gathered) for gathered in self._gathered.values()]
-        changes.sort(key=lambda change: (_ORDER.index(change.change), change.purpose, change.routes, change.requests))
+        changes.sort(
+            key=lambda change: (
+                _ORDER.index(change.change),
+                not change.exposed,
+                change.purpose,
+                change.routes,
+                change.requests,
+            )
+        )
         unknown = tuple(sorted((why, len(hosts)) for why, hosts in self._unknown.items()))
         same = whole and self._same and self._served and not changes and not unknown
         return RequestChanges(tuple(changes), len(self._hosts), unknown, same)
@@ -254,6 +285,26 @@ def _is_alike(matches: tuple[Stated, Stated], old: Sequence[WayIn], new: Sequenc
         return False
     pairs = zip(matches, (old, new), strict=True)
     return all(said.rules <= {way.trace.rule for way in ways} for said, ways in pairs)
+
+
+def _turned_away(before: RequestAnswer) -> Iterator[str]:
+    """Yield the settings by which policies denied a request; "" for what proxies of a mesh decide by whole policies."""
+    if before.denied:
+        judged = [each.decision.pointer[0] for each in before.trace.judged if each.decision.answer == "denied"]
+        yield from map(str, judged or [""])
+
+
+def _is_exposed(pair: _Pair) -> bool:
+    """Return whether a policy stood in the way of requests, and anybody can send some of them now."""
+    before, after = pair.before, pair.after
+    stood = before.denied or any(given.state == "asked" for given in before.asked.values())
+    return (
+        stood
+        and after.serves
+        and after.asked["authentication"].state in ("open", "optional")
+        and after.asked["authorization"].state == "open"
+        and any(is_for_anybody(pair.dimensions, box) for box in pair.boxes)
+    )
 
 
 def _finished(gathered: _Gathered) -> RequestChange:

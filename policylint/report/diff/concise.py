@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from policylint.compare.requests import difference_in_words, sets_in_words
 from policylint.report.diff import requests
 from policylint.report.diff.report import DiffReport
 from policylint.report.diff.wording import MARKS, finding_parts, nothing_changes, reach_in_words, verdict_parts
@@ -18,7 +19,7 @@ def write(report: DiffReport) -> str:
     """Write routes, then new findings, then the line that counts them."""
     *routes, verdict = changes(report)
     lines = []
-    for finding in report.listed("new"):
+    for finding in requests.beside(report.listed("new"), ()):
         line, column = finding.location.at()
         place = f"{finding.location.file}:{line}:{column}"
         doubt = "" if finding.confidence == "certain" else f" ({finding.confidence})"
@@ -43,7 +44,7 @@ def changes(report: DiffReport) -> list[str]:
         prefix = f"{name}: " if name else ""
         lines += [prefix + _subject(subject) for subject in environment.subjects]
         for change in () if environment.requests is None else environment.requests.changes:
-            told = f"{requests.sets_in_words(change)}: {requests.difference_in_words(change)}"
+            told = f"{sets_in_words(change)}: {difference_in_words(change)}"
             lines.append(f"{prefix}{requests.MARKS[change.change]} {requests.WORDS[change.change]} {told}")
         parts += [prefix + part for part in verdict_parts(environment)]
     parts = [*(parts or [nothing_changes(report)]), *requests.parts(report.comparison.environments)]

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from policylint.compare.requests import doors_in_words, sets_in_words
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading, verb
 from policylint.report.diff import requests
@@ -102,8 +103,9 @@ def write(report: DiffReport, budget: int | None = BUDGET) -> str:
     left_out = ("row", f"{{}} more rows: {again} lists them.")
     told = {id(env): _told(env) for env in report.comparison.environments}
     lost = [row for env in report.comparison.environments for row in _protection_rows(report, env.known, told[id(env)])]
+    found = requests.severities(report)
     answers = [
-        (change, _request_row(report, change))
+        (change, _request_row(report, change, found))
         for env in report.comparison.environments
         for change in (env.requests.changes if env.requests is not None else ())
         if id(change) not in told[id(env)]
@@ -112,7 +114,7 @@ def write(report: DiffReport, budget: int | None = BUDGET) -> str:
     if opens:
         _add_table(page, f"**Requests**\n\n{_REQUESTS}", [row for _, row in answers], left_out, 0.4)
     _add_table(page, f"**Protections that no longer apply or ask for less**\n\n{_LOST}", lost, left_out, 0.5)
-    new = report.folded("new")
+    new = requests.beside(report.folded("new"), (change for change, _ in answers))
     most = MOST_OF_RULE if budget else sys.maxsize
     breaks = any(finding.severity == "error" for finding in new)
     if breaks:
@@ -256,7 +258,7 @@ def _happening(change: PolicyChange) -> str:
 def _counts(report: DiffReport) -> str:
     """Return `**1 new error**, 1 fixed, 4 unchanged · 1 of 23 routes changes · clusters/prod`."""
     findings = finding_parts(report)
-    if findings and report.known("new"):
+    if findings and requests.beside(report.known("new"), ()):
         findings[0] = f"**{findings[0]}**"
     parts = [", ".join(findings)] if findings else []
     for environment in report.comparison.environments:
@@ -280,14 +282,15 @@ def _told(environment: EnvironmentChange) -> dict[int, RequestChange]:
     return requests.told(environment, weakened)
 
 
-def _request_row(report: DiffReport, change: RequestChange) -> str:
+def _request_row(report: DiffReport, change: RequestChange, found: Mapping[tuple[str, str], str]) -> str:
     purpose = f"{escape(change.purpose)}: " if change.purpose else ""
     by = ", ".join(_links(report, [who], frozenset()) for who in change.by)
     before = spoken(cut(change.before, 160))
     after = spoken(cut(change.after, 160)) if change.before != change.after else "other values"
-    what = f"{code(cut(requests.sets_in_words(change), 240))}, {escape(requests.doors_in_words(change))}"
+    what = f"{code(cut(sets_in_words(change), 240))}, {escape(doors_in_words(change))}"
     example = f"<br>e.g. {_example(report, change)}"
-    return f"| **{requests.WORDS[change.change]}** | {what}{example} | {purpose}{before} | {after} | {by} |"
+    kind = escape(requests.kind(change, found))
+    return f"| **{kind}** | {what}{example} | {purpose}{before} | {after} | {by} |"
 
 
 def _example(report: DiffReport, change: RequestChange) -> str:
@@ -344,7 +347,7 @@ def _protection_rows(
         protection = ", ".join(map(code, names))
         why = _why(report, first, own_policies(group))
         answers = requests.of_row(told.values(), group, names)
-        sets = "; ".join(dict.fromkeys(map(requests.sets_in_words, answers)))
+        sets = "; ".join(dict.fromkeys(map(sets_in_words, answers)))
         which = f"<br>requests: {code(cut(sets, 240))}" if sets else ""
         example = f"<br>e.g. {_example(report, answers[0])}" if answers else ""
         who = f"{_who(report, group, MOST_LOSING)}{scope}"

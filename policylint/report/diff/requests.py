@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from policylint.compare.requests import RequestChange, RequestChanges, RequestSet
+from policylint.compare.requests import (
+    OPENED,
+    RequestChange,
+    RequestChanges,
+    RequestSet,
+    difference_in_words,
+    doors_in_words,
+    example_in_words,
+    sets_in_words,
+)
 from policylint.model.words import count, leading
 from policylint.report.kit.display import one_line, short_place
 from policylint.report.kit.identity import Names
@@ -15,6 +24,7 @@ from policylint.trace.request import arguments, claims_of
 
 if TYPE_CHECKING:
     from policylint.compare.change import EnvironmentChange, SubjectChange
+    from policylint.model import Finding
     from policylint.report.diff.report import DiffReport
 
 MARKS = {"opened": "+", "less-asked": "+", "rerouted": "~", "changed": "~", "more-asked": "-", "closed": "-"}
@@ -27,7 +37,6 @@ WORDS = {
     "closed": "closed",
 }
 AS_BEFORE = "answers all requests as before"
-_MOST_SETS, _MOST_HOSTS = 3, 3
 
 
 def parts(environments: Iterable[EnvironmentChange]) -> list[str]:
@@ -43,42 +52,6 @@ def parts(environments: Iterable[EnvironmentChange]) -> list[str]:
     return said or ([AS_BEFORE] if known and all(requests.same for requests in known) else [])
 
 
-def sets_in_words(change: RequestChange) -> str:
-    """Return `shop.example.com /checkout/**; api.example.com and 3 more every request`."""
-    alike: dict[tuple[tuple[str, ...], str], None] = {(each.hosts, each.words): None for each in change.requests}
-    words = [_set(hosts, requests) for hosts, requests in alike]
-    shown = "; ".join(words[:_MOST_SETS])
-    if len(words) > _MOST_SETS:
-        left = {host for hosts, _ in list(alike)[_MOST_SETS:] for host in hosts}
-        shown += f"; and more on {count(len(left), 'host')}"
-    return f"some of {shown}" if change.partly else shown
-
-
-def _set(hosts: Sequence[str], requests: str) -> str:
-    named = leading(hosts, _MOST_HOSTS)
-    return f"{named}, every request" if requests == "every request" else f"{named} {requests}"
-
-
-def doors_in_words(change: RequestChange) -> str:
-    """Return `through Gateway infra/edge (http 80, https 443)`."""
-    ports: dict[str, dict[str, None]] = {}
-    for requests in change.requests:
-        port = "" if requests.port is None else f"{requests.scheme} {requests.port}"
-        ports.setdefault(str(requests.gateway), {})[port] = None
-    named = (
-        f"{gateway} ({listed})" if (listed := ", ".join(filter(None, at))) else gateway for gateway, at in ports.items()
-    )
-    return f"through {leading(named, 2)}"
-
-
-def difference_in_words(change: RequestChange) -> str:
-    """Return `authentication: jwt by infra/edge-jwt -> nothing`, `no rule takes them -> shop/admin`."""
-    purpose = f"{change.purpose}: " if change.purpose else ""
-    if change.before == change.after:
-        return f"{purpose}{', '.join(change.settings)} of {change.after} with other values"
-    return f"{purpose}{change.before} -> {change.after}"
-
-
 def command(report: DiffReport, change: RequestChange) -> str:
     """Return the command that shows an example on both sides, where both are revisions."""
     words = [*arguments(change.example)]
@@ -87,10 +60,37 @@ def command(report: DiffReport, change: RequestChange) -> str:
     return one_line(f"policylint trace {shlex.join(words)}")
 
 
+def severities(report: DiffReport) -> dict[tuple[str, str], str]:
+    """Return `warning[GWP324]` for each environment and change of which a finding is more than a note."""
+    return {
+        (name, finding.help[0]): f"{finding.severity}[{OPENED}]"
+        for finding in report.known("new")
+        if finding.rule == OPENED and finding.severity != "note" and finding.help
+        for name in finding.environments
+    }
+
+
+def kind(change: RequestChange, found: Mapping[tuple[str, str], str]) -> str:
+    """Return `opened`, with the finding that says so where there is one: `opened, warning[GWP324]`."""
+    severity = found.get((change.environment, example_in_words(change)))
+    return WORDS[change.change] + (f", {severity}" if severity else "")
+
+
+def beside(findings: Iterable[Finding], shown: Iterable[RequestChange]) -> list[Finding]:
+    """Return the findings that stand beside what is said of requests: those that say the same are left out."""
+    told = {example_in_words(change) for change in shown}
+    return [
+        finding
+        for finding in findings
+        if finding.rule != OPENED or not (finding.severity == "note" or not told.isdisjoint(finding.help))
+    ]
+
+
 def text(report: DiffReport, requests: RequestChanges, most: int) -> Iterator[tuple[str, str]]:
     """Yield a mark and a line for what is said of requests, details with no mark."""
+    found = severities(report)
     for change in requests.changes[:most]:
-        yield MARKS[change.change], f"{WORDS[change.change]}: {sets_in_words(change)}, {doors_in_words(change)}"
+        yield MARKS[change.change], f"{kind(change, found)}: {sets_in_words(change)}, {doors_in_words(change)}"
         yield "", difference_in_words(change)
         by = [f"{who.policy}" + (f" ({short_place(who.location)})" if who.location else "") for who in change.by]
         if by:

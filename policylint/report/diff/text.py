@@ -281,12 +281,15 @@ class _DiffText:
             yield f"  and {count(len(folded) - MOST_BLOCKS, 'more')}"
 
     def _findings(self) -> Iterator[str]:
+        answers = (environment.requests for environment in self.report.comparison.environments)
+        shown = [change for known in answers if known is not None for change in known.changes[:MOST_OF_RULE]]
         states: list[tuple[str, str, Severity]] = [("New", "new", "note"), ("Fixed", "fixed", "warning")]
         if self.report.show_unchanged:
             states.append(("Same", "unchanged", "note"))
         for label, state, least in states:
             counted: Counter[tuple[str, Severity]] = Counter()
-            for finding in self.report.folded(state, least):
+            findings = self.report.folded(state, least)
+            for finding in requests.beside(findings, shown) if state == "new" else findings:
                 counted[finding.rule, finding.severity] += 1
                 if state == "unchanged" or counted[finding.rule, finding.severity] <= MOST_OF_RULE:
                     yield from self._finding(label, finding)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.model import ResourceKey
 from policylint.model.words import count, leading, verb
+from policylint.report.diff.requests import beside
 from policylint.report.findings.report import counts
 from policylint.report.kit.display import one_line, place
 from policylint.report.kit.placements import placements_in_words
@@ -235,7 +236,7 @@ def fate_in_words(because: str) -> str:
 
 def finding_parts(report: DiffReport) -> list[str]:
     """Return `1 new error`, `1 fixed`, `4 unchanged`."""
-    new = counts(report.known("new"))
+    new = counts(beside(report.known("new"), ()))
     parts = [count(number, f"new {severity}") for severity, number in new.items() if number]
     for state in ("fixed", "unchanged"):
         if number := len(report.known(state)):

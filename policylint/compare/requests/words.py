@@ -1,0 +1,53 @@
+"""What is said of requests that are answered otherwise: which they are, through where, and how."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from policylint.compare.requests.changes import RequestChange
+from policylint.model.words import count, leading
+from policylint.trace.request import arguments
+
+_MOST_SETS, _MOST_HOSTS = 3, 3
+
+
+def sets_in_words(change: RequestChange) -> str:
+    """Return `shop.example.com /checkout/**; api.example.com and 3 more every request`."""
+    alike: dict[tuple[tuple[str, ...], str], None] = {(each.hosts, each.words): None for each in change.requests}
+    words = [_set(hosts, requests) for hosts, requests in alike]
+    shown = "; ".join(words[:_MOST_SETS])
+    if len(words) > _MOST_SETS:
+        left = {host for hosts, _ in list(alike)[_MOST_SETS:] for host in hosts}
+        shown += f"; and more on {count(len(left), 'host')}"
+    return f"some of {shown}" if change.partly else shown
+
+
+def _set(hosts: Sequence[str], requests: str) -> str:
+    named = leading(hosts, _MOST_HOSTS)
+    return f"{named}, every request" if requests == "every request" else f"{named} {requests}"
+
+
+def doors_in_words(change: RequestChange) -> str:
+    """Return `through Gateway infra/edge (http 80, https 443)`."""
+    ports: dict[str, dict[str, None]] = {}
+    for requests in change.requests:
+        port = "" if requests.port is None else f"{requests.scheme} {requests.port}"
+        ports.setdefault(str(requests.gateway), {})[port] = None
+    named = (
+        f"{gateway} ({listed})" if (listed := ", ".join(filter(None, at))) else gateway for gateway, at in ports.items()
+    )
+    return f"through {leading(named, 2)}"
+
+
+def difference_in_words(change: RequestChange) -> str:
+    """Return `authentication: jwt by infra/edge-jwt -> nothing`, `no rule takes them -> shop/admin`."""
+    purpose = f"{change.purpose}: " if change.purpose else ""
+    if change.before == change.after:
+        return f"{purpose}{', '.join(change.settings)} of {change.after} with other values"
+    return f"{purpose}{change.before} -> {change.after}"
+
+
+def example_in_words(change: RequestChange) -> str:
+    """Return the line of help that shows an example: of changes with one example, all or none are exposed."""
+    return f"see: policylint trace {shlex.join(arguments(change.example))}"

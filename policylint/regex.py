@@ -66,5 +66,12 @@ def expression(pattern: str) -> Expression:
     return Expression(pattern)
 
 
+def quoted(text: str) -> str:
+    """Return the expression that matches a text and nothing else."""
+    import re2
+
+    return str(re2.escape(text))
+
+
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")

@@ -18,6 +18,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry |= _set(boundBy=bound_by, annotation=kind.annotation, says=kind.says, extensionRef=kind.extension_ref)
     entry |= _set(members=kind.members, everywhere=dict(kind.everywhere), readWith=kind.read_with)
     entry |= _set(unresolved="" if kind.unresolved == "fails" else kind.unresolved)
+    entry |= _set(narrows=kind.narrows)
     entry |= _set(answers={} if kind.answers is None else _set(**kind.answers._asdict()))
     entry["references"] = [
         {"path": reference.path, "form": reference.form}

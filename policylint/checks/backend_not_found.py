@@ -8,6 +8,7 @@ from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
+from policylint.implementations import implementation
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.fix import Fix
 from policylint.model.words import count, listing
@@ -41,6 +42,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for binding in simulation.bindings:
         if binding.form == "annotation" and not binding.resolution.found:
             yield _of_annotation(binding, nearby)
+    yield from _unusable(simulation)
 
 
 def _finding(simulation: Simulation, state: RouteState, backends: list[BackendState], nearby: Nearby) -> Finding:
@@ -100,6 +102,29 @@ def _of_filter(simulation: Simulation, route: Resource, missing: list[ObjectBind
         confidence=confidence,
         field=path(pointer),
     )
+
+
+def _unusable(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the objects that filters name and that cannot be used for what they name in turn, once each."""
+    named = {
+        binding.wanted: binding
+        for binding in simulation.bindings
+        if binding.form == "filter" and binding.kind is not None and binding.resolution.found
+    }
+    for wanted, binding in named.items():
+        resource, kind = binding.resolution.resource, binding.kind
+        if resource is None or kind is None:
+            continue
+        fault = implementation(kind.implementation).filter_fault(resource, simulation.topology)
+        if fault:
+            yield Finding(
+                RULE,
+                "error",
+                f"{wanted} cannot be used: {fault}",
+                resource.name_location,
+                resources=(wanted, binding.holder.key),
+                label=f"requests that {binding.holder.key} leads here are answered with an error",
+            )
 
 
 def _of_annotation(binding: ObjectBinding, nearby: Nearby) -> Finding:

@@ -192,6 +192,20 @@ class Implementation:
         """
         return spec
 
+    def rule_fault(self, route: Resource, rule: Mapping[str, Any], topology: Topology) -> tuple[int, str] | None:  # noqa: ARG002
+        """Return what the rule of a route answers, and why, because the controller refuses it; by default None.
+
+        `begin` is not called before it.
+        """
+        return None
+
+    def filter_fault(self, extension: Resource, topology: Topology) -> str:  # noqa: ARG002
+        """Return why the controller cannot use an object that a filter names, so that its rule answers 500; else "".
+
+        `begin` is not called before it.
+        """
+        return ""
+
     def fronts(self, backend: Resource, caller: Resource | None, world: World) -> Checkpoint | None:  # noqa: ARG002
         """Return the proxy that requests pass before they come to the pods of a Service or a workload; by default none.
 

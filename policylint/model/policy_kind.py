@@ -158,6 +158,7 @@ class PolicyKind(NamedTuple):
     unresolved: Literal["fails", "skipped", "unrouted"] = "fails"
     extension_ref: bool = False
     answers: Answer | None = None
+    narrows: str = ""
     verified: Literal["yes", "partly", "no"] = "no"
     origin: Origin = "catalog"
     source: str = ""
@@ -270,6 +271,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         unresolved=entry.get("unresolved", "fails"),
         extension_ref=bool(entry.get("extensionRef", False)),
         answers=Answer(answers["path"], answers.get("unset"), answers.get("alone", False)) if answers else None,
+        narrows=text(entry.get("narrows")),
         verified=entry.get("verified", "no"),
         origin=origin,
         source=text(entry.get("source")),

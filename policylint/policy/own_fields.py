@@ -20,7 +20,11 @@ _FILTERS = {
 }
 """The fields of filters, and the types of the filters that have them."""
 OwnFields = Mapping[str, Pointer]
-"""Field of a rule (`timeouts.request`, `retry`) or of its filters (`cors`) → the setting that it replaces."""
+"""Field of a rule (`timeouts.request`, `retry`) or of its filters (`cors`) → the setting that it replaces.
+
+A field that counts only where another one is not set says so: `timeouts.backendRequest without retry`. Of two fields
+that replace one setting the later one counts.
+"""
 
 
 def with_own_fields(
@@ -48,7 +52,8 @@ def _value(rule: Mapping[str, Any], name: str) -> Any:
     if name in _FILTERS:
         filters = (mapping(route_filter) for route_filter in sequence(rule.get("filters")))
         return next((filter_.get(name) for filter_ in filters if filter_.get("type") == _FILTERS[name]), None)
-    return value_at(rule, tuple(name.split(".")))
+    name, _, other = name.partition(" without ")
+    return None if other and value_at(rule, (other,)) is not None else value_at(rule, tuple(name.split(".")))
 
 
 def _split(

@@ -504,7 +504,8 @@ def is_possible(dimensions: Sequence[Dimension], box: Box) -> bool:
 def _box(match: Match, dimensions: Sequence[Dimension]) -> Box:
     masks: dict[str, int] = {}
     for name, predicate in demands(match):
-        masks[name] = next(d.masks[predicate] for d in dimensions if d.name == name)
+        dimension = next(dimension for dimension in dimensions if dimension.name == name)
+        masks[name] = masks.get(name, dimension.all) & dimension.masks[predicate]
     return tuple(masks.get(dimension.name, dimension.all) for dimension in dimensions)
 
 

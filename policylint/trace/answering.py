@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.documents import Pointer
+from policylint.implementations import Implementation, implementation
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.model.policy_kind import Answer
 from policylint.policy.units import at_path
@@ -24,7 +25,7 @@ _MOST_DELEGATIONS = 16
 class Responder:
     """Applies rules to requests."""
 
-    __slots__ = ("_by_rule", "_catalog", "_members", "_tls", "_topology", "_world")
+    __slots__ = ("_behaviours", "_by_rule", "_catalog", "_members", "_tls", "_topology", "_world")
 
     def __init__(self, simulation: Simulation, tls: BackendTls) -> None:
         self._world = simulation.world
@@ -33,6 +34,7 @@ class Responder:
         self._tls = tls
         self._by_rule: dict[ResourceKey, dict[int, list[BackendState]]] = {}
         self._members = simulation.members
+        self._behaviours: dict[str, Implementation] = {}
 
     def respond(self, candidate: RuleCandidate, start: Trace, port: int | None) -> tuple[RuleCandidate, Trace]:
         """Return the trace of a request that a candidate takes, down from its rule, and the candidate that answers.
@@ -48,6 +50,9 @@ class Responder:
             fault = fault_of(candidate.rule.number, candidate.rule.body)
             if fault is not None:
                 return candidate, _ended(trace, message, Outcome(status=500, reason=fault.message))
+            refusal = self._refusal(candidate, start.gateway)
+            if refusal is not None:
+                return candidate, _ended(trace, message, refusal)
             rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)
             message.apply(rule.get("filters"), (*place, "filters"), port)
             if message.error:
@@ -150,11 +155,25 @@ class Responder:
         failing = (backend for backend in state.backends if backend.pointer in places and backend.reason)
         return next((f"the external authoriser cannot be asked: {backend.message}" for backend in failing), "")
 
+    def _refusal(self, candidate: RuleCandidate, gateway: ResourceKey | None) -> Outcome | None:
+        """Return the end of requests to a rule that the controller of a Gateway refuses; None where it does not."""
+        state = None if gateway is None else self._topology.gateway(gateway)
+        name = None if state is None else self._catalog.implementation_of_controller(state.controller)
+        if name is None:
+            return None
+        if name not in self._behaviours:
+            self._behaviours[name] = implementation(name)
+        fault = self._behaviours[name].rule_fault(candidate.route, candidate.rule.body, self._topology)
+        return None if fault is None else Outcome(status=fault[0], reason=fault[1])
+
     def _answer(self, candidate: RuleCandidate, pointer: Pointer, *, redirects: bool) -> Outcome | None:
         """Return what the extensions of a rule answer by themselves; None where requests go on to the backends."""
         rule = candidate.rule.body
         named = list(extensions_of(self._world, candidate.route, rule.get("filters"), pointer))
+        answering: list[tuple[FilterExtension, tuple[Answer, int | None]]] = []
         for extension in named:
+            if answering and not answering[0][1][0].alone:
+                break  # what follows an answer is not looked at
             missing = self._missing(extension)
             if missing is not None:
                 kind = self._catalog.get(*missing[:2])
@@ -162,7 +181,9 @@ class Responder:
                 if unresolved != "skipped":
                     code = 404 if unresolved == "unrouted" else 500
                     return Outcome(status=code, reason=f"a filter names {missing}, which is missing")
-        answering = [(extension, answer) for extension in named if (answer := self._answering(extension)) is not None]
+            answer = self._answering(extension)
+            if answer is not None:
+                answering.append((extension, answer))
         if not answering:
             return None
         extension, (own, status) = answering[0]

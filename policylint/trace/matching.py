@@ -11,7 +11,7 @@ from typing import Any
 
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
-from policylint.regex import expression
+from policylint.regex import expression, quoted
 from policylint.spaces import Predicate
 from policylint.trace.request import Request
 
@@ -59,6 +59,7 @@ class Match(NamedTuple):
         if not self.grpc and text(self.value.get("method")):
             parts.append(f"method {self.value['method']}")
         parts += [f"header {name}" for name, _, _ in conditions(self.value.get("headers"), fold=True)]
+        parts += [f"cookie {name}" for name, _, _ in conditions(self.value.get("cookies"), fold=False)]
         parts += [f"query {name}" for name, _, _ in conditions(self.value.get("queryParams"), fold=False)]
         return " + ".join(parts) or "every request"
 
@@ -78,6 +79,12 @@ class Match(NamedTuple):
                 yield Miss("header", words)
             else:
                 yield from _miss("header", words, kind, value, actual)
+        for name, kind, value in conditions(self.value.get("cookies"), fold=False):
+            actual = request.cookie(name)
+            if actual is None:
+                yield Miss("header", f"cookie {name}={value}")
+            else:
+                yield from _miss("header", f"cookie {name}={value}", kind, value, actual)
         for name, kind, value in conditions(self.value.get("queryParams"), fold=False):
             actual = request.parameter(name)
             if actual is None:
@@ -86,14 +93,25 @@ class Match(NamedTuple):
                 yield from _miss("query", f"query parameter {name}={value}", kind, value, actual)
 
 
-def matches(rule: Mapping[str, Any], *, grpc: bool = False, regex_last: bool = False) -> list[Match]:
+def matches(
+    rule: Mapping[str, Any],
+    *,
+    grpc: bool = False,
+    regex_last: bool = False,
+    narrowing: Sequence[Mapping[str, Any]] = (),
+) -> list[Match]:
     """Return the matches of a rule; a rule without any matches every path (HTTPRouteRule.Matches) or call.
 
     `regex_last`: where the implementation ranks regular expressions, which the spec leaves to it: below prefixes, or
     between them and exact paths.
+
+    `narrowing`: further matches on cookies, of which one must take the request too.
     """
     listed = enumerate(map(mapping, sequence(rule.get("matches"))))
     entries: list[tuple[int | None, Mapping[str, Any]]] = [*listed] or [(None, {})]
+    if narrowing:
+        cookies = [further.get("cookies") for further in narrowing]
+        entries = [(number, {**entry, "cookies": wanted}) for number, entry in entries for wanted in cookies]
     if grpc:
         return [_grpc_match(number, entry) for number, entry in entries]
     return [_http_match(number, entry, regex_last) for number, entry in entries]
@@ -131,6 +149,9 @@ def demands(match: Match) -> Iterator[tuple[str, Predicate]]:
             yield "method", Predicate("Exact", text(match.value.get("method")))
     for name, kind, value in conditions(match.value.get("headers"), fold=True):
         yield f"header {name.lower()}", _predicate(kind, value, _VALUES)
+    for name, kind, value in conditions(match.value.get("cookies"), fold=False):
+        wanted = f"(?:{value})" if kind == "RegularExpression" else quoted(value)
+        yield "header cookie", Predicate("RegularExpression", f"(?:.*; *)?{quoted(name)}={wanted}(?: *;.*)?")
     for name, kind, value in conditions(match.value.get("queryParams"), fold=False):
         yield f"query {name}", _predicate(kind, value, _VALUES)
 

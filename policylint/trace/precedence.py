@@ -5,7 +5,8 @@ Source: docs/design/request-precedence.md §4 and §5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, mapping, sequence
@@ -21,6 +22,7 @@ _HTTP = ("exact hostname", "hostname", "path type", "path length", "method", "he
 _GRPC = ("exact hostname", "hostname", "service", "grpc method", "headers")
 _REST = ("age", "name", "rule", "match")
 _LONG = " " * 4_096
+Narrowing = Callable[[Resource, Rule], Sequence[Mapping[str, Any]]]
 
 
 class RuleCandidate(NamedTuple):
@@ -82,12 +84,14 @@ def rule_candidates(
     grpc: bool,
     regex_last: bool = False,
     as_written: bool = False,
+    narrowing: Narrowing | None = None,
 ) -> Iterator[RuleCandidate]:
     """Yield every match of every rule of the routes that serve the host of a request.
 
     Args:
         routes: routes with the hostnames that they serve at the listener.
         as_written: whether routes rank by their own hostnames, not by what the listener leaves of them.
+        narrowing: what the filters of a rule ask of requests beside its matches.
     """
     for route, hostnames in routes:
         serving = [hostname for hostname in hostnames if serves(request.host, hostname)]
@@ -97,7 +101,8 @@ def rule_candidates(
         written = patterns(sequence(route.spec.get("hostnames"))) if as_written else ()
         ranked = widest_written(hostname, written)
         for rule in rules(route):
-            for match in matches(rule.body, grpc=grpc, regex_last=regex_last):
+            further = narrowing(route, rule) if narrowing is not None and "filters" in rule.body else ()
+            for match in matches(rule.body, grpc=grpc, regex_last=regex_last, narrowing=further):
                 yield RuleCandidate(route, rule, match, hostname, tuple(match.misses(request)), ranked)
 
 

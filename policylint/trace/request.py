@@ -90,6 +90,11 @@ class Request(NamedTuple):
         values = [value for header_name, value in self.headers if header_name.lower() == lowered]
         return ",".join(values) if values else None
 
+    def cookie(self, name: str) -> str | None:
+        """Return the first cookie of a name; None without one."""
+        pairs = (pair.strip().partition("=") for pair in (self.header("Cookie") or "").split(";"))
+        return next((value for key, equals, value in pairs if equals and key == name), None)
+
     def parameter(self, name: str) -> str | None:
         """Return the first value of a query parameter (docs/design/request-precedence.md §4)."""
         from urllib.parse import parse_qsl

@@ -6,10 +6,11 @@ Reads one Simulation and recomputes nothing: attachment, backends and effective 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
@@ -17,7 +18,9 @@ from policylint.policy.authorizing import RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
 from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
+from policylint.topology.extensions import extensions_of
 from policylint.topology.hostnames import EVERY, specificity, without_port
+from policylint.topology.routes import Rule
 from policylint.topology.state import rejection
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
@@ -171,7 +174,8 @@ class Tracer:
             listener = select(self.listeners(gateway), request).listener
             served = [] if listener is None else self._at_host(listener, kind, request.host).routes
             ranking = self._ranking(gateway)
-        candidates = rule_candidates(served, request, grpc=request.grpc, **ranking._asdict())
+        shared = {"narrowing": self._narrowing, **ranking._asdict()}
+        candidates = rule_candidates(served, request, grpc=request.grpc, **shared)
         return sorted(candidates, key=lambda candidate: candidate.order)
 
     def demands_certificate(self, request: Request) -> bool:
@@ -192,6 +196,17 @@ class Tracer:
                 for parent in state.parents
             )
         ]
+
+    def _narrowing(self, route: Resource, rule: Rule) -> Sequence[Mapping[str, Any]]:
+        """Return the matches of the first filter object of a rule that has some (`narrows`)."""
+        for extension in extensions_of(self.simulation.world, route, rule.body.get("filters"), ()):
+            kind = self.simulation.catalog.get(*extension.wanted[:2])
+            resource = extension.resolution.resource
+            if kind is not None and kind.narrows and resource is not None:
+                entries = [mapping(entry) for entry in sequence(resource.spec.get(kind.narrows))]
+                if entries:
+                    return entries
+        return ()
 
     def _ranking(self, gateway: GatewayState) -> _Ranking:
         """Return how the routes of a Gateway rank where implementations differ."""
@@ -308,7 +323,7 @@ class Tracer:
             serving = any(serves(request.host, name) for _, hostnames in calls.routes for name in hostnames)
             grpc = serving or not self.attached(listener, "HTTPRoute")
             served = calls if grpc else plain
-        ranking = self._ranking(gateway)._asdict()
+        ranking = {"narrowing": self._narrowing, **self._ranking(gateway)._asdict()}
         candidates = rule_candidates(served.routes, request, grpc=grpc, **ranking)
         evaluated = list(candidates if among is None else tried(among, request))
         fitting = ordered(evaluated)

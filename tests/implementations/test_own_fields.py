@@ -1,6 +1,6 @@
 """Fields of a route's rules that win over policies, and the others, which do not.
 
-Predicted from Envoy Gateway's clustersettings.go and securitypolicy.go and kgateway's built-in plugin.
+Predicted from Envoy Gateway's clustersettings.go, route.go and securitypolicy.go and kgateway's built-in plugin.
 """
 
 from __future__ import annotations
@@ -24,7 +24,33 @@ REQUEST = ("timeout", "http", "requestTimeout")
 Case = tuple[tuple[str, str], str, str, str, tuple[str, ...], Any, bool]
 CASES: dict[str, Case] = {
     "timeout": (ENVOY, "BackendTrafficPolicy", TIMEOUT, "timeouts: {request: 2s}", REQUEST, "2s", True),
-    "other timeout": (ENVOY, "BackendTrafficPolicy", TIMEOUT, "timeouts: {backendRequest: 2s}", REQUEST, "9s", False),
+    "time of a backend": (
+        ENVOY,
+        "BackendTrafficPolicy",
+        TIMEOUT,
+        "timeouts: {backendRequest: 2s}",
+        REQUEST,
+        "2s",
+        True,
+    ),
+    "time of a try": (
+        ENVOY,
+        "BackendTrafficPolicy",
+        TIMEOUT,
+        "timeouts: {backendRequest: 2s}, retry: {attempts: 1}",
+        REQUEST,
+        "9s",
+        False,
+    ),
+    "both times": (
+        ENVOY,
+        "BackendTrafficPolicy",
+        TIMEOUT,
+        "timeouts: {backendRequest: 2s, request: 4s}",
+        REQUEST,
+        "2s",
+        True,
+    ),
     "no timeout": (ENVOY, "BackendTrafficPolicy", TIMEOUT, "name: all", REQUEST, "9s", False),
     "retry": (ENVOY, "BackendTrafficPolicy", RETRY, "retry: {attempts: 1}", ("retry",), {"attempts": 1}, True),
     "retry of the policy": (ENVOY, "BackendTrafficPolicy", RETRY, "name: all", ("retry", "numRetries"), 5, False),

@@ -110,6 +110,23 @@ def test_trace_says_how_the_request_ends(name: str) -> None:
     assert end(traced(name)) == WORLDS[name][1].end
 
 
+def acting(trace: Trace) -> tuple[str, ...]:
+    """The settings that a request meets in their order, those without a known place last, and who each is from."""
+    settings: list[tuple[float, str]] = []
+    for met in trace.policies:
+        effective = met.group.effective
+        for field in effective.spec:
+            owners = {owner.name for place, owner in effective.owners.items() if place[0] == field}
+            place = met.places.get(field, float("inf"))
+            settings.append((place, f"{field} of {' and '.join(sorted(owners))}"))
+    return tuple(setting for _, setting in sorted(settings))
+
+
+def test_trace_says_in_which_order_what_acts(name: str) -> None:
+    predicted = WORLDS[name][1].acts
+    assert predicted is None or acting(traced(name)) == predicted
+
+
 def test_simulate_says_the_verdicts(name: str) -> None:
     predicted = WORLDS[name][1].verdicts
     found = worlds.verdicts(simulated(name))
@@ -162,7 +179,7 @@ def test_explain_names_who_trace_and_simulate_say_acts(name: str) -> None:
     met = {key for each in trace.policies for key in each.group.effective.sources}
     owners = [placed.decision.by for placed in trace.admissions]
     deciding = {owner.key for owner in owners if owner is not None} | {each.policy for each in trace.judged}
-    acting = met | (deciding & set(simulation.policies))
+    acting = (met | deciding) & set(simulation.policies)
     assert acting <= explained
     entries = next(found for section, found in sections([simulation]) if section == "effective")
     told = {policy for entry in entries for policy in entry["from"]}

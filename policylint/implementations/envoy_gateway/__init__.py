@@ -24,7 +24,7 @@ from policylint.implementations.envoy_gateway import (
 from policylint.implementations.envoy_gateway import route_policy_status as route_policies
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
 from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
-from policylint.implementations.envoy_gateway.filter_order import envoy_proxy, moved
+from policylint.implementations.envoy_gateway.filter_order import moved, moves
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
@@ -32,21 +32,39 @@ from policylint.implementations.envoy_gateway.sockets import with_shared_sockets
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy.authorizing import Decision, RequestFacts
-from policylint.policy.declared import Reading
+from policylint.policy.declared import Reading, declared
 from policylint.policy.folding import Stack
 from policylint.policy.order import order_stated
 from policylint.policy.own_fields import OwnFields, with_own_fields
-from policylint.policy.results import Ancestor, Declared, Effective, Group, Idle, PolicyState, Refusal, Target
+from policylint.policy.results import (
+    Ancestor,
+    Attachment,
+    Declared,
+    Effective,
+    Group,
+    Idle,
+    Losses,
+    PolicyState,
+    Refusal,
+    Target,
+)
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
 from policylint.topology.routes import rules
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
-    "BackendTrafficPolicy": {"timeouts.request": ("timeout", "http", "requestTimeout"), "retry": ("retry",)},
+    "BackendTrafficPolicy": {
+        "timeouts.request": ("timeout", "http", "requestTimeout"),
+        "timeouts.backendRequest without retry": ("timeout", "http", "requestTimeout"),
+        "retry": ("retry",),
+    },
     "SecurityPolicy": {"cors": ("cors",)},
 }
-"""Fields of rules that win (internal/gatewayapi/{clustersettings,backendtrafficpolicy,securitypolicy}.go)."""
+"""Fields of rules that win (internal/gatewayapi/{clustersettings,backendtrafficpolicy,securitypolicy,route}.go).
+
+Without retries the time of a backend is that of the request (processRouteTimeout).
+"""
 
 
 class EnvoyGateway(Implementation):
@@ -62,6 +80,8 @@ class EnvoyGateway(Implementation):
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}
         self._isolated: Isolation | None = None
+        self._failing: dict[ResourceKey, Pointer] = {}
+        """The policies that routes answer 500 for, and where their fault is."""
 
     def begin(self, kind: PolicyKind, topology: Topology, catalog: Catalog) -> None:
         """Keep the objects that policies can attach to."""
@@ -87,7 +107,10 @@ class EnvoyGateway(Implementation):
 
     def answers_with_errors(self, state: PolicyState) -> bool:
         """Return whether the routes answer 500: its content does not translate (§9)."""
-        return state.invalid_code == content.CODE
+        if state.invalid_code != content.CODE:
+            return False
+        self._failing[state.key] = state.invalid_pointer
+        return True
 
     def acts_without(self, state: PolicyState, topology: Topology) -> tuple[Pointer, ...]:
         """Return the filters that fail open: they are left out, the others of the policy stay."""
@@ -156,7 +179,24 @@ class EnvoyGateway(Implementation):
         """Merge by replacement, mergeType, or on layer 4 field by field (§4, §5)."""
         if stack.kind.kind not in route_policies.PLURALS:
             return super().merge(stack)
-        return merging.merge(stack, self.topology)
+        base = merging.base(stack) if self._failing else None
+        if base is None or base.key not in self._failing:
+            return merging.merge(stack, self.topology)
+        return self._merged_with_refused(stack, base)
+
+    def _merged_with_refused(self, stack: Stack, base: Attachment) -> Effective:
+        """Return what comes of a policy that is merged with one that is refused: its fault too, unless it is covered.
+
+        What is translated is the merged policy (§5, mergeBackendTrafficPolicy); the fault counts where it comes from
+        the base.
+        """
+        as_written = base._replace(declared=base.policy.once(declared, stack.kind).declared)
+        attachments = tuple(as_written if each is base else each for each in stack.attachments)
+        merged = merging.merge(stack._replace(attachments=attachments), self.topology)
+        fault = self._failing[base.key][1:]
+        if any(owner == base.key and place[: len(fault)] == fault for place, owner in merged.owners.items()):
+            return Effective({}, {}, Losses(), stack.attachments, refused=base.key)
+        return merged
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """Set the verdicts, and keep the statuses that the controller writes."""
@@ -165,6 +205,7 @@ class EnvoyGateway(Implementation):
             return
         for state in states:
             state.idle = self._idle(state, topology)
+            _judge_bases(state)
         match states[0].kind.kind:
             case "ClientTrafficPolicy":
                 client_traffic = ClientTraffic(self._fleet, of_states(states))
@@ -198,8 +239,8 @@ class EnvoyGateway(Implementation):
         """Return the catalog's order, changed by the Gateway's EnvoyProxy."""
         phases = super().order(gateway, topology, catalog)
         state = None if gateway is None else topology.gateway(gateway)
-        proxy = None if state is None else envoy_proxy(state, topology.world)
-        if proxy is None or "filterOrder" not in proxy.spec:
+        entries = () if state is None else moves(state, topology.world)
+        if not entries:
             return phases
         set_somewhere = {
             f"{kind}.{field}"
@@ -207,7 +248,17 @@ class EnvoyGateway(Implementation):
             for policy in topology.world.of_kind(GROUP, kind)
             for field in policy.spec
         }
-        return moved(phases, proxy, {phase.filter for phase in phases if not set_somewhere.isdisjoint(phase.settings)})
+        return moved(
+            phases, entries, {phase.filter for phase in phases if not set_somewhere.isdisjoint(phase.settings)}
+        )
+
+    def rule_fault(self, route: Resource, rule: Mapping[str, Any], topology: Topology) -> tuple[int, str] | None:
+        """Return why a rule is not translated as it is written (§10)."""
+        return routes.rule_fault(route, rule, topology)
+
+    def filter_fault(self, extension: Resource, topology: Topology) -> str:
+        """Return which reference of a filter is of no use (§10)."""
+        return references.broken(extension, topology).reason
 
     def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
         """Return the validation of a ClientTrafficPolicy (api/v1alpha1/tls_types.go, `ClientValidationModeType`)."""
@@ -247,6 +298,19 @@ class EnvoyGateway(Implementation):
     def _isolation(self, topology: Topology) -> Isolation:
         self._isolated = self._isolated or Isolation(topology)
         return self._isolated
+
+
+def _judge_bases(state: PolicyState) -> None:
+    """Make a policy Invalid where all that it is merged with is refused, PartiallyEnforced where some is (§5)."""
+    bases = {group.effective.refused for group in state.groups} - {state.key}
+    if bases == {None} or not bases or state.verdict not in ("Enforced", "PartiallyEnforced"):
+        return
+    base = next(key for key in bases if key is not None)
+    if None in bases:
+        state.verdict = "PartiallyEnforced"
+        return
+    state.verdict, state.by, state.invalid_code = "Invalid", (), content.CODE
+    state.invalid, state.invalid_pointer = f"it is merged with {base}, which is refused", ("spec", "mergeType")
 
 
 def _judge_faults(state: PolicyState, faults: Mapping[tuple[ResourceKey, Node], str]) -> None:

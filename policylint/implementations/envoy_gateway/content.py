@@ -1,15 +1,19 @@
 """Content that passes Envoy Gateway's CRDs and not its translator; it makes a policy Invalid.
 
-Source: docs/design/implementations/envoy-gateway.md §9; internal/gatewayapi/{backendtrafficpolicy,securitypolicy}.go.
+Source: docs/design/implementations/envoy-gateway.md §9;
+internal/gatewayapi/{backendtrafficpolicy,securitypolicy,clustersettings,http}.go.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, holds_variable, mapping, sequence, text
+from policylint.model.quantities import milliseconds, number_of_bytes
 from policylint.policy.declared import Reading
 from policylint.regex import expression
 
@@ -21,6 +25,15 @@ _SECONDS = {"Second": 1, "Minute": 60, "Hour": 3600, "Day": 86400, "Month": 2592
 _HTTP_ONLY = ("cors", "jwt", "oidc", "apiKeyAuth", "basicAuth", "extAuth")
 _HTTP_PRINCIPALS = ("jwt", "headers", "clientIPGeoLocations")
 _SELECTING = ("headers", "methods", "path", "sourceCIDR", "queryParams")
+_WINDOW = range(65535, 2147483648)
+_WINDOWS = ("initialStreamWindowSize", "initialConnectionWindowSize")
+_LARGEST_BUFFER = 2**32 - 1
+_QUALIFIED = re.compile(r"([a-z0-9.-]+/)?([A-Za-z0-9][A-Za-z0-9_.-]{0,61})?[A-Za-z0-9]")
+"""Names as Kubernetes' IsQualifiedName has them."""
+_URI = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
+"""The beginning of what Go's url.ParseRequestURI takes."""
+_ADDRESS = re.compile(r"[a-z]+://(\d{1,3}\.){3}\d{1,3}(?![\w.-])")
+_REDIRECT = re.compile(r"(https?|%REQ\(x-forwarded-proto\)%)://[^/]+/.+")
 
 Fault = tuple[Pointer, str]
 
@@ -29,10 +42,10 @@ def refused(policy: Resource, kind: str) -> Reading:
     """Return the first value that the translator refuses; a Reading without code for none."""
     fault, code = None, CODE
     if kind == "BackendTrafficPolicy":
-        fault = next(_rate_limits(policy.spec), None)
+        fault = next(chain(_rate_limits(policy.spec), refused_settings(policy.spec, ("spec",))), None)
     elif kind == "SecurityPolicy":
-        fault = next(_providers(policy.spec), None)
-        early = next(_combinations(policy.spec), None)
+        fault = next(chain(_providers(policy.spec), _client(policy.spec)), None)
+        early = next(_combinations(policy.spec), None) if _names_routes(policy.spec) else None
         fault, code = (early, EARLY) if early is not None else (fault, CODE)
     return Reading() if fault is None else Reading(code=code, reason=fault[1], pointer=fault[0])
 
@@ -59,10 +72,69 @@ def _providers(spec: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield what validateJWTProvider refuses."""
     seen: set[str] = set()
     for number, provider in enumerate(map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))):
+        place: Pointer = ("spec", "jwt", "providers", number)
         name = text(provider.get("name"))
         if name in seen:
-            yield ("spec", "jwt", "providers", number, "name"), f"two JWT providers have the name {name!r}"
+            yield (*place, "name"), f"two JWT providers have the name {name!r}"
+        if name and not _QUALIFIED.fullmatch(name) and not holds_variable(name):
+            yield (*place, "name"), f"{name!r} is no name of a JWT provider: letters, digits, `-`, `_` and `.`"
         seen.add(name)
+        issuer = text(provider.get("issuer"))
+        if ":" in issuer and not _is_uri(issuer):
+            yield (*place, "issuer"), f"{issuer!r} has a colon, and is no URI"
+        uri = text(mapping(provider.get("remoteJWKS")).get("uri"))
+        if uri and not _is_uri(uri):
+            yield (*place, "remoteJWKS", "uri"), f"{uri!r} is no URI"
+
+
+def _is_uri(value: str) -> bool:
+    return _URI.match(value) is not None or holds_variable(value)
+
+
+def _client(spec: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what buildOIDC refuses, apart from what it reads from Secrets."""
+    oidc = mapping(spec.get("oidc"))
+    redirect = text(oidc.get("redirectURL"))
+    if redirect and not holds_variable(redirect) and not _REDIRECT.fullmatch(redirect):
+        yield ("spec", "oidc", "redirectURL"), f"{redirect!r} lacks a scheme, a host or a path of its own"
+    endpoint = text(mapping(oidc.get("provider")).get("tokenEndpoint"))
+    if _ADDRESS.match(endpoint):
+        place = ("spec", "oidc", "provider", "tokenEndpoint")
+        yield place, f"{endpoint!r} has an address where a domain name must be"
+
+
+def _names_routes(spec: Mapping[str, Any]) -> bool:
+    """Return whether a policy has a route among its targets: at Gateways nothing is seen before it is translated."""
+    entries = (spec.get("targetRef"), *sequence(spec.get("targetRefs")), *sequence(spec.get("targetSelectors")))
+    return any(text(mapping(entry).get("kind")).endswith("Route") for entry in entries)
+
+
+def refused_settings(settings: Mapping[str, Any], place: Pointer) -> Iterator[Fault]:
+    """Yield what the settings of a backend's cluster are refused for (translateTrafficFeatures)."""
+    for name in _WINDOWS:
+        size = number_of_bytes(mapping(settings.get("http2")).get(name))
+        if size is not None and size not in _WINDOW:
+            limits = f"{_WINDOW[0]} and {_WINDOW[-1]}"
+            yield (*place, "http2", name), f"{name} must be between {limits} bytes, not {size}"
+    limit = number_of_bytes(mapping(settings.get("connection")).get("bufferLimit"))
+    if limit is not None and limit > _LARGEST_BUFFER:
+        yield (*place, "connection", "bufferLimit"), f"bufferLimit must be below 4Gi, not {limit} bytes"
+    balancer = mapping(settings.get("loadBalancer"))
+    size = mapping(balancer.get("consistentHash")).get("tableSize")
+    if balancer.get("type") == "ConsistentHash" and isinstance(size, int) and not _is_prime(size):
+        yield (*place, "loadBalancer", "consistentHash", "tableSize"), f"tableSize must be a prime, which {size} is not"
+    back_off = mapping(mapping(mapping(settings.get("retry")).get("perRetry")).get("backOff"))
+    base, largest = (milliseconds(back_off.get(name)) for name in ("baseInterval", "maxInterval"))
+    for name, interval in (("baseInterval", base), ("maxInterval", largest)):
+        if interval == 0:
+            yield (*place, "retry", "perRetry", "backOff", name), f"{name} must not be 0"
+    if base and largest and base > largest:
+        yield (*place, "retry", "perRetry", "backOff", "maxInterval"), "maxInterval is below baseInterval"
+
+
+def _is_prime(number: int) -> bool:
+    """Return whether a number is a prime; large ones, which the CRD refuses, are not looked at."""
+    return number > 5_000_011 or (number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1)))
 
 
 def _combinations(spec: Mapping[str, Any]) -> Iterator[Fault]:

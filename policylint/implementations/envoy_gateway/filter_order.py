@@ -7,31 +7,44 @@ Each entry moves a filter before or after another one; one that names a filter w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from policylint.catalog.kinds import Phase
 from policylint.implementations.envoy_gateway.managed import GROUP
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import ResourceKey, World, mapping, sequence, text
 from policylint.topology import GatewayState
 
 
-def envoy_proxy(gateway: GatewayState, world: World) -> Resource | None:
-    """Return the EnvoyProxy of a Gateway, else that of its class; None where there is none."""
+def moves(gateway: GatewayState, world: World) -> Sequence[Mapping[str, Any]]:
+    """Return the moves that hold at a Gateway: of its EnvoyProxy, else of that of its class.
+
+    The Gateway's replaces the one of the class, unless either asks to be merged (`mergeType`): then what it does not
+    set is taken from the class (internal/gatewayapi/envoyproxy_merge.go). Gateways that share a proxy have no own.
+    """
     own = mapping(mapping(gateway.gateway.spec.get("infrastructure")).get("parametersRef"))
     gateway_class = world.get(gateway.class_key)
     of_class = mapping(gateway_class.spec.get("parametersRef")) if gateway_class is not None else {}
-    for reference, namespace in ((own, gateway.gateway.key.namespace), (of_class, text(of_class.get("namespace")))):
-        if (text(reference.get("group")), text(reference.get("kind"))) == (GROUP, "EnvoyProxy"):
-            proxy = world.get(ResourceKey(GROUP, "EnvoyProxy", namespace, text(reference.get("name"))))
-            if proxy is not None:
-                return proxy
-    return None
+    broad = _named(of_class, text(of_class.get("namespace")), world)
+    narrow = {} if broad.get("mergeGateways") is True else _named(own, gateway.gateway.key.namespace, world)
+    merging = (text(spec.get("mergeType")) for spec in (narrow, broad))
+    merges = next((how for how in merging if how), "Replace") != "Replace"
+    chosen = narrow if narrow and ("filterOrder" in narrow or not merges) else broad
+    return [mapping(entry) for entry in sequence(chosen.get("filterOrder"))]
 
 
-def moved(order: Sequence[Phase], proxy: Resource, present: Collection[str]) -> list[Phase]:
+def _named(reference: Mapping[str, Any], namespace: str, world: World) -> Mapping[str, Any]:
+    """Return the spec of the EnvoyProxy that a reference names; empty without one."""
+    if (text(reference.get("group")), text(reference.get("kind"))) != (GROUP, "EnvoyProxy"):
+        return {}
+    proxy = world.get(ResourceKey(GROUP, "EnvoyProxy", namespace, text(reference.get("name"))))
+    return {} if proxy is None else proxy.spec
+
+
+def moved(order: Sequence[Phase], entries: Sequence[Mapping[str, Any]], present: Collection[str]) -> list[Phase]:
     """Return an order with the moves of an EnvoyProxy; `present` are the filters that are in the chain."""
     phases = list(order)
-    for entry in map(mapping, sequence(proxy.spec.get("filterOrder"))):
+    for entry in entries:
         name, before, after = (text(entry.get(field)) for field in ("name", "before", "after"))
         pivot = before or after
         if not {name, pivot} <= set(present) or name == pivot:

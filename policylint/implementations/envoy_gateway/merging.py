@@ -45,6 +45,7 @@ _PAIRINGS: Mapping[Pointer, Pairing] = {
     ("rateLimit", "global", "rules"): _global_limits,
 }
 _JSON_MERGE = Rules(_PAIRINGS.get)
+_MERGING = ("strategic", "patch")
 L4_ROUTES = ("TCPRoute", "TLSRoute", "UDPRoute")
 L4_PROTOCOLS = ("TCP", "TLS", "UDP")
 
@@ -66,6 +67,14 @@ def merge(stack: Stack, topology: Topology) -> Effective:
     return Effective(spec, owners, lost, stack.attachments)
 
 
+def base(stack: Stack) -> Attachment | None:
+    """Return the policy that the most specific one of a stack is merged with; None where it is not."""
+    *above, child = stack.attachments
+    if child.node.key.kind not in ROUTE_KINDS or child.declared[0].granularity not in _MERGING:
+        return None
+    return next((each for each in reversed(above) if each.node.key.kind not in ROUTE_KINDS), None)
+
+
 def _merged(
     _: Resource, kind: PolicyKind, fills: bool, *layers: Any
 ) -> tuple[Mapping[str, Any], Mapping[Pointer, ResourceKey], Losses]:
@@ -79,7 +88,7 @@ def _merged(
     folding = Folding()
     folding.replace(child, _plain(child))
     granularity = child.declared[0].granularity
-    if on_route[-1] and granularity in ("strategic", "patch"):
+    if on_route[-1] and granularity in _MERGING:
         base = next((index for index in reversed(range(len(above))) if not on_route[index]), None)
         if base is not None:
             rules = strategic(kind.merge.lists, APPENDED) if granularity == "strategic" else _JSON_MERGE

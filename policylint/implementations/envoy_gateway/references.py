@@ -1,7 +1,9 @@
-"""The objects that Envoy Gateway's policies of routes name besides their targets; a missing one makes them Invalid.
+"""The objects that Envoy Gateway's policies of routes name besides their targets, and what these hold.
 
-Source: internal/gatewayapi/{securitypolicy,envoyextensionpolicy,ext_service,validate}.go. What names them may fail open
-(`failOpen`): then it is left out, the rest of the policy acts, and the routes do not answer 500 for it.
+A missing one, or one without the entry that is read, makes them Invalid, as do refused settings of such a backend.
+
+Source: internal/gatewayapi/{securitypolicy,envoyextensionpolicy,ext_service,validate,filters}.go. What names them may
+fail open (`failOpen`): then it is left out, the rest of the policy acts, and the routes do not answer 500 for it.
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.envoy_gateway.content import CODE
+from policylint.implementations.envoy_gateway.content import CODE, refused_settings
+from policylint.implementations.envoy_gateway.credentials import htpasswd_fault, shared_keys
 from policylint.implementations.envoy_gateway.managed import GROUP
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, is_symbolic, mapping, text, value_at
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
 from policylint.topology.backends import ports
 from policylint.topology.grants import Grants
 from policylint.topology.references import target
+from policylint.topology.secret_data import contents
 
 OPEN = "open"
 """What a policy is refused for whose other parts act all the same."""
@@ -31,6 +35,7 @@ _NAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("extAuth.http.backendRefs.*", _BACKEND),
         ("extAuth.grpc.backendRef", _BACKEND),
         ("extAuth.grpc.backendRefs.*", _BACKEND),
+        ("extAuth.contextExtensions.*.valueRef", _CONFIG_MAP),
         ("jwt.providers.*.remoteJWKS.backendRefs.*", _BACKEND),
         ("jwt.providers.*.localJWKS.valueRef", _CONFIG_MAP),
         ("oidc.provider.backendRefs.*", _BACKEND),
@@ -45,8 +50,31 @@ _NAMED: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("lua.*.valueRef", _CONFIG_MAP),
     ),
     "BackendTrafficPolicy": (("responseOverride.*.response.body.valueRef", _CONFIG_MAP),),
+    "HTTPRouteFilter": (
+        ("directResponse.body.valueRef", _CONFIG_MAP),
+        ("credentialInjection.credential.valueRef", _SECRET),
+    ),
 }
 """Paths below spec, and the kind that a reference without one means."""
+_USERS = "basicAuth.users"
+_ENTRIES: Mapping[str, str] = {
+    _USERS: ".htpasswd",
+    "oidc.clientSecret": "client-secret",
+    "oidc.clientIDRef": "client-id",
+    "wasm.*.code.image.pullSecretRef": ".dockerconfigjson",
+    "credentialInjection.credential.valueRef": "credential",
+}
+"""The entry that is read of an object, where the reference does not name it (`key`)."""
+_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "SecurityPolicy": (
+        "extAuth.http.backendSettings",
+        "extAuth.grpc.backendSettings",
+        "jwt.providers.*.remoteJWKS.backendSettings",
+        "oidc.provider.backendSettings",
+    ),
+    "EnvoyExtensionPolicy": ("extProc.*.backendSettings",),
+}
+"""Settings of the clusters of such backends, below spec."""
 
 
 def broken(policy: Resource, topology: Topology) -> Reading:
@@ -73,8 +101,26 @@ def _faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str
                 continue
             key, _, port = target(reference, policy.key.namespace, "", kind)
             fault = _fault(policy, key, port, kind == _BACKEND, topology)
+            if not fault and kind != _BACKEND:
+                fault = _entry_fault(path, reference, key, topology.world)
             if fault:
                 yield pointer, fault
+    if policy.key.kind == "SecurityPolicy":
+        yield from shared_keys(policy, topology.world)
+    for path in _SETTINGS.get(policy.key.kind, ()):
+        for pointer, value in _places(policy.spec, path.split("."), ("spec",)):
+            yield from refused_settings(value, pointer)
+
+
+def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, world: World) -> str:
+    """Return why what a Secret or ConfigMap holds is of no use; "" where it is, and where nothing of it is stated."""
+    held = contents(world.resolve_inner(key).resource, world)
+    entry = _ENTRIES.get(path) or text(reference.get("key"))
+    if not held or not entry or is_symbolic(entry):
+        return ""
+    if not held.get(entry):
+        return f"{key} has no entry {entry!r}"
+    return htpasswd_fault(held[entry]) if path == _USERS else ""
 
 
 def _fault(policy: Resource, key: ResourceKey, port: int | None, is_backend: bool, topology: Topology) -> str:

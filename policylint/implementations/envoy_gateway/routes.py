@@ -15,8 +15,10 @@ from typing import Any
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
 from policylint.implementations.envoy_gateway.feature_flags import backend_off
 from policylint.implementations.envoy_gateway.isolation import Isolation
-from policylint.model import Resource, sequence
-from policylint.topology import BackendState, Condition, ParentState, RouteState
+from policylint.implementations.envoy_gateway.managed import GROUP
+from policylint.implementations.envoy_gateway.references import broken
+from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
 from policylint.topology.backends import ports_by_number
 from policylint.topology.hostnames import EVERY
 
@@ -60,6 +62,40 @@ def conditions(
     if not replaced:
         return parent.conditions
     return tuple(replaced.get(condition.type, condition) for condition in parent.conditions)
+
+
+def rule_fault(route: Resource, rule: Mapping[str, Any], topology: Topology) -> tuple[int, str] | None:
+    """Return the status that a rule answers with because of itself or of its filters, and why; None where it does not.
+
+    Filters are looked at in their order, as far as one that answers (internal/gatewayapi/{route,filters}.go,
+    processHTTPRouteRule, ProcessHTTPFilters).
+    """
+    if "idleTimeout" in mapping(rule.get("sessionPersistence")):
+        return 404, "a rule whose sessionPersistence has an idleTimeout is left out"
+    types = set()
+    for route_filter in map(mapping, sequence(rule.get("filters"))):
+        kind = text(route_filter.get("type"))
+        types.add(kind)
+        extension = _route_filter(route, route_filter, topology) if kind == "ExtensionRef" else None
+        if extension is None:
+            continue
+        fault = broken(extension, topology).reason
+        if fault:
+            return 500, f"{extension.key} cannot be used: {fault}"
+        if "directResponse" in extension.spec:
+            if "RequestMirror" in types:
+                return 500, f"{extension.key} answers, and what is answered cannot be mirrored"
+            break
+    if {"RequestMirror", "RequestRedirect"} <= types:
+        return 500, "what is redirected cannot be mirrored"
+    return None
+
+
+def _route_filter(route: Resource, route_filter: Mapping[str, Any], topology: Topology) -> Resource | None:
+    """Return the HTTPRouteFilter that a filter names, None for others and where it is not there."""
+    reference = mapping(route_filter.get("extensionRef"))
+    key = ResourceKey(GROUP, "HTTPRouteFilter", route.key.namespace, text(reference.get("name")))
+    return topology.world.get(key) if (reference.get("group"), reference.get("kind")) == key[:2] else None
 
 
 def _carried(parent: ParentState, isolation: Isolation) -> bool:

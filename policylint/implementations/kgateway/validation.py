@@ -6,7 +6,6 @@ listenerpolicy/http.go, backendconfigpolicy/tls.go.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,14 +14,13 @@ from policylint.documents import Pointer
 from policylint.implementations.generic import walk
 from policylint.implementations.kgateway.extensions import Fault
 from policylint.model import Resource, ResourceKey, World, holds_variable, mapping, sequence, text
+from policylint.model.quantities import number_of_bytes
 from policylint.policy.declared import Reading
 from policylint.topology.secret_data import contents
 
 _WINDOW = range(65535, 2147483648)
 _WINDOWS = ("initialStreamWindowSize", "initialConnectionWindowSize")
-_QUANTITY = re.compile(r"(\d+)(k|M|G|Ki|Mi|Gi)?")
 _BRACKETS = (("{{", "}}"), ("{%", "%}"), ("{#", "#}"))
-_UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
 def refused_value(policy: Resource, world: World) -> Reading:
@@ -78,7 +76,7 @@ def _listener(policy: Resource, world: World) -> Iterator[Fault]:  # noqa: ARG00
         http = mapping(mapping(settings).get("httpSettings"))
         options = mapping(http.get("http2ProtocolOptions"))
         for name in _WINDOWS:
-            size = _bytes(options.get(name))
+            size = number_of_bytes(options.get(name))
             if size is not None and size not in _WINDOW:
                 limits = f"{_WINDOW[0]} and {_WINDOW[-1]}"
                 yield (*place, "http2ProtocolOptions", name), f"{name} must be between {limits} bytes, not {size}"
@@ -87,12 +85,6 @@ def _listener(policy: Resource, world: World) -> Iterator[Fault]:  # noqa: ARG00
                 fault = _network(text(cidr), strict=False) if "/" in text(cidr) else f"{cidr!r} is no network"
                 if fault:
                     yield (*place, "xffTrustedCIDRs", index), fault
-
-
-def _bytes(value: object) -> int | None:
-    """Return a quantity in bytes; None where it is none, or needs more than the usual units."""
-    quantity = _QUANTITY.fullmatch(str(value)) if value is not None and not isinstance(value, bool) else None
-    return int(quantity[1]) * _UNITS.get(quantity[2] or "", 1) if quantity else None
 
 
 def _backend(policy: Resource, world: World) -> Iterator[Fault]:

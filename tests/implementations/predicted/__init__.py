@@ -25,6 +25,8 @@ class Predicted(NamedTuple):
         base: the manifests that stay; None for the module's own.
         conditions: of routes (for any of their parents), Gateways, ListenerSets and listeners, as far as the source has
             them: `Accepted=True/Accepted`, or `!Type` for one that is not there.
+        acts: the settings that the request meets and their owners by name, in the order in which they act; None where
+            the source does not say.
     """
 
     source: str
@@ -36,3 +38,4 @@ class Predicted(NamedTuple):
     loses: bool = False
     base: tuple[str, ...] | None = None
     conditions: Mapping[str, tuple[str, ...]] = {}
+    acts: tuple[str, ...] | None = None

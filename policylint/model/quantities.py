@@ -1,0 +1,24 @@
+"""Quantities and durations as Kubernetes writes them: `64Ki`, `1m30s`."""
+
+from __future__ import annotations
+
+import re
+
+_QUANTITY = re.compile(r"(\d+)(k|M|G|Ki|Mi|Gi)?")
+_UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+_DURATION = re.compile(r"([0-9]{1,5}(h|ms|m|s)){1,4}")
+_PART = re.compile(r"([0-9]+)(h|ms|m|s)")
+_MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+
+
+def number_of_bytes(value: object) -> int | None:
+    """Return a quantity in bytes; None where it is none, or needs more than the usual units."""
+    quantity = _QUANTITY.fullmatch(str(value)) if value is not None and not isinstance(value, bool) else None
+    return int(quantity[1]) * _UNITS.get(quantity[2] or "", 1) if quantity else None
+
+
+def milliseconds(value: object) -> int | None:
+    """Return a Duration of Gateway API (GEP-2257) in milliseconds; None where it is none."""
+    if not isinstance(value, str) or not _DURATION.fullmatch(value):
+        return None
+    return sum(int(number) * _MILLISECONDS[unit] for number, unit in _PART.findall(value))

@@ -13,11 +13,12 @@ from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
 from policylint.model import Finding, Node, Resource, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
-from policylint.policy.bindings import ObjectBinding, superseded
+from policylint.policy.bindings import ObjectBinding, as_read, superseded
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands, served
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
 from policylint.topology.state import rejection
@@ -85,6 +86,12 @@ def _extensions(
     for path in paths:
         on_way.update(path[: path.index(node) + 1] if leads_down(node) and node in path else path)
     named = [binding for binding in simulation.unevaluated if binding.node in on_way]
+    gateways = [simulation.topology.gateway(key) for key in {place.key for place in on_way}]
+    controllers = {implementation_of(gateway, simulation.catalog) for gateway in gateways if gateway is not None}
+    if len(controllers) == 1:
+        (controller,) = controllers
+        as_it_reads = (as_read(binding, controller, simulation.catalog) for binding in named)
+        named = [binding for binding in as_it_reads if binding is not None]
     beaten = superseded(named)
     return tuple((binding, beaten.get(binding.wanted)) for binding in named)
 

@@ -42,6 +42,7 @@ class Implementation:
             only implementation with kinds in the environment.
         is_mesh: whether it reports on routes whose parent is a Service.
         ends_above: whether a path that ends above the level of the kind is a context too (see `Effects`).
+        serves_refused: whether routes that only `route_conditions` does not accept are served all the same.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         settings: of the controller, by the names of the catalog; what is not in it has its default.
         topology, catalog: of the environment, from `begin` on.
@@ -52,6 +53,7 @@ class Implementation:
     is_mesh = False
     ends_above = False
     asked_by_requests = False
+    serves_refused = False
     settings: Mapping[str, Any] = {}
     topology: Topology
     catalog: Catalog
@@ -151,6 +153,20 @@ class Implementation:
         """
         return parent.conditions
 
+    def route_errors(self, route: RouteState, parent: ParentState, topology: Topology) -> Mapping[int, str]:  # noqa: ARG002
+        """Return the rules whose requests the controller answers with an error, by number, and why; by default none.
+
+        What holds for every controller is not among them. `begin` is not called before it.
+        """
+        return {}
+
+    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:  # noqa: ARG002
+        """Return which backendRefs of a route the controller refuses, with reason and message; by default none.
+
+        It is asked where all parents of a route are its own. `begin` is not called before it.
+        """
+        return {}
+
     def phases(
         self,
         kind: PolicyKind,
@@ -184,6 +200,17 @@ class Implementation:
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Return what an effective spec answers one request; by default nothing is decided."""
         return ()
+
+    def gives_way(self, kind: PolicyKind, path: str, beside: Iterable[Effective]) -> bool:  # noqa: ARG002
+        """Return whether a setting does not act on a request because of policies of other kinds that it meets.
+
+        By default it acts.
+
+        Args:
+            path: of the setting below the spec proper, dotted.
+            beside: what else the request meets, of all kinds.
+        """
+        return False
 
     def concerning(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Mapping[str, Any]:  # noqa: ARG002
         """Return what of an effective spec is about one request; by default all of it.

@@ -111,6 +111,18 @@ class ObjectBinding(NamedTuple):
         return dict.fromkeys(named, not optional)
 
 
+def as_read(binding: ObjectBinding, controller: str | None, catalog: Catalog) -> ObjectBinding | None:
+    """Return a binding as a controller reads it (None: it is not known), None where it does not.
+
+    Annotations that it does not read are nothing, and what it makes of a filter that it does not know is not known.
+    """
+    if binding.kind is None or catalog.reads(controller, binding.kind):
+        return binding
+    if binding.form in ("annotation", "label"):
+        return None
+    return binding._replace(resolution=Resolution("unknown", f"{controller} does not read {binding.kind}"))
+
+
 def superseded(named: Sequence[ObjectBinding]) -> dict[ResourceKey, ObjectBinding]:
     """Return the objects named on one way that another one keeps from running, and which binding does.
 

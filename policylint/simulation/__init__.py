@@ -288,19 +288,41 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
     names: dict[tuple[ResourceKey | None, bool], str] = {}
     writers: dict[str, Implementation] = {}
     routes = []
-    for route in topology.routes:
-        parents = []
-        for parent in route.parents:
+    for state in topology.routes:
+        by: dict[str, Implementation] = {}
+        for parent in state.parents:
             place = (parent.gateway, parent.mesh)
             if place not in names:
                 names[place] = dispatch.writer(parent)
             name = names[place]
             if name not in writers:
                 writers[name] = implementation(name, catalog.settings(name))
-            conditions = writers[name].route_conditions(route, parent, topology)
-            parents.append(parent if conditions is parent.conditions else parent._replace(conditions=conditions))
+            by[name] = writers[name]
+        route = _with_faults(state, *by.values(), topology=topology) if len(by) == 1 else state
+        parents = []
+        for parent in state.parents:
+            behaviour = writers[names[parent.gateway, parent.mesh]]
+            conditions = behaviour.route_conditions(route, parent, topology)
+            errors = behaviour.route_errors(route, parent, topology)
+            if errors or conditions is not parent.conditions:
+                serves = behaviour.serves_refused and parent.accepted
+                parent = parent._replace(conditions=conditions, errors=errors, serves=serves)
+            parents.append(parent)
         routes.append(route._replace(parents=tuple(parents)))
     return routes
+
+
+def _with_faults(route: RouteState, behaviour: Implementation, *, topology: Topology) -> RouteState:
+    """Return a route with the backendRefs that its only controller refuses marked so."""
+    faults = behaviour.backend_faults(route, topology)
+    if not faults:
+        return route
+    marked = (
+        backend if backend.reason or fault is None else backend._replace(reason=fault[0], message=fault[1])
+        for backend in route.backends
+        for fault in (faults.get(backend.pointer),)
+    )
+    return route._replace(backends=tuple(marked))
 
 
 def _resolve(

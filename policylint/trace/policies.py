@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from policylint.implementations import Implementation, implementation
-from policylint.model import Node, PolicyKind, Resolution, ResourceKey
-from policylint.policy.asking import asked
+from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.policy.asking import Ask, asked
 from policylint.policy.authorizing import Decision, RequestFacts, RequestQuestion
-from policylint.policy.bindings import ObjectBinding, superseded
+from policylint.policy.bindings import ObjectBinding, as_read, superseded
 from policylint.policy.level import level
 from policylint.policy.results import Effective, Group
 from policylint.simulation import Simulation
@@ -53,15 +53,8 @@ class Policies:
         named = [binding for node in nodes for binding in self._bound.get(node, ()) if _is_reached(binding, shares)]
         beaten = superseded(named)
         left = (binding for binding in named if binding.wanted not in beaten)
-        return tuple(read for binding in left if (read := self._read(binding, controller)) is not None)
-
-    def _read(self, binding: ObjectBinding, controller: str | None) -> ObjectBinding | None:
-        """Return a binding as a controller reads it, None where it does not."""
-        if binding.kind is None or self._simulation.catalog.reads(controller, binding.kind):
-            return binding
-        if binding.form in ("annotation", "label"):
-            return None
-        return binding._replace(resolution=Resolution("unknown", f"{controller} does not read {binding.kind}"))
+        catalog = self._simulation.catalog
+        return tuple(read for binding in left if (read := as_read(binding, controller, catalog)) is not None)
 
     def met(
         self,
@@ -97,7 +90,15 @@ class Policies:
                 asks = tuple(asked(group.kind, concerned, self._simulation.world, self._simulation.catalog))
                 backend_keys: Iterable[ResourceKey | None] = [None] if len(keys) == len(backends) else keys
                 met += [Met(group, key, asks, self._places(group, path), spec) for key in backend_keys]
+        effective = [each.group.effective for each in met]
+        met = [each._replace(asks=self._acting(each, effective)) if each.asks else each for each in met]
         return tuple(sorted(met, key=_order))
+
+    def _acting(self, met: Met, beside: Sequence[Effective]) -> tuple[Ask, ...]:
+        """Return what a policy asks that no policy of another kind keeps from acting."""
+        kind = met.group.kind
+        behaviour = self._implementation(kind)
+        return tuple(ask for ask in met.asks if not behaviour.gives_way(kind, ask.path, beside))
 
     def judged(self, policies: Iterable[Met], message: RequestFacts) -> Iterator[Judged]:
         """Yield what policies that authorize answer a request, in their order."""

@@ -163,6 +163,35 @@ def test_lint_says_what_names_nothing(name: str) -> None:
     assert {rule for rule in found if rule.startswith(ABOUT_REFERENCES)} == set(WORLDS[name][1].lint)
 
 
+def test_the_status_says_what_the_controller_writes(name: str) -> None:
+    predicted = WORLDS[name][1].status
+    simulation = simulated(name)
+    written: dict[str, set[str]] = {name: set() for name in predicted}
+    for key, state in simulation.policies.items():
+        for ancestor in state.ancestors:
+            written.setdefault(key.name, set()).update(
+                f"{ancestor.ancestor} {condition}" for condition in worlds.conditions(ancestor.conditions)
+            )
+        written.setdefault(key.name, set()).update(worlds.conditions(state.conditions))
+    for route in simulation.topology.routes:
+        for parent in route.parents:
+            written.setdefault(route.route.key.name, set()).update(
+                f"{parent.wanted} {condition}" for condition in worlds.conditions(parent.conditions)
+            )
+    for holder, expected in predicted.items():
+        assert set(expected) <= written[holder]
+
+
+def test_trace_says_whose_value_a_request_meets(name: str) -> None:
+    owners = {
+        ".".join(map(str, pointer)): owner.name
+        for met in traced(name).policies
+        for pointer, owner in met.group.effective.owners.items()
+    }
+    predicted = WORLDS[name][1].effective
+    assert {field: owners.get(field, "") for field in predicted} == predicted
+
+
 def test_explain_names_who_trace_and_simulate_say_acts(name: str) -> None:
     """Every policy that a request meets, and who turns it away, acts on the way for explain, simulate and lint."""
     simulation, trace = simulated(name), traced(name)

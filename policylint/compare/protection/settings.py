@@ -229,6 +229,7 @@ class _OtherKinds:
     def __init__(self, after: Simulation) -> None:
         self._after = after
         self._nodes: dict[tuple[Node, str], set[tuple[str, str]]] | None = None
+        self._above: dict[tuple[Node, str], set[tuple[str, str]]] = defaultdict(set)
 
     def serve(self, way: Path, kind: PolicyKind, purpose: str = "") -> bool:
         """Return whether policies of another kind serve a purpose, or any, on a way."""
@@ -236,10 +237,15 @@ class _OtherKinds:
             self._nodes = defaultdict(set)
             for group in self._after.groups:
                 for ask in asks(group.kind, group.effective.spec):
+                    served = (group.kind.group, group.kind.kind)
                     for node in group.nodes:
-                        self._nodes[node, ask.purpose].add((group.kind.group, group.kind.kind))
+                        self._nodes[node, ask.purpose].add(served)
+                    if group.kind.effective_at == "listener" and ask.must:
+                        for path in group.contexts():
+                            self._above[path[-1], ask.purpose].add(served)
         wanted = (purpose,) if purpose else ("authentication", "authorization")
         kinds = set().union(*(self._nodes.get((way[-1], served), ()) for served in wanted))
+        kinds |= set().union(*(self._above.get((node, served), ()) for node in way for served in wanted))
         return bool(kinds - {(kind.group, kind.kind)})
 
 

@@ -5,21 +5,22 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
-from policylint.implementations.gloo.merging import FIRST_ONLY, merged, options
-from policylint.model import Node, PolicyKind, Resource, ResourceKey, text
+from policylint.implementations.gloo.merging import FIRST_ONLY, merged, on_routes, options
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, sequence, text
 from policylint.policy import verdict
 from policylint.policy.folding import Stack
-from policylint.policy.results import Effective, Group, Idle, PolicyState, Target
+from policylint.policy.results import Attachment, Effective, Group, Idle, PolicyState, Target
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.routes import extension_refs, rules
 
 _GROUP = "gateway.solo.io"
+_ANSWERS = ("gateway.gloo.solo.io", "DirectResponse")
 _NAMESPACE = "gloo-system"
 """The namespace of a default installation."""
 _SILENT = ("Accepted", "Conflicted", "Invalid", "TargetNotFound", "Unknown")
@@ -34,6 +35,7 @@ class Gloo(Implementation):
     """RouteOption, VirtualHostOption, ListenerOption and HttpListenerOption."""
 
     name = "gloo"
+    serves_refused = True
 
     def __init__(self) -> None:
         self._broken: dict[Node, ResourceKey] | None = None
@@ -94,6 +96,11 @@ class Gloo(Implementation):
         state = self.topology.route(key)
         return None if state is None else state.route
 
+    def gives_way(self, kind: PolicyKind, path: str, beside: Iterable[Effective]) -> bool:
+        """Tell whether the options of the route keep a setting of its virtual host from acting."""
+        of_route = (effective.spec for effective in beside if any(_of_route(each) for each in effective.stack))
+        return kind.kind == "VirtualHostOption" and on_routes(path, of_route)
+
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """Set verdicts: a target in another namespace is not found, a policy that adds nothing is overridden."""
         broken = self._unread(topology)
@@ -109,16 +116,28 @@ class Gloo(Implementation):
                 _passed_over(state, broken)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
-        """Return the topology's conditions, and BackendNotFound for a filter that names a missing RouteOption."""
-        conditions = super().route_conditions(route, parent, topology)
+        """Return the topology's conditions, and what the plugins add.
+
+        BackendNotFound for a filter that names a missing RouteOption or DirectResponse, IncompatibleFilters for a
+        DirectResponse beside another or beside backends (plugins/directresponse).
+        """
+        own: dict[str, Condition] = {}
         gone = [
             f"'{key.kind} {key.path}'" for node, key in self._unread(topology).items() if node.key == route.route.key
         ]
-        if not gone:
+        for rule in rules(route.route):
+            answers = [key for node, _, key in extension_refs(route.route) if node == rule.node and key[:2] == _ANSWERS]
+            gone += [f"'{key.kind} {key.path}'" for key in answers if topology.world.resolve_inner(key).missing]
+            if len(answers) > 1 or (answers and sequence(rule.body.get("backendRefs"))):
+                message = f"{answers[0].kind} of {rule.node} stands beside another action"
+                own["Accepted"] = Condition("Accepted", "False", "IncompatibleFilters", message)
+        if gone:
+            message = f"extensionRef {', '.join(gone)} not found"
+            own["ResolvedRefs"] = Condition("ResolvedRefs", "False", "BackendNotFound", message)
+        conditions = super().route_conditions(route, parent, topology)
+        if not own or not parent.accepted:
             return conditions
-        message = f"extensionRef {', '.join(gone)} not found"
-        unresolved = Condition("ResolvedRefs", "False", "BackendNotFound", message)
-        return tuple(unresolved if condition.type == "ResolvedRefs" else condition for condition in conditions)
+        return tuple(own.get(condition.type, condition) for condition in conditions)
 
     def _unread(self, topology: Topology) -> dict[Node, ResourceKey]:
         """Return the rules with a filter that names a missing RouteOption, each with the first such name."""
@@ -157,6 +176,10 @@ def _in_listener_sets(target: Target, topology: Topology) -> Target:
         if listener_set.parent == target.key and listener.name == target.section
     )
     return resolved_to(target, *target.nodes, *nodes) if nodes else target
+
+
+def _of_route(attachment: Attachment) -> bool:
+    return attachment.key[:2] == (_GROUP, "RouteOption")
 
 
 def _passed_over(state: PolicyState, broken: Mapping[Node, ResourceKey]) -> None:

@@ -143,3 +143,23 @@ def _allowed(route: Resource | None) -> Callable[[str], bool]:
     allowed = route.annotations.get(OVERRIDES) if route is not None else None
     names = {name.strip().lower() for name in allowed.split(",")} if isinstance(allowed, str) else set()
     return lambda field: "*" in names or field.lower() in names
+
+
+_STAGES = ("beforeExtAuth", "afterExtAuth")
+_STAGED = ("jwtStaged", "jwtProvidersStaged")
+
+
+def on_routes(path: str, route_options: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether the options of a route take the place of a virtual host's setting, or switch it off there.
+
+    Envoy takes the configuration of the route before that of the virtual host, filter by filter; tokens are verified by
+    two filters, before and after the external authoriser, of which `jwt` is the later (options.proto).
+    """
+    field = path.rpartition(".")[2]
+    taken = {name: value for policy in route_options for name, value in mapping(policy.get("options")).items()}
+    if field not in ("jwt", "jwtStaged"):
+        return field in taken
+    stages = {stage for name in _STAGED for stage in mapping(taken.get(name))}
+    if "jwt" in taken:
+        stages.add(_STAGES[1])
+    return stages.issuperset(_STAGES[1:] if field == "jwt" else _STAGES)

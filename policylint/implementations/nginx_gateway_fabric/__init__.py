@@ -5,13 +5,15 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, unresolved
+from policylint.implementations.nginx_gateway_fabric import refusals
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without, lacking
 from policylint.implementations.nginx_gateway_fabric.references import broken
-from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps
+from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP, Overlaps, referenced_services
 from policylint.implementations.nginx_gateway_fabric.status import LIMIT_REACHED, NOT_SET, Status, room
 from policylint.implementations.nginx_gateway_fabric.values import fault
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resolution, Resource, ResourceKey, World
@@ -23,8 +25,8 @@ from policylint.policy.results import Ancestor, Attachment, Declared, Effective,
 from policylint.policy.strategies import by_node
 from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.units import leaves
-from policylint.topology import Condition, Topology, whole
-from policylint.topology.ancestry import ancestors, gateways_above
+from policylint.topology import Condition, ParentState, RouteState, Topology, whole
+from policylint.topology.ancestry import gateways_above
 from policylint.topology.grants import Grants
 
 _ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})
@@ -42,9 +44,25 @@ class NginxGatewayFabric(Implementation):
         return Overlaps(self.topology)
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
-        """Resolve references in the policy's namespace; a Service that no attached route names counts as missing."""
+        """Resolve references in the policy's namespace; a Service that no route of ours names counts as missing."""
         targets = super().targets(policy, kind, topology, grants)
-        return tuple(_reached(target, topology) for target in targets)
+        return tuple(self._reached(target) for target in targets)
+
+    def _reached(self, target: Target) -> Target:
+        """Return a Service as missing where no route of a Gateway of ours names it (buildReferencedServices)."""
+        if not target.nodes or target.key.kind != "Service" or target.key in self._services:
+            return target
+        unseen = self.topology.world.unseen.reason(ResourceKey(GATEWAY_GROUP, "HTTPRoute", target.key.namespace, ""))
+        if unseen:
+            return target._replace(nodes=(), resolution=Resolution("unknown", unseen))
+        return unresolved(target, "not-found", f"no route of a Gateway of NGINX refers to {target.key}")
+
+    def _status(self, state: PolicyState) -> Status:
+        return Status(state, self.topology, self._services)
+
+    @cached_property
+    def _services(self) -> Mapping[ResourceKey, tuple[ResourceKey, ...]]:
+        return referenced_services(self.topology, self.catalog)
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse sizes, durations and rates that NGINX cannot read, besides missing required fields."""
@@ -110,25 +128,37 @@ class NginxGatewayFabric(Implementation):
             if state.invalid_code == OVERLAP:
                 state.by = self._overlaps.of(state)
             usable = not state.invalid_code and not state.refused
-            if usable and Status(state, topology).reaches_nothing():
+            if usable and self._status(state).reaches_nothing():
                 state.verdict = "TargetNotFound"
             elif state.verdict == "Overridden" or (
                 state.verdict == "Enforced" and gateways_without(state, topology)[2]
             ):
                 state.verdict = "PartiallyEnforced"
 
-    def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
+    def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:  # noqa: ARG002
         """Return the target itself, for a Service the Gateways that lead to it (§1.6)."""
         if state.kind.status != "ancestors":
             return ()
-        ancestors = Status(state, topology).ancestors()
+        ancestors = self._status(state).ancestors()
         return tuple(ancestor for ancestor in ancestors if not self.is_foreign(ancestor.ancestor.key))
 
-    def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:
+    def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return the one flat status of ExternalLoadBalancer."""
         if state.kind.status != "conditions":
             return ()
-        return Status(state, topology).flat()
+        return self._status(state).flat()
+
+    def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
+        """Return the topology's conditions with what filters, backends and the NginxProxy change."""
+        return refusals.conditions(route, parent, topology)
+
+    def route_errors(self, route: RouteState, parent: ParentState, topology: Topology) -> Mapping[int, str]:  # noqa: ARG002
+        """Return the rules of which a filter cannot be used."""
+        return refusals.errors(route, topology)
+
+    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:
+        """Return the backends that NGINX cannot be told to use."""
+        return refusals.backend_faults(route, topology)
 
 
 def _inherit(stack: Stack) -> Effective:
@@ -165,23 +195,3 @@ def _mixed(state: PolicyState) -> str:
     if "Gateway" in kinds and len(kinds) > 1:
         return f"{state.kind.kind} targets Gateways or routes, not both"
     return f"{state.kind.kind} targets objects of one kind" if state.kind.kind == "WAFPolicy" and len(kinds) > 1 else ""
-
-
-def _reached(target: Target, topology: Topology) -> Target:
-    if not target.nodes or target.key.kind != "Service" or _served(target.key, topology):
-        return target
-    unseen = topology.world.unseen.reason(ResourceKey(GATEWAY_GROUP, "HTTPRoute", target.key.namespace, ""))
-    if unseen:
-        return target._replace(nodes=(), resolution=Resolution("unknown", unseen))
-    return unresolved(target, "not-found", f"no attached route refers to {target.key}")
-
-
-def _served(service: ResourceKey, topology: Topology) -> bool:
-    """Tell whether a Gateway leads to a Service; a route whose parents were not seen may lead to one."""
-    for node in ancestors(topology, [whole(service)]):
-        if node.role == "Gateway":
-            return True
-        states = (topology.detached.get(vertex) for vertex in topology.vertices_of(node))
-        if any(state is not None and state.unknown for state in states):
-            return True
-    return False

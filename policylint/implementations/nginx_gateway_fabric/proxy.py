@@ -64,8 +64,8 @@ def _references(gateway: ResourceKey, topology: Topology) -> list[tuple[str, str
     return [(place, text(each.get("name"))) for each, place in references if text(each.get("group")) == _GROUP]
 
 
-def _enabled(gateway: ResourceKey, feature: str, topology: Topology) -> bool | None:
-    """Read the Gateway's NginxProxy over that of its class; None where one of them was not seen."""
+def effective_proxy(gateway: ResourceKey, topology: Topology) -> Mapping[str, Any] | None:
+    """Return the Gateway's NginxProxy over that of its class; None where one of them was not seen."""
     state = topology.gateway(gateway)
     if state is None or state.class_resolution.resource is None:
         return None
@@ -77,6 +77,13 @@ def _enabled(gateway: ResourceKey, feature: str, topology: Topology) -> bool | N
             merged = _patched(merged, resolution.resource.spec)
         elif resolution.unknown:
             return None
+    return merged
+
+
+def _enabled(gateway: ResourceKey, feature: str, topology: Topology) -> bool | None:
+    merged = effective_proxy(gateway, topology)
+    if merged is None:
+        return None
     return _telemetry(merged) if feature == "telemetry" else bool(mapping(merged.get("waf")).get("enable"))
 
 

@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from policylint.catalog.kinds import Catalog
 from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.policy.results import PolicyState
 from policylint.topology import Topology
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.state import RouteState
 
 OVERLAP = "route-overlap"
 """The invalid_code of a policy whose target shares a location with another route."""
 _KINDS = ("HTTPRoute", "GRPCRoute")
+_OURS = "nginx-gateway-fabric"
 _Location = tuple[ResourceKey, str, int | None, str]
 """Gateway, accepted hostname, listener port, path value; hostnames are compared as they are written."""
 
@@ -33,17 +36,40 @@ class Overlaps:
                     self._routes.setdefault(location, set()).add(route.route.key)
 
     def of(self, state: PolicyState) -> tuple[ResourceKey, ...]:
-        """Return the routes that a policy does not target and that share a location with one that it does, sorted."""
+        """Return the routes that a policy does not target and that share a location with one that it does, sorted.
+
+        Those of ListenerSets of the Gateway count; a route of another kind with the name of a target counts as one.
+        """
         targeted = {node.key for target in state.targets for node in target.nodes if node.key.kind in _KINDS}
         routes = [route for key in targeted if (route := self._topology.route(key)) is not None]
         rivals = {rival for route in routes for location in _locations(route) for rival in self._routes[location]}
-        return tuple(sorted(rivals - targeted))
+        names = {key.path for key in targeted}
+        return tuple(sorted(rival for rival in rivals if rival.path not in names))
+
+
+def referenced_services(topology: Topology, catalog: Catalog) -> dict[ResourceKey, tuple[ResourceKey, ...]]:
+    """Return the Services that routes name, each with the Gateways that those name, attached or not.
+
+    Gateways of other controllers do not count; one that was not seen may be ours (buildReferencedServices).
+    """
+    found: dict[ResourceKey, dict[ResourceKey, None]] = {}
+    for route in topology.routes:
+        gateways = []
+        for parent in route.parents:
+            state = None if parent.gateway is None else topology.gateway(parent.gateway)
+            if state is not None and implementation_of(state, catalog) in (None, _OURS):
+                gateways.append(state.gateway.key)
+        maybe = any(parent.resolution.unknown or parent.unseen is not None for parent in route.parents)
+        for backend in route.backends:
+            if gateways or maybe:
+                found.setdefault(backend.wanted, {}).update(dict.fromkeys(gateways))
+    return {service: tuple(named) for service, named in found.items()}
 
 
 def _locations(route: RouteState) -> Iterator[_Location]:
     paths = sorted(set(_paths(route)))
     for parent in route.parents:
-        if parent.gateway is None or parent.wanted.kind != "Gateway":
+        if parent.gateway is None or parent.mesh:
             continue
         for candidate in parent.candidates:
             if not candidate.failure:

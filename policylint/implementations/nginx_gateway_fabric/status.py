@@ -5,9 +5,12 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §1.6; status/prepare
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from policylint.implementations.generic import controller_above
 from policylint.implementations.nginx_gateway_fabric.proxy import lacking
 from policylint.implementations.nginx_gateway_fabric.references import NOT_PERMITTED
+from policylint.implementations.nginx_gateway_fabric.refusals import conditions
 from policylint.implementations.nginx_gateway_fabric.routes import OVERLAP
 from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.policy.results import Ancestor, PolicyState
@@ -41,11 +44,14 @@ def room(policy: Resource) -> int:
 
 
 class Status:
-    """The status of one policy, for each of its targets."""
+    """The status of one policy, for each of its targets; `services` are those that routes name, with the Gateways."""
 
-    def __init__(self, state: PolicyState, topology: Topology) -> None:
+    def __init__(
+        self, state: PolicyState, topology: Topology, services: Mapping[ResourceKey, tuple[ResourceKey, ...]]
+    ) -> None:
         self.state = state
         self.topology = topology
+        self._services = services
 
     def ancestors(self) -> tuple[Ancestor, ...]:
         """Return the ancestors, sorted; none for a policy without any existing target (§1.1)."""
@@ -57,8 +63,8 @@ class Status:
         """Return the Accepted of an ExternalLoadBalancer; a missing Gateway makes it Invalid."""
         return (self._accepted() or Condition("Accepted", "False", "Invalid", self._first_problem() or "invalid"),)
 
-    def _places(self, target: ResourceKey) -> list[ResourceKey]:
-        return gateways_above(self.topology, target) if target.kind == "Service" else [target]
+    def _places(self, target: ResourceKey) -> Sequence[ResourceKey]:
+        return self._services.get(target, ()) if target.kind == "Service" else [target]
 
     def _ancestor(self, key: ResourceKey) -> Ancestor:
         gateways = gateways_above(self.topology, key)
@@ -105,7 +111,8 @@ class Status:
         """
         route = self.topology.route(key)
         if route is not None:
-            reasons = [parent.conditions[0].reason for parent in route.parents if parent.conditions]
+            written = (conditions(route, parent, self.topology) for parent in route.parents)
+            reasons = [of_parent[0].reason for of_parent in written if of_parent]
             return all(reason in _REFUSED_ROUTES for reason in reasons)
         gateway = self.topology.gateway(key)
         addresses = sequence(gateway.gateway.spec.get("addresses")) if gateway is not None else ()

@@ -27,6 +27,9 @@ class Predicted(NamedTuple):
             them: `Accepted=True/Accepted`, or `!Type` for one that is not there.
         acts: the settings that the request meets and their owners by name, in the order in which they act; None where
             the source does not say.
+        status: of policies and routes by name, conditions that the controller writes: `GATEWAY-OR-TARGET Type=Status/
+            Reason`, the first of them alone for a policy without ancestors.
+        effective: by dotted field, the name of the policy whose value the request meets; "" for nobody's.
     """
 
     source: str
@@ -39,3 +42,5 @@ class Predicted(NamedTuple):
     base: tuple[str, ...] | None = None
     conditions: Mapping[str, tuple[str, ...]] = {}
     acts: tuple[str, ...] | None = None
+    status: Mapping[str, tuple[str, ...]] = {}
+    effective: Mapping[str, str] = {}

@@ -1,0 +1,221 @@
+"""Filters, backends and routes that NGINX Gateway Fabric refuses, and what it writes on the route then.
+
+A rule with a filter that it cannot use answers 500, and so does a backend. A route of which no rule can be used, and a
+GRPCRoute where HTTP/2 is off, is not served.
+
+Source: state/graph/{common_filter,authentication_filter,httproute,backend_refs,route_common}.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.implementations.nginx_gateway_fabric.proxy import effective_proxy
+from policylint.model import Resource, ResourceKey, World, holds_variable, mapping, sequence, text, value_at
+from policylint.namedtuple import NamedTuple
+from policylint.policy.order import age
+from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
+from policylint.topology.extensions import FilterExtension, extensions_of
+from policylint.topology.routes import rules
+from policylint.topology.secret_data import contents
+
+_GROUP = "gateway.nginx.org"
+_LOGIN = (_GROUP, "AuthenticationFilter")
+_FILTERS = (_LOGIN, (_GROUP, "SnippetsFilter"))
+_TLS_POLICY = ("gateway.networking.k8s.io", "BackendTLSPolicy")
+_IN_CLEAR = "OIDC authentication requires an HTTPS listener"
+_FAMILIES = {"ipv4": "IPv6", "ipv6": "IPv4"}
+"""The address family that a Service may not have, by the one of the proxy."""
+_UNSUPPORTED = {"HTTPRoute": ("kubernetes.io/h2c",), "GRPCRoute": ("kubernetes.io/ws", "kubernetes.io/wss")}
+"""The protocols of Service ports to which no route of a kind sends requests."""
+_SESSION = ("caCertificateRefs", "wellKnownCACertificates", "hostname")
+"""The fields of a BackendTLSPolicy in which all backends of a rule agree."""
+_Fault = tuple[str, str]
+
+
+class RuleFaults(NamedTuple):
+    """What is wrong with the filters of a route's rules, by number: what is invalid, and what cannot be resolved."""
+
+    invalid: Mapping[int, str]
+    unresolved: Mapping[int, str]
+
+
+def rule_faults(route: RouteState, topology: Topology) -> RuleFaults:
+    """Return the first fault of the filters of each rule (processRouteRuleFilters)."""
+    invalid: dict[int, str] = {}
+    unresolved: dict[int, str] = {}
+    for rule in rules(route.route):
+        place: Pointer = ("spec", "rules", rule.number, "filters")
+        named = list(extensions_of(topology.world, route.route, rule.body.get("filters"), place))
+        logins = [extension for extension in named if extension.wanted[:2] == _LOGIN]
+        foreign = next((extension.wanted for extension in named if _is_foreign(extension.wanted)), None)
+        if foreign is not None:
+            invalid[rule.number] = f"{rule.node} has a filter that names {foreign}, a kind that is not supported"
+        elif len(logins) > 1:
+            invalid[rule.number] = f"{rule.node} names {len(logins)} AuthenticationFilters, and only one is allowed"
+        else:
+            for extension in named:
+                why = _unresolved(extension, route, topology)
+                if why:
+                    unresolved.setdefault(rule.number, why)
+    return RuleFaults(invalid, unresolved)
+
+
+def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
+    """Return the conditions of a parentRef: the topology's, with what the filters and the NginxProxy of it change."""
+    if not parent.accepted:
+        return parent.conditions
+    own: dict[str, Condition] = {}
+    faults = rule_faults(route, topology)
+    if faults.invalid:
+        message = next(iter(faults.invalid.values()))
+        if len(faults.invalid) == len(rules(route.route)):
+            own["Accepted"] = Condition("Accepted", "False", "UnsupportedValue", f"All rules are invalid: {message}")
+        else:
+            own["PartiallyInvalid"] = Condition("PartiallyInvalid", "True", "UnsupportedValue", message)
+    if faults.unresolved:
+        message = next(iter(faults.unresolved.values()))
+        own["ResolvedRefs"] = Condition("ResolvedRefs", "False", "InvalidFilter", message)
+    refused = next((backend for backend in route.backends if backend.reason), None)
+    if refused is not None:
+        own["ResolvedRefs"] = Condition("ResolvedRefs", "False", refused.reason, refused.message)
+    if route.route.key.kind == "GRPCRoute" and parent.gateway is not None:
+        proxy = effective_proxy(parent.gateway, topology)
+        if proxy is not None and proxy.get("disableHTTP2") is True:
+            message = "HTTP2 is disabled - cannot configure GRPCRoutes"
+            own["Accepted"] = Condition("Accepted", "False", "UnsupportedConfiguration", message)
+    if not own:
+        return parent.conditions
+    kept = tuple(own.pop(condition.type, condition) for condition in parent.conditions)
+    return (*kept, *own.values())
+
+
+def errors(route: RouteState, topology: Topology) -> Mapping[int, str]:
+    """Return the rules that answer 500 for their filters, and why."""
+    faults = rule_faults(route, topology)
+    return {**faults.unresolved, **faults.invalid}
+
+
+def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, _Fault]:
+    """Return the backendRefs that cannot be used, with reason and message (createBackendRef)."""
+    gateways = [parent.gateway for parent in route.parents if parent.gateway is not None]
+    proxies = [effective_proxy(gateway, topology) for gateway in gateways]
+    found: dict[Pointer, _Fault] = {}
+    by_rule: dict[int, list[BackendState]] = {}
+    for backend in route.backends:
+        service = backend.resolution.resource
+        if sequence(mapping(value_at(route.route.body, backend.pointer)).get("filters")):
+            found[backend.pointer] = ("UnsupportedValue", f"{backend.wanted} is named with filters of its own")
+        elif service is not None and service.key.kind == "Service":
+            session = _session(backend, topology.world)
+            for fault in _of_service(route.route.key.kind, backend, service, proxies, secured=bool(session)):
+                found.setdefault(backend.pointer, fault)
+            if backend.role == "backend":
+                by_rule.setdefault(backend.rule, []).append(backend)
+    for backends in by_rule.values():
+        if len({_session(backend, topology.world) for backend in backends}) > 1:
+            fault = ("UnsupportedValue", "Backend TLS policies do not match for all backends")
+            found.update((backend.pointer, fault) for backend in backends)
+    return found
+
+
+def login_fault(login: Resource, world: World) -> str:
+    """Return why an AuthenticationFilter cannot be used, "" where it can or where that is not known.
+
+    The Secrets that it names must be there and hold the entry that it reads (validateAuthenticationFilter).
+    """
+    return next((fault for name, entry in _secrets(login.spec) if (fault := _secret(login, name, entry, world))), "")
+
+
+def _secrets(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the Secrets of an AuthenticationFilter, each with the entry that it must hold."""
+    tokens, connect = mapping(spec.get("jwt")), mapping(spec.get("oidc"))
+    named: Iterable[tuple[Any, str]] = ()
+    match spec.get("type"):
+        case "Basic":
+            named = ((mapping(spec.get("basic")).get("secretRef"), "auth"),)
+        case "JWT" if tokens.get("source") == "File":
+            named = ((mapping(tokens.get("file")).get("secretRef"), "auth"),)
+        case "JWT":
+            named = ((ref, "ca.crt") for ref in sequence(mapping(tokens.get("remote")).get("caCertificateRefs")))
+        case "OIDC":
+            authorities = ((reference, "ca.crt") for reference in sequence(connect.get("caCertificateRefs")))
+            clients = ((connect.get("clientSecretRef"), "client-secret"), (connect.get("crlSecretRef"), "ca.crl"))
+            named = (*clients, *authorities)
+    yield from ((name, entry) for reference, entry in named if (name := text(mapping(reference).get("name"))))
+
+
+def _secret(login: Resource, name: str, entry: str, world: World) -> str:
+    secret = ResourceKey("", "Secret", login.key.namespace, name)
+    resolution = world.resolve_inner(secret)
+    if resolution.missing:
+        return f"{login.key} names missing {secret}"
+    held = None if resolution.resource is None else contents(resolution.resource, world)
+    return "" if held is None or entry in held else f"{secret}, which {login.key} names, has no entry {entry!r}"
+
+
+def _is_foreign(wanted: ResourceKey) -> bool:
+    return wanted[:2] not in _FILTERS and not holds_variable(wanted.group) and not holds_variable(wanted.kind)
+
+
+def _unresolved(extension: FilterExtension, route: RouteState, topology: Topology) -> str:
+    """Return why a filter of a supported kind cannot be used."""
+    if extension.resolution.missing:
+        return f"a filter names {extension.wanted}, which is missing"
+    login = extension.resolution.resource
+    if login is None or login.key[:2] != _LOGIN:
+        return ""
+    in_clear = login.spec.get("type") == "OIDC" and _is_in_clear(route, topology)
+    return _IN_CLEAR if in_clear else login_fault(login, topology.world)
+
+
+def _is_in_clear(route: RouteState, topology: Topology) -> bool:
+    """Tell whether any listener that serves a route is not one for HTTPS (hasNonHTTPSAttachment)."""
+    listeners = (topology.listener(node) for parent in route.parents for node in parent.attached)
+    protocols = {listener.protocol for listener in listeners if listener is not None}
+    return any(protocol != "HTTPS" and not holds_variable(protocol) for protocol in protocols)
+
+
+def _of_service(
+    kind: str,
+    backend: BackendState,
+    service: Resource,
+    proxies: list[Mapping[str, Any] | None],
+    *,
+    secured: bool,
+) -> Iterator[_Fault]:
+    """Yield what keeps a Service from being used: at every Gateway of the route, for what hangs on its NginxProxy."""
+    if service.spec.get("type") == "ExternalName":
+        if not text(service.spec.get("externalName")).strip():
+            yield "UnsupportedValue", "ExternalName service has empty or invalid externalName field"
+        if proxies and all(proxy is not None and "dnsResolver" not in proxy for proxy in proxies):
+            message = "ExternalName service requires DNS resolver configuration in Gateway's NginxProxy"
+            yield "UnsupportedValue", message
+    families = sequence(service.spec.get("ipFamilies"))
+    if proxies and all(
+        proxy is not None and _FAMILIES.get(text(proxy.get("ipFamily"))) in families for proxy in proxies
+    ):
+        yield "InvalidServiceIPFamily", f"{service.key} has an address family that the NginxProxy has not"
+    ports = map(mapping, sequence(service.spec.get("ports")))
+    protocol = next((text(port.get("appProtocol")) for port in ports if port.get("port") == backend.port), "")
+    if not secured and (kind, protocol) == ("HTTPRoute", "kubernetes.io/wss"):
+        yield "UnsupportedProtocol", f"{service.key} speaks {protocol}, and no BackendTLSPolicy is for it"
+    if protocol in _UNSUPPORTED.get(kind, ()):
+        yield "UnsupportedProtocol", f"The Route type {kind} does not support service port appProtocol {protocol}"
+
+
+def _session(backend: BackendState, world: World) -> str:
+    """Return what the TLS policy of a backend says of its certificate, "" for none (checkPoliciesEqual)."""
+    section = "" if backend.section is None else backend.section.section
+    for policy in sorted(world.of_kind(*_TLS_POLICY), key=age):
+        targets = map(mapping, sequence(policy.spec.get("targetRefs")))
+        named = any(
+            target.get("name") == backend.wanted.name and target.get("sectionName") in (None, section)
+            for target in targets
+        )
+        if named and policy.key.namespace == backend.wanted.namespace:
+            validation = mapping(policy.spec.get("validation"))
+            return repr([validation.get(field) for field in _SESSION])
+    return ""

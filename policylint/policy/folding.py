@@ -98,6 +98,8 @@ class Folding:
         if not holds(self.spec, field):
             self.offer(source, field, value)
             return
+        if value == {}:
+            return
         above, name = field[:-1], str(field[-1])
         inside = {place: leaf for place, leaf in self.standing.items() if place[: len(field)] == field}
         patch = Patch(_leaves(source, field, value), inside, JOIN)

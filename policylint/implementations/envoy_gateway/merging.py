@@ -86,9 +86,10 @@ def _merged(
     *above, child = (Layer(*layers[start : start + 2]) for start in range(0, len(layers), 3))
     on_route: tuple[bool, ...] = layers[2::3]
     folding = Folding()
-    folding.replace(child, _plain(child))
     granularity = child.declared[0].granularity
-    if on_route[-1] and granularity in _MERGING:
+    merging = on_route[-1] and granularity in _MERGING
+    folding.replace(child, _written(_plain(child)) if merging else _plain(child))
+    if merging:
         base = next((index for index in reversed(range(len(above))) if not on_route[index]), None)
         if base is not None:
             rules = strategic(kind.merge.lists, APPENDED) if granularity == "strategic" else _JSON_MERGE
@@ -116,6 +117,13 @@ def _plain(layer: Layer) -> dict[str, Any]:
     """Return a spec proper without nulls."""
     plain: dict[str, Any] = _without_nulls(layer.declared[0].proper)
     return plain
+
+
+def _written(value: Any) -> Any:
+    """Return a value as Go writes it, without empty lists (`omitempty`): a patch does not say them."""
+    if isinstance(value, Mapping):
+        return {name: _written(inner) for name, inner in value.items() if inner != []}
+    return [_written(item) for item in value] if isinstance(value, list) else value
 
 
 def _without_nulls(value: Any) -> Any:

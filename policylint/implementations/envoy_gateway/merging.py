@@ -87,14 +87,17 @@ def _merged(
     on_route: tuple[bool, ...] = layers[2::3]
     folding = Folding()
     granularity = child.declared[0].granularity
-    merging = on_route[-1] and granularity in _MERGING
-    folding.replace(child, _written(_plain(child)) if merging else _plain(child))
-    if merging:
+    folding.replace(child, _plain(child))
+    if on_route[-1] and granularity in _MERGING:
         base = next((index for index in reversed(range(len(above))) if not on_route[index]), None)
         if base is not None:
             rules = strategic(kind.merge.lists, APPENDED) if granularity == "strategic" else _JSON_MERGE
             nearest = above.pop(base)
-            folding.patch(nearest, _plain(nearest), rules, over=False)
+            inherited = _plain(nearest)
+            # Go writes no empty list of these fields (`omitempty`), so a patch does not say it.
+            own = {name: value for name, value in _plain(child).items() if value != [] or name not in inherited}
+            folding.replace(child, own)
+            folding.patch(nearest, inherited, rules, over=False)
     for layer in reversed(above):
         everybody = folding.holders() or {child.key}
         for name, value in _plain(layer).items():
@@ -117,13 +120,6 @@ def _plain(layer: Layer) -> dict[str, Any]:
     """Return a spec proper without nulls."""
     plain: dict[str, Any] = _without_nulls(layer.declared[0].proper)
     return plain
-
-
-def _written(value: Any) -> Any:
-    """Return a value as Go writes it, without empty lists (`omitempty`): a patch does not say them."""
-    if isinstance(value, Mapping):
-        return {name: _written(inner) for name, inner in value.items() if inner != []}
-    return [_written(item) for item in value] if isinstance(value, list) else value
 
 
 def _without_nulls(value: Any) -> Any:

@@ -98,7 +98,9 @@ BASIC = worlds.policy(
     "gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "basic", ROUTE,
     "basicAuth: {users: {name: users}}", "shop",
 )  # fmt: skip
-USERS = worlds.manifest("v1", "Secret", "users", "shop", "type: Opaque\nstringData: {.htpasswd: 'a:{SHA}x'}")
+USERS = worlds.manifest(
+    "v1", "Secret", "users", "shop", "type: Opaque\nstringData: {.htpasswd: 'a:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI='}"
+)
 
 
 def tls_base(listener: str) -> tuple[str, ...]:

@@ -177,6 +177,7 @@ class Decision(NamedTuple):
         status: with which a request is denied.
         by: the policy that decides, or on which it depends, where one object does; None for a default.
         resets: whether the connection is cut, and no status answered.
+        direct: whether the policy answers itself, which is no refusal.
     """
 
     answer: Answer
@@ -185,6 +186,7 @@ class Decision(NamedTuple):
     status: int = 403
     by: Resource | None = None
     resets: bool = False
+    direct: bool = False
 
 
 class PlacedDecision(NamedTuple):

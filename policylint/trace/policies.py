@@ -106,6 +106,8 @@ class Policies:
             kind, effective = met.group.kind, met.group.effective
             decisions = self._implementation(kind).decisions(kind, met.spec, message)
             for decision in chain(_failures(effective), decisions):
+                if met.backend is not None and decision.answer == "denied":
+                    decision = decision._replace(answer="depends", why=f"whether it goes to {met.backend}")
                 place = decision.pointer
                 leaf = next(
                     (at for at in effective.owners if at[: len(place)] == place or place[: len(at)] == at), None

@@ -389,7 +389,8 @@ class Tracer:
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is not None:
             why = f": {denial.decision.why}" if denial.decision.why else ""
-            denied = Outcome(status=denial.decision.status, reason=f"denied by {denial.policy}{why}")
+            verb = "answered" if denial.decision.direct else "denied"
+            denied = Outcome(status=denial.decision.status, reason=f"{verb} by {denial.policy}{why}")
             trace = trace._replace(outcome=denied, forwarded=None, per_backend={}, mirrors=())
         trace = trace._replace(
             judged=judged,

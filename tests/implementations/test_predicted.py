@@ -196,6 +196,9 @@ def test_explain_names_who_trace_and_simulate_say_acts(name: str) -> None:
     """Every policy that a request meets, and who turns it away, acts on the way for explain, simulate and lint."""
     simulation, trace = simulated(name), traced(name)
     ends = {whole(share.key) for share in trace.outcome.shares}
+    if trace.route is not None and not trace.outcome.shares:  # what stands at its backends may have turned it away
+        state = simulation.topology.route(trace.route.key)
+        ends |= {whole(backend.wanted) for backend in (() if state is None else state.backends)}
     if asks(name).get("service"):
         ends |= {whole(key) for key in simulation.world.resources if key.namespace == "shop" and key.name == "web"}
     way = [*trace.path, *trace.beyond, *(node for end in ends for node in nodes_of(simulation, end))]

@@ -50,7 +50,7 @@ def _denial(
     behaviour = implementation(kind.implementation, side.catalog.settings(kind.implementation))
     answers = ("denied", "depends") if maybe else ("denied",)
     decisions = behaviour.decisions(kind, effective.spec, message)
-    return next((decision for decision in decisions if decision.answer in answers), None)
+    return next((decision for decision in decisions if decision.answer in answers and not decision.direct), None)
 
 
 def _requests(after: Simulation, way: tuple[Node, ...]) -> Iterator[RequestFacts]:

@@ -9,20 +9,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.agentgateway import authorization, calls
+from policylint.implementations.agentgateway.expressions import invalid_expressions
 from policylint.implementations.agentgateway.merging import LISTENER_SETS, is_passed_over, locks, merged
 from policylint.implementations.agentgateway.places import Gateways, with_section
 from policylint.implementations.agentgateway.references import GRANTS, faults
 from policylint.implementations.generic import Attachments, Implementation, controller_above
-from policylint.model import Node, PolicyKind, Resource, ResourceKey
+from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping
 from policylint.policy import verdict
 from policylint.policy.authorizing import Decision, RequestFacts
+from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
-from policylint.policy.results import Ancestor, Effective, Group, Idle, PolicyState, Target
+from policylint.policy.results import Ancestor, Declared, Effective, Group, Idle, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
 
+UNTRANSLATED = "untranslated"
+"""The code of policies of which nothing is left once what is wrong is left out."""
 SUMMARY = Node(ResourceKey("agentgateway.dev", "", "agentgateway.dev", "StatusSummary"))
 """The ancestor under which a policy is written that attaches to nothing."""
 
@@ -51,6 +55,16 @@ class Agentgateway(Implementation):
         targets = super().targets(policy, kind, topology, grants)
         return tuple(with_section(policy, target, topology) for target in targets)
 
+    def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
+        """Refuse a policy of which nothing translates: a delay is left out that is no duration and no expression."""
+        reading = super().validate(policy, kind, declared, world)
+        traffic = mapping(policy.spec.get("traffic"))
+        alone = set(traffic) - {"phase"} == {"delay"} and not {"frontend", "backend"}.intersection(policy.spec)
+        if not reading.code and alone:
+            for pointer, why in invalid_expressions(traffic["delay"], ("spec", "traffic", "delay")):
+                return Reading(code=UNTRANSLATED, reason=why, pointer=pointer)
+        return reading
+
     def merge(self, stack: Stack) -> Effective:
         """Merge field by field, the most specific first, but for locks."""
         return merged(stack)
@@ -61,11 +75,12 @@ class Agentgateway(Implementation):
         kept = {node: policies for node, policies in kept.items() if policies}
         locking = {attachment.key for attachments in kept.values() for attachment in attachments if locks(attachment)}
         groups = with_own_fields(super().groups(kind, kept, topology), _OWN_FIELDS, topology, locking)
+        groups = [tools for group in groups for tools in calls.at_tools(group, topology.world)]
         return [calls.with_failures(group, topology.world, self._granted) for group in groups]
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
-        """Return what the rules before routing answer, and then those after it."""
-        return authorization.decisions(spec, message)
+        """Return what the rules before routing answer, then those after it, and then the policy itself."""
+        return (*authorization.decisions(spec, message), *calls.direct_response(spec))
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """Set the generic verdicts: the controller has no Overridden condition for what is replaced further down."""
@@ -81,7 +96,7 @@ class Agentgateway(Implementation):
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return one per Gateway that leads to a target; what attaches to nothing is summed up under one name."""
-        if state.invalid_code or self._gateways is None:
+        if state.invalid_code not in ("", UNTRANSLATED) or self._gateways is None:
             return ()
         controllers: dict[ResourceKey, str] = {}
         problems = []
@@ -95,7 +110,8 @@ class Agentgateway(Implementation):
                 for gateway in gateways:  # of another controller's nothing is said (policy_target_owner.go)
                     if not foreign_gateway(topology, gateway, self.name, self.catalog):
                         controllers[gateway] = controller_above(topology, gateway)
-        state.faults = tuple(faults(state.policy, topology.world, self._granted))
+        if not state.invalid_code:
+            state.faults = tuple(faults(state.policy, topology.world, self._granted))
         conditions = self._conditions(state)
         ancestors = [Ancestor(whole(key), controllers[key], conditions) for key in sorted(controllers)]
         if problems:
@@ -110,6 +126,9 @@ class Agentgateway(Implementation):
         return self.settings.get("backendRefGrantMode") == GRANTS
 
     def _conditions(self, state: PolicyState) -> tuple[Condition, ...]:
+        if state.invalid_code:
+            unattached = Condition("Attached", "False", "Pending", "Policy is not attached due to invalid status")
+            return (Condition("Accepted", "False", "Invalid", state.invalid), unattached)
         if state.faults:
             messages = "\n".join(fault.message for fault in state.faults)
             return (Condition("Accepted", "True", "PartiallyValid", messages),)

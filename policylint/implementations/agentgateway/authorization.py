@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.agentgateway.expressions import is_unreadable
 from policylint.implementations.agentgateway.merging import EARLY
 from policylint.model import mapping, sequence
 from policylint.model.ternary import every, negated, some
@@ -33,7 +34,8 @@ def _decide(rules: list[tuple[Pointer, Mapping[str, Any]]], message: RequestFact
     allowing: list[AuthorizationRule] = []
     denying: list[AuthorizationRule] = []
     for place, rule in rules:
-        answers = [holds(each, message) for each in sequence(mapping(rule.get("policy")).get("matchExpressions"))]
+        expressions = sequence(mapping(rule.get("policy")).get("matchExpressions"))
+        answers = [False if is_unreadable(each) else holds(each, message) for each in expressions]
         match rule.get("action", "Allow"):
             case "Allow":
                 allowing.append(_rule(some(answers), place, allows=True))

@@ -39,10 +39,15 @@ def is_unreported(pointer: Pointer) -> bool:
 def invalid_expressions(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str]]:
     """Yield the place and the fault of every expression inside a value that does not parse."""
     for place, inner in walk(value, pointer):
-        if isinstance(inner, str) and _holds_cel(place) and not _is_variable(inner) and not is_expression(inner):
+        if isinstance(inner, str) and _holds_cel(place) and is_unreadable(inner):
             duration = place[-2:] in _TIMES and _DURATION.fullmatch(inner)
             if not duration and not is_unreported(place):
                 yield place, f"{inner!r} is not a valid CEL expression"
+
+
+def is_unreadable(value: object) -> bool:
+    """Tell whether an expression does not parse: the proxy keeps it, and it never holds."""
+    return isinstance(value, str) and not _is_variable(value) and not is_expression(value)
 
 
 def _is_variable(value: str) -> bool:

@@ -154,6 +154,15 @@ class Catalog:
             implementation = self.implementation_of_controller(controller_name)
         return any(file.implementation == implementation and file.shares_hostnames for file in self._files)
 
+    def limits(self, implementation: str | None) -> tuple[frozenset[str], str]:
+        """Return the filters that an implementation supports (none where that is not known), and the prefix of the
+        annotations in which the Services of one rule must be alike, "" for none.
+        """
+        for file in self._files:
+            if file.implementation == implementation and file.limited:
+                return frozenset(file.texts("filters")), text(file.content().get("alike"))
+        return frozenset(), ""
+
     def data_plane(self, implementation: str | None) -> list[Mapping[str, Any]]:
         """Return where an implementation's proxies may run, the default first; nothing where that is not known."""
         files = (file for file in self._files if file.implementation == implementation)
@@ -257,6 +266,11 @@ class ShippedFile:
     def shares_hostnames(self) -> bool:
         """Whether the file says so of its implementation; it need not be parsed for that."""
         return b"\nsharesHostnames: true\n" in self.data
+
+    @property
+    def limited(self) -> bool:
+        """Whether the file says what of routes its implementation does not serve; it need not be parsed for that."""
+        return b"\nfilters:" in self.data or b"\nalike:" in self.data
 
     def content(self) -> Mapping[str, Any]:
         """Return the parsed file, empty where it holds no mapping."""

@@ -11,6 +11,7 @@ from policylint.implementations.generic import Implementation
 _MODULES = {
     "envoy-gateway": ("policylint.implementations.envoy_gateway", "EnvoyGateway"),
     "agentgateway": ("policylint.implementations.agentgateway", "Agentgateway"),
+    "cilium": ("policylint.implementations.cilium", "Cilium"),
     "apisix": ("policylint.implementations.apisix", "Apisix"),
     "aws-gateway-api-controller": (
         "policylint.implementations.aws_gateway_api_controller",

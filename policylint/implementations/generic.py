@@ -146,12 +146,23 @@ class Implementation:
         """
         return list(target_conditions.of_targets(states))
 
-    def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
-        """Return the conditions that the controller writes on one parentRef of a route; by default the topology's.
+    def refuses(self, route: Resource) -> str:  # noqa: ARG002
+        """Return why the controller accepts a route at none of its Gateways, by its content; "" where it does.
 
         `begin` is not called before it.
         """
-        return parent.conditions
+        return ""
+
+    def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
+        """Return the conditions that the controller writes on one parentRef of a route.
+
+        By default the topology's, but for what it refuses. `begin` is not called before it.
+        """
+        why = self.refuses(route.route)
+        if not why or not parent.accepted:
+            return parent.conditions
+        refused = Condition("Accepted", "False", "UnsupportedValue", why)
+        return tuple(refused if condition.type == "Accepted" else condition for condition in parent.conditions)
 
     def route_errors(self, route: RouteState, parent: ParentState, topology: Topology) -> Mapping[int, str]:  # noqa: ARG002
         """Return the rules whose requests the controller answers with an error, by number, and why; by default none.

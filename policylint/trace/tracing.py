@@ -42,6 +42,7 @@ from policylint.trace.precedence import (
 )
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Considered, Outcome, Trace
+from policylint.trace.unserved import unserved
 
 _MOST_CONSIDERED = 8
 _REGEX_LAST = frozenset({"istio"})
@@ -384,8 +385,15 @@ class Tracer:
         controller = (
             None if gateway is None else self.simulation.catalog.implementation_of_controller(gateway.controller)
         )
+        left = unserved(final, trace.outcome.shares, controller, self.simulation.catalog, self.simulation.world)
+        if left is not None and refused is None:
+            others = left.status == 404 and any(each.rule.node != winner.rule.node for each in fitting)
+            outcome = Outcome(unknown=True, reason=left.reason) if others else left  # another rule may take it
+            trace = trace._replace(outcome=outcome, forwarded=None, per_backend={}, mirrors=())
+            policies, reached = tuple(met for met in policies if met.backend is None), []
         extensions = self.policies.extensions(nodes, reached, controller)
-        judged = tuple(self.policies.judged(policies, message)) if refused is None else ()
+        judging = refused is None and left is None
+        judged = tuple(self.policies.judged(policies, message)) if judging else ()
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is not None:
             why = f": {denial.decision.why}" if denial.decision.why else ""
@@ -406,7 +414,7 @@ class Tracer:
             extensions=extensions,
             considered=_considered(winner, fitting),
         )
-        return trace if refused or denial is not None else self.admissions.applied(trace, *self.client(start))
+        return trace if refused or left or denial is not None else self.admissions.applied(trace, *self.client(start))
 
     def client(self, start: Trace) -> tuple[Resource | None, str | None]:
         """Return the workload that sends a request through the mesh, and its namespace: ("" for what is outside)."""

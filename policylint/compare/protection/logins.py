@@ -41,23 +41,37 @@ def _removed(sides: Sides, purpose: str) -> Iterator[Finding]:
         former = {sides.pairing.node(rule.node): rule.node for rule in rules(was.route)}
         for rule in rules(state.route):
             place = former.get(rule.node)
-            named = None if place is None else _asking(before, _ways(was, place), purpose)
-            if named is None or not sequence(rule.body.get("backendRefs")):
+            if place is None or not sequence(rule.body.get("backendRefs")):
                 continue
-            ways = _ways(state, rule.node)
             fails = any(binding.resolution.missing and binding.form == "filter" for binding in after.get(rule.node, ()))
-            if not fails and open_.isdisjoint(ways) and _asking(after, ways, purpose) is None:
-                lost[state.route.key, named.wanted][rule.node] = named
+            for ways_before, ways in () if fails else _pairs(sides, (was, place), (state, rule.node)):
+                named = _asking(before, ways_before, purpose)
+                if named is not None and open_.isdisjoint(ways) and _asking(after, ways, purpose) is None:
+                    lost[state.route.key, named.wanted].setdefault(rule.node, named)
     for (key, _), named_by_rule in lost.items():
         yield _finding(sides, key, next(iter(named_by_rule.values())), set(named_by_rule), purpose)
 
 
-def _ways(state: RouteState, rule: Node) -> list[Node]:
-    """Return the nodes whose bindings act on a rule: itself, its route, the one backend it has, its Gateways."""
-    backends = {backend.wanted for backend in state.backends if backend.rule == _number(state, rule)}
-    of_backend = [whole(key) for key in backends] if len(backends) == 1 else []
+def _pairs(
+    sides: Sides, was: tuple[RouteState, Node], now: tuple[RouteState, Node]
+) -> Iterator[tuple[list[Node], list[Node]]]:
+    """Yield the ways through a rule before and after: to the backends of both sides, or to the only one of each."""
+    before, after = _ways(*was), _ways(*now)
+    if len(before) == len(after) == 1:
+        yield next(iter(before.values())), next(iter(after.values()))
+        return
+    for key, ways in after.items():
+        former = None if key is None else before.get(sides.pairing.was(key))
+        if former is not None:
+            yield former, ways
+
+
+def _ways(state: RouteState, rule: Node) -> dict[ResourceKey | None, list[Node]]:
+    """Return by backend the nodes whose bindings act on a rule: itself, its route, the backend, its Gateways."""
+    backends = dict.fromkeys(backend.wanted for backend in state.backends if backend.rule == _number(state, rule))
     gateways = dict.fromkeys(whole(node.key) for node in state.attached if node.key.kind == "Gateway")
-    return [rule, whole(state.route.key), *of_backend, *gateways]
+    above = [rule, whole(state.route.key), *gateways]
+    return {key: [*above, whole(key)] for key in backends} or {None: above}
 
 
 def _number(state: RouteState, node: Node) -> int | None:

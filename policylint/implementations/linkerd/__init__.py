@@ -11,18 +11,21 @@ from collections import Counter
 from collections.abc import Sequence
 
 from policylint.documents import Pointer
-from policylint.implementations.generic import Implementation, resolved_to
+from policylint.implementations.generic import Attachments, Implementation, resolved_to
 from policylint.model import PolicyKind, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
-from policylint.policy.results import Declared, Effective, Group, Losses, PolicyState, Target
+from policylint.policy.results import Declared, Effective, Group, Idle, Losses, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import same_namespace
 from policylint.topology.workloads import is_workload
 
 _AUTHORIZATION = "AuthorizationPolicy"
+_RATE_LIMIT = "HTTPLocalRateLimitPolicy"
+_UNLIMITED = ("TLS", "gRPC", "opaque")
+"""Protocols of Servers for which the proxy is told of no rate limit."""
 _SERVER = ("policy.linkerd.io", "Server")
 _REFERENCES = "requiredAuthenticationRefs"
 _AUTHENTICATIONS = {
@@ -78,6 +81,22 @@ class Linkerd(Implementation):
         ]
         return admit(call, hop, policies, world) if is_workload(*hop.resource.key[:2]) else None
 
+    def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
+        """Return the groups; proxies are told of rate limits for HTTP alone (grpc/src/inbound.rs @ 01afd2304)."""
+        if kind.kind == _RATE_LIMIT:
+            kept = {node: policies for node, policies in kept.items() if not _unlimited(node.key, topology.world)}
+        return super().groups(kind, kept, topology)
+
+    def judge(self, states: list[PolicyState], topology: Topology) -> None:
+        """Set the generic verdicts, and why a rate limit has no effect."""
+        super().judge(states, topology)
+        for state in states:
+            target = next(iter(state.targets), None)
+            if state.kind.kind == _RATE_LIMIT and state.verdict == "Accepted" and target is not None:
+                protocol = _unlimited(target.key, topology.world)
+                why = f"the proxy limits nothing at a Server with `proxyProtocol: {protocol}`"
+                state.idle = Idle(target, why, "set `proxyProtocol` to HTTP/1, HTTP/2 or unknown") if protocol else None
+
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return the condition that is written on a rate limit (policy-controller/k8s/status/src/index.rs)."""
         if state.kind.status != "conditions" or state.invalid_code:
@@ -89,6 +108,13 @@ class Linkerd(Implementation):
         if not any(target.nodes for target in state.targets):
             return (Condition("Accepted", "False", "NoMatchingTarget"),)
         return (Condition("Accepted", "True", "Accepted"),)
+
+
+def _unlimited(server: ResourceKey, world: World) -> str:
+    """Return the protocol of a Server of which the proxy limits no requests, "" where it does."""
+    resource = world.get(server)
+    protocol = "" if resource is None else text(resource.spec.get("proxyProtocol"))
+    return protocol if protocol in _UNLIMITED else ""
 
 
 def _of_namespace(target: Target, policy: Resource, world: World) -> Target:

@@ -62,7 +62,8 @@ def _policy_rows(state: PolicyState, names: Names) -> Iterator[Row]:
     why = [f"by {name}" for name in names.keys(state.by)]
     if state.invalid:
         why.append(state.invalid)
-    why += sorted({target.detail for target in state.targets if target.problem and target.detail} - set(why))
+    troubled = (target for target in state.targets if target.problem or not target.nodes)
+    why += sorted({target.detail for target in troubled if target.detail} - set(why))
     yield from zip_longest([names.key(state.key)], [state.verdict], targets, why, fillvalue="")
 
 

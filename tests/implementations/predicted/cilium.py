@@ -49,6 +49,13 @@ ENVOY_CONFIG = worlds.manifest(
 )
 CONFIG = worlds.manifest("cilium.io/v2alpha1", "CiliumGatewayClassConfig", "own", "infra", "spec: {}")
 PARAMETERS = "parametersRef: {group: cilium.io, kind: CiliumGatewayClassConfig, name: own"
+
+
+def setting(name: str, how: str = "set") -> str:
+    modifier = f"requestHeaderModifier: {{{how}: [{{name: {name}, value: b.example}}]}}"
+    return f"filters: [{{type: RequestHeaderModifier, {modifier}}}]"
+
+
 WORLDS = {
     "the older of two BackendTLSPolicies": Predicted(
         "tls", (tls("p", created=NEW), tls("q", created=OLD)), "allowed", {"p": "Conflicted", "q": "Enforced"},
@@ -64,6 +71,12 @@ WORLDS = {
     "its class by name, and a policy of another's": Predicted(
         "kinds", (FOREIGN,), "allowed", {"p": "Accepted"}, ("GWP108",), base=base(of_class=False)),
     "a CiliumEnvoyConfig asks nothing of the route": Predicted("kinds", (ENVOY_CONFIG,), "allowed"),
+    "a route that sets the host as a header": Predicted("header", (), "404", base=base(setting("Host"))),
+    "in lower case it is taken": Predicted("header", (), "allowed", base=base(setting("host"))),
+    "another header": Predicted("header", (), "allowed", base=base(setting("X-Host"))),
+    "the host by URLRewrite": Predicted(
+        "header", (), "allowed", base=base("filters: [{type: URLRewrite, urlRewrite: {hostname: a.example}}]")),
+    "a header that is added": Predicted("header", (), "allowed", base=base(setting("Host", "add"))),
     "parameters that are there": Predicted(
         "classes", (CONFIG,), "allowed", base=base(parameters=f"{PARAMETERS}, namespace: infra}}")),
     "parameters need a namespace": Predicted(

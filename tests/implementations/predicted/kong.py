@@ -11,6 +11,7 @@ SOURCES = {
     "relations": f"{_STATE}, getPluginRelations",
     "missing": f"{_STATE}, buildPlugins: a plugin that cannot be fetched is logged, and the route stands",
     "filters": "the same, internal/dataplane/translator/subtranslator/httproute.go, generateExtensionRefKongPlugin",
+    "alike": "the same, internal/dataplane/translator/ingressrules.go, collectInconsistentAnnotations",
     "classes": "developer.konghq.com/kubernetes-ingress-controller/class-annotations (3.5)",
     "precedence": "developer.konghq.com/gateway/entities/plugin, «Plugin precedence» (3.11)",
     "authentication": "developer.konghq.com/gateway/authentication, «Multiple authentication» (3.11)",
@@ -68,6 +69,15 @@ GATEWAY_NAMES_IT = (
     *base()[2:],
 )  # fmt: skip
 TWO = "rules: [{backendRefs: [{name: checkout, port: 80}, {name: other, port: 80}]}]"
+
+
+def two(first: str, second: str = "") -> tuple[str, ...]:
+    """A rule with two Services and their annotations."""
+    annotated = second and f"annotations: {{{second}}}"
+    other = worlds.manifest("v1", "Service", "other", "shop", "spec: {ports: [{name: http, port: 80}]}", more=annotated)
+    return (*base(TWO, service=first), other)
+
+
 OPTIONAL = "config: {anonymous: guest}"
 WORLDS = {
     "a global plugin runs for every request": Predicted("global", (EVERYWHERE,), "allowed, key-auth required"),
@@ -114,6 +124,15 @@ WORLDS = {
     "two ways to log in": Predicted(
         "authentication", (plugin("a", "key-auth"), plugin("b", "basic-auth")),
         "allowed, basic-auth and key-auth required", base=base(annotations=f"{PLUGINS}'a,b'")),
+    "Services of one rule with different annotations": Predicted(
+        "alike", (plugin("login", "key-auth"),), "404", base=two(f"{PLUGINS}login"), loses=True),
+    "of which one names another plugin": Predicted(
+        "alike", (plugin("login", "key-auth"), plugin("again", "key-auth")), "404",
+        base=two(f"{PLUGINS}login", f"{PLUGINS}again"), loses=True),
+    "with the same annotations": Predicted(
+        "alike", (plugin("login", "key-auth"),), "allowed, key-auth required",
+        base=two(f"{PLUGINS}login", f"{PLUGINS}login")),
+    "with different annotations of somebody else": Predicted("alike", (), "allowed", base=two("example.com/a: b")),
     "who may come in": Predicted(
         "relations", (plugin("groups", "acl"),), "allowed", loses=True, base=base(annotations=f"{PLUGINS}groups")),
 }  # fmt: skip

@@ -10,6 +10,8 @@ SOURCES = {
     "names": "github.com/traefik/traefik v3.5 pkg/provider/kubernetes/crd/kubernetes.go: the filter is "
     "`namespace-name@kubernetescrd`, looked up when the router is built; one that is not there takes the router away",
     "chain": "doc.traefik.io/traefik/v3.5/reference/routing-configuration/http/middlewares/chain",
+    "unsupported": "the same, loadMiddlewares and loadHTTPRouteFilterExtensionRef: an error, for which the rule gets a "
+    "service that answers 500; features.go @ 0a45cf4f8 for what later versions support",
     "services": "the file of «filters», loadHTTPBackendRef",
     "tls": "gateway-api.sigs.k8s.io/geps/gep-713 «Conflict Resolution», which doc.traefik.io v3.5 follows",
     "allow-list": "doc.traefik.io/traefik/v3.5/reference/routing-configuration/http/middlewares/ipallowlist",
@@ -61,6 +63,9 @@ OFFICE = "ipAllowList: {sourceRange: [10.0.0.0/8]}"
 ADMIN = "matches: [{path: {value: /admin}}]"
 OLD, NEW = "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"
 OWN_SERVICE = "{group: traefik.io, kind: TraefikService, name: NAME}"
+MIRROR = f"requestMirror: {{backendRef: {SERVICE}}}"
+ASKS = f"externalAuth: {{protocol: GRPC, grpc: {{}}, backendRef: {SERVICE}}}"
+HEADERS = "{type: ResponseHeaderModifier, responseHeaderModifier: {set: [{name: a, value: b}]}}"
 WORLDS = {
     "a Middleware that is not there": Predicted("names", (GZIP,), "404", lint=("GWP406",)),
     "a Middleware of another namespace": Predicted(
@@ -90,6 +95,18 @@ WORLDS = {
         base=base(filtering("login"), backend=OWN_SERVICE.replace("NAME", "api@internal"))),
     "a service of another provider": Predicted(
         "services", (), "allowed", base=base(backend=OWN_SERVICE.replace("NAME", "checkout@file"))),
+    "a filter of a kind that it does not know": Predicted(
+        "unsupported", (), "500", base=base(filtering("login", "example.com", "Filter"))),
+    "a filter that is a policy of another controller": Predicted(
+        "unsupported", (LOGIN,), "500",
+        base=base(filtering("login", "configuration.konghq.com", "KongPlugin"))),
+    "a mirror": Predicted("unsupported", (), "500", base=base(f"filters: [{{type: RequestMirror, {MIRROR}}}]")),
+    "an external authoriser": Predicted(
+        "unsupported", (), "500", base=base(f"filters: [{{type: ExternalAuth, {ASKS}}}]")),
+    "headers of responses": Predicted("unsupported", (), "allowed", base=base(f"filters: [{HEADERS}]")),
+    "a rule without the filter": Predicted(
+        "unsupported", (), "allowed", request={"path": "/shop"},
+        base=base(f"{ADMIN}, {filtering('login', 'example.com', 'Filter')}", "")),
     "the older of two BackendTLSPolicies": Predicted(
         "tls", (tls("p", "", OLD), tls("q", "", NEW)), "allowed", {"p": "Enforced", "q": "Conflicted"}, loses=True,
         base=base()),

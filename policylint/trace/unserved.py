@@ -1,0 +1,56 @@
+"""Rules that a controller does not serve as they are written, as its catalog file states it (`filters`, `alike`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policylint.catalog.kinds import Catalog
+from policylint.implementations import implementation as behaviour
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.trace.precedence import RuleCandidate
+from policylint.trace.result import Outcome, Share
+
+_EXTENSION = "ExtensionRef"
+
+
+def unserved(
+    winner: RuleCandidate, shares: Iterable[Share], implementation: str | None, catalog: Catalog, world: World
+) -> Outcome | None:
+    """Return how a controller answers the requests of a rule that it does not serve; None where it does, or may."""
+    if implementation is None:
+        return None
+    refused = behaviour(implementation).refuses(winner.route)
+    if refused:
+        return Outcome(status=404, reason=f"{implementation} does not accept {winner.route.key}: {refused}")
+    supported, alike = catalog.limits(implementation)
+    filter_ = next(_unsupported(winner, implementation, catalog), "") if supported else ""
+    if filter_:
+        return Outcome(status=500, reason=f"{implementation} supports no filter {filter_}")
+    services = [share.key for share in shares] if alike else []
+    differing = _differing(services, alike, world) if len(services) > 1 else ""
+    if differing:
+        reason = f"its Services differ in annotation {differing}, and {implementation} leaves the rule out"
+        return Outcome(status=404, reason=reason)
+    return None
+
+
+def _unsupported(winner: RuleCandidate, implementation: str | None, catalog: Catalog) -> Iterator[str]:
+    """Yield the filters of a rule of an HTTPRoute that its controller does not support."""
+    supported, _ = catalog.limits(implementation)
+    if winner.route.key.kind != "HTTPRoute":
+        return
+    for filter_ in map(mapping, sequence(winner.rule.body.get("filters"))):
+        name = text(filter_.get("type"))
+        reference = mapping(filter_.get("extensionRef"))
+        kind = catalog.get(text(reference.get("group")), text(reference.get("kind")))
+        if name and name not in supported:
+            yield name
+        elif name == _EXTENSION and reference and (kind is None or not catalog.reads(implementation, kind)):
+            yield f"of kind {text(reference.get('kind'))}"
+
+
+def _differing(services: list[ResourceKey], prefix: str, world: World) -> str:
+    """Return the first annotation with a prefix that some of the Services lack, or have with another value."""
+    seen: list[Resource] = [resource for key in services if (resource := world.get(key)) is not None]
+    names = sorted({str(name) for service in seen for name in service.annotations if str(name).startswith(prefix)})
+    return next((name for name in names if len({service.annotations.get(name) for service in seen}) > 1), "")

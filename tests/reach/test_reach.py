@@ -104,6 +104,17 @@ def test_a_filter_that_cannot_be_looked_into(tmp_path: Path) -> None:
     assert "open" not in {way["asked"].get("authentication", {}).get("state") for way in ways(world)}
 
 
+@pytest.mark.parametrize("backend", ["app", "gone"])
+def test_an_external_authoriser_is_a_login(tmp_path: Path, backend: str) -> None:
+    asking = f"{{type: ExternalAuth, externalAuth: {{protocol: HTTP, backendRef: {{name: {backend}, port: 80}}}}}}"
+    first = "{name: admin, matches: [{path: {value: /admin}}],"
+    world = written(tmp_path, SHOP.replace(first, f"{first} filters: [{asking}],"))
+    admin = [way for way in ways(world) if way["requests"].startswith("/admin")]
+    end = (None, "asked") if backend == "app" else (500, None)
+    asked = [way["asked"].get("authentication", {}).get("state") for way in admin]
+    assert {(way["outcome"].get("status"), state) for way, state in zip(admin, asked, strict=True)} == {end}
+
+
 def test_a_filter_that_only_rewrites_asks_for_nothing(tmp_path: Path) -> None:
     filters = (
         "filters: [{type: ExtensionRef, extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: x}}]"

@@ -84,7 +84,8 @@ def _is_refused(schema: Known, violation: Violation) -> bool:
     Source: Kubernetes, «Field validation» and «Custom Resources: pruning». A CRD of the tree counts whole. The cluster
     may have another release than the one shipped here, in which of Gateway API `_LASTING` and the rules are the same.
     What a release of others says about where its policies may act, and how they merge, counts with the rest of the
-    rules of that release, by which they are attached and merged here.
+    rules of that release, by which they are attached and merged here. Whether the targets of a list are distinct is the
+    pattern's own question (`structural`): controllers judge such a list, too.
     """
     if violation.code == "unknown-field":
         return False
@@ -92,7 +93,7 @@ def _is_refused(schema: Known, violation: Violation) -> bool:
         return True
     if violation.code == "rule" and not _AIMING.isdisjoint(violation.reads):
         return True
-    stays = violation.code in _LASTING or violation.code == "rule"
+    stays = violation.code in _LASTING or (violation.code == "rule" and _AIMING.isdisjoint(violation.pointer))
     return schema.lasting and stays and not is_passing(schema, violation.pointer)
 
 

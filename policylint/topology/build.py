@@ -13,14 +13,13 @@ from policylint.topology.gateways import Holder, Holders, OwnClass
 from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
 from policylint.topology.hostname_conflicts import SharesHostnames, mark_conflicts
-from policylint.topology.parents import Parents
+from policylint.topology.parents import Parents, asks_for_defaults
 from policylint.topology.state import (
     BackendState,
     Delegation,
     Detached,
     GatewayState,
     ListenerSetState,
-    ParentState,
     RouteState,
 )
 from policylint.topology.status import Statuses, parent_state, resolved
@@ -214,13 +213,16 @@ def _draw_roots(topology: Topology, holders: Holders) -> None:
             if idle is not None:
                 topology.detached[vertex] = Detached(False, f"{idle.parent} hands over no request that it matches")
                 continue
-            topology.detached[vertex] = why = _detachment(state.parents)
+            topology.detached[vertex] = why = _detachment(state)
             if why.unknown:
                 topology.root(vertex)
 
 
-def _detachment(parents: tuple[ParentState, ...]) -> Detached:
+def _detachment(state: RouteState) -> Detached:
     """Return why a route is attached to nothing: no parentRefs, all refused or missing, or some that are unknown."""
+    parents = state.parents
+    if asks_for_defaults(state.route):
+        return Detached(True, "it is for default Gateways, which were not seen")
     if not parents:
         return Detached(False, "it has no parentRefs")
     for parent in parents:

@@ -6,7 +6,17 @@ docs/design/request-precedence.md §3, tested in its order: selected (name, port
 from __future__ import annotations
 
 from policylint.documents import Pointer
-from policylint.model import GATEWAY_GROUP, Node, Resolution, Resource, World, is_symbolic, mapping, sequence
+from policylint.model import (
+    GATEWAY_GROUP,
+    Node,
+    Resolution,
+    Resource,
+    ResourceKey,
+    World,
+    is_symbolic,
+    mapping,
+    sequence,
+)
 from policylint.model.resource import deepest_written
 from policylint.topology.backends import SERVICE, ports
 from policylint.topology.gateways import Holder, Holders
@@ -24,6 +34,7 @@ from policylint.topology.references import (
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.state import Candidate
 
+_DEFAULTS: Pointer = ("spec", "useDefaultGateways")
 MOST_LISTENERS = 64
 """Listeners of one parent that a route is tried on: the API server takes no Gateway or ListenerSet with more."""
 
@@ -60,17 +71,38 @@ class ParentClaim:
 class Parents:
     """Attaches the routes of one world to its Gateways, ListenerSets and Services."""
 
-    __slots__ = ("_admissions", "_holders", "_world")
+    __slots__ = ("_admissions", "_defaults", "_holders", "_world")
 
     def __init__(self, world: World, holders: Holders) -> None:
         self._world = world
         self._holders = holders
+        self._defaults = [holder for holder in holders.gateways if holder.resource.spec.get("defaultScope") == "All"]
         self._admissions: dict[tuple[object, str], Admission] = {}
 
     def claims(self, route: Resource) -> list[ParentClaim]:
-        """Return one claim per parentRef, in written order."""
+        """Return one claim per parentRef, in written order, then one per default Gateway that would take the route."""
         names = hostnames(route)
-        return [self._claim(route, names, index, reference) for index, reference in route.once(_parent_targets)]
+        claims = [self._claim(route, names, index, reference) for index, reference in route.once(_parent_targets)]
+        if not self._defaults or not asks_for_defaults(route):
+            return claims
+        named = {claim.target.key for claim in claims}
+        others = (holder.resource.key for holder in self._defaults if holder.resource.key not in named)
+        defaults = (self._default(route, names, len(claims) + at, key) for at, key in enumerate(others))
+        return claims + [claim for claim in defaults if not all(candidate.failure for candidate in claim.candidates)]
+
+    def _default(self, route: Resource, names: tuple[str, ...], index: int, gateway: ResourceKey) -> ParentClaim:
+        """Return the claim to a default Gateway, of which it is not known whether its controller knows of any.
+
+        Source: GEP-3793; the fields are experimental.
+        """
+        claim = self._claim(route, names, index, ReferenceTarget(gateway, "", None))
+        claim.pointer = _DEFAULTS
+        unknown = f"{gateway} has defaultScope All; whether its controller knows of that is not known"
+        claim.candidates = [
+            candidate if candidate.failure else candidate._replace(unknown=candidate.unknown or unknown)
+            for candidate in claim.candidates
+        ]
+        return claim
 
     def _claim(self, route: Resource, names: tuple[str, ...], index: int, reference: ReferenceTarget) -> ParentClaim:
         claim = ParentClaim(index, reference, resolve_parent(self._world, reference.key))
@@ -161,6 +193,11 @@ class Parents:
             home = listener.holder.key.namespace
             self._admissions[place] = admits(self._world, listener.allowed_namespaces, "Same", home, namespace)
         return self._admissions[place]
+
+
+def asks_for_defaults(route: Resource) -> bool:
+    """Return whether a route is for default Gateways, too (CommonRouteSpec.UseDefaultGateways)."""
+    return route.spec.get("useDefaultGateways") == "All"
 
 
 def _parent_targets(route: Resource) -> list[tuple[int, ReferenceTarget]]:

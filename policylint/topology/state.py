@@ -141,7 +141,8 @@ class ParentState(NamedTuple):
     """One parentRef of a route.
 
     Args:
-        number, pointer: its index, and where it stands: ("spec", "parentRefs", 0).
+        number, pointer: its index, and where it stands: ("spec", "parentRefs", 0); default Gateways come last, at
+            ("spec", "useDefaultGateways").
         wanted, section, port: the parent it names, defaults filled in.
         text: `Gateway infra/edge#https`, as in reports.
         resolution: of the parent object; `section_found` of what sectionName and port select in it.
@@ -169,6 +170,11 @@ class ParentState(NamedTuple):
     unseen: Node | None = None
     errors: Mapping[int, str] = {}
     serves: bool = False
+
+    @property
+    def is_default(self) -> bool:
+        """Whether no parentRef names it: it is a default Gateway, and the route is for those."""
+        return self.pointer[1] != "parentRefs"
 
     @property
     def attached(self) -> tuple[Node, ...]:

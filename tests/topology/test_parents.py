@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, ResourceKey, Unseen
+from policylint.topology import whole
 from tests.worlds import conditions, gateway, labelled, listener_set, route, service, topology
 
 LISTENERS = """[
@@ -122,6 +123,43 @@ def test_a_gateway_that_the_configuration_says_exists_has_unknown_listeners() ->
     assert state.resolution.found
     assert state.section_found is None
     assert state.accepted
+
+
+@pytest.mark.parametrize(
+    ("scope", "asks", "parents", "attached"),
+    [
+        ("defaultScope: All", "useDefaultGateways: All", "", ["Gateway infra/edge"]),
+        (
+            "defaultScope: All",
+            "useDefaultGateways: All",
+            f"[{{{EDGE}, sectionName: http}}]",
+            ["Gateway infra/edge#http"],
+        ),
+        ("defaultScope: None", "useDefaultGateways: All", "", []),
+        ("defaultScope: All", "useDefaultGateways: None", "", []),
+        ("defaultScope: All", "", "", []),
+    ],
+)
+def test_a_default_gateway_takes_routes_that_ask_for_one(
+    scope: str, asks: str, parents: str, attached: list[str]
+) -> None:
+    """GEP-3793."""
+    found = topology(gateway(listeners=LISTENERS, more=scope), route(parents=parents, more=asks))
+    (state,) = found.routes
+    assert [parent.text for parent in state.parents if parent.accepted] == attached
+    default = [candidate for parent in state.parents if parent.is_default for candidate in parent.candidates]
+    assert all(candidate.failure or candidate.unknown for candidate in default)
+    detached = found.detached.get(found.vertices_of(whole(state.route.key))[0])
+    assert (detached is None) is bool(attached)
+    assert detached is None or detached.unknown is (asks == "useDefaultGateways: All")
+
+
+def test_a_default_gateway_that_would_not_take_a_route_refuses_nothing() -> None:
+    closed = "[{name: http, port: 80, protocol: HTTP}]"
+    found = topology(
+        gateway(listeners=closed, more="defaultScope: All"), route(parents="", more="useDefaultGateways: All")
+    )
+    assert found.routes[0].parents == ()
 
 
 def test_parents_print_with_their_section() -> None:

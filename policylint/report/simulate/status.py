@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping, value_at
 from policylint.policy.results import Ancestor, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.report.kit.display import one_line
@@ -141,10 +141,9 @@ def _route(state: RouteState, marks: _TargetConditions) -> Entry:
 
 def _parent(route: Resource, state: ParentState, added: Sequence[Condition]) -> Entry:
     """Return the entry for a parentRef as it is written, with the defaults that the API server fills in."""
-    written: Mapping[str, Any] = {}
-    references = route.spec.get("parentRefs")
-    if isinstance(references, list) and state.number < len(references):
-        written = mapping(references[state.number])
+    written: Mapping[str, Any] = mapping(value_at(route.body, state.pointer))
+    if state.is_default:
+        written = {"name": state.wanted.name, "namespace": state.wanted.namespace}
     return {
         "parentRef": {"group": GATEWAY_GROUP, "kind": "Gateway", **written},
         **_controlled(state.controller, (*state.conditions, *added)),

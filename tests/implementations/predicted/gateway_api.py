@@ -11,6 +11,7 @@ _TYPES = "github.com/kubernetes-sigs/gateway-api apis/v1"
 _TESTS = "github.com/kubernetes-sigs/gateway-api conformance/tests"
 SOURCES = {
     "parents": f"{_TYPES}/shared_types.go @ 1c3cc4c41, ParentReference",
+    "defaults": f"gateway-api.sigs.k8s.io/geps/gep-3793; {_TYPES}/shared_types.go @ 1c3cc4c41, UseDefaultGateways",
     "routes": f"{_TYPES}/gateway_types.go @ aead4456b, AllowedRoutes and RouteNamespaces",
     "hostnames": f"{_TYPES}/httproute_types.go @ 8a587c3a4, HTTPRouteSpec.Hostnames",
     "intersections": f"{_TESTS}/grpcroute-multiple-routes-attachment-same-hostname-intersection.go @ 39404a7af",
@@ -115,6 +116,7 @@ def tls(
     return worlds.manifest("gateway.networking.k8s.io/v1", "BackendTLSPolicy", name, namespace, body, created)
 
 
+DEFAULTED = worlds.route(parents="", more=f"useDefaultGateways: All, rules: [{{{GOOD}}}]")
 STREAM = base(
     route("newer", f"{{{BAD}}}", kind="TCPRoute", created=NEW),
     route("older", kind="TCPRoute", created=OLD), listeners=listener("tcp", 9000, "TCP"),
@@ -142,6 +144,11 @@ WORLDS = {
                     "Listener infra/edge#http": ("Conflicted=False/NoConflicts",)},
         base=base(worlds.listener_set("extra", "shop", OWN.replace("8080", "80")), route(parent=f"{SET_PARENT}}}"),
                   gateway=BY_SETS)),
+    "a default Gateway": Predicted(
+        "defaults", (), "allowed", base=base(DEFAULTED, gateway="defaultScope: All")),
+    "a Gateway that is no default one": Predicted("defaults", (), "404", base=base(DEFAULTED)),
+    "a policy behind a default Gateway that was not seen": Predicted(
+        "defaults", (tls("p", "Service/checkout"),), "404", {"p": "Enforced"}, base=base(DEFAULTED), loses=True),
     # Who may attach.
     "a label that a namespace has not is not in any list": Predicted(
         "routes", (), "allowed",

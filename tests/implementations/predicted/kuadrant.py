@@ -103,6 +103,12 @@ USERS = worlds.manifest(
 )
 
 
+GATED = policy(
+    "g", GATEWAY, "overrides: {strategy: merge, when: [{predicate: 'request.path == \"/admin\"'}], "
+    "rules: {metadata: {m: {http: {url: http://a.example}}}}}",
+)  # fmt: skip
+
+
 def tls_base(listener: str) -> tuple[str, ...]:
     """A route behind one HTTPS listener, whose certificate a TLSPolicy is to make."""
     fields = f"[{{name: tls, port: 443, protocol: HTTPS, allowedRoutes: {{namespaces: {{from: All}}}}, {listener}}}]"
@@ -225,6 +231,32 @@ WORLDS = {
     "a variable in a condition may be anything": Predicted(
         "cel", (auth("p", ROUTE, KEY, more="when: [{predicate: '${CONDITION}'}]"),),
         NOT_REQUIRED, {"p": "Enforced"}, loses=True),
+    "an override's condition gates the route's rules": Predicted(
+        "units", (GATED, auth("r", ROUTE, KEY)), "allowed", {"g": "Enforced", "r": "Enforced"}, loses=True),
+    "and asks where it holds": Predicted(
+        "units", (GATED, auth("r", ROUTE, KEY)), REQUIRED, {"g": "Enforced", "r": "Enforced"}, request=at("/admin")),
+    "a condition on a call": Predicted(
+        "when",
+        (auth("p", "GRPCRoute/checkout", KEY, more="when: [{predicate: 'request.path.startsWith(\"/shop.Cart/\")'}]"),),
+        REQUIRED, {"p": "Enforced"}, request=CALL, base=GRPC),
+    "of two conditions in one pattern any": Predicted(
+        "pipeline",
+        (auth("p", ROUTE, KEY, f"authorization: {{no: {{when: [{{any: [{selected('method', 'PUT')}, "
+              f"{selected('path', '/pay')}]}}], opa: {{rego: allow = false}}}}}}"),),
+        "403", {"p": "Enforced"}, request=at("/pay")),
+    "a broken condition of the Gateway's spoils the merged": Predicted(
+        "cel",
+        (policy("g", GATEWAY, f"defaults: {{strategy: merge, when: [{{predicate: 'a.b('}}], rules: {{{DENY}}}}}"),
+         auth("r", ROUTE, KEY)),
+        "allowed", {"g": "Invalid", "r": "Overridden"}, ("GWP111",)),
+    "an overridden broken condition spoils nothing": Predicted(
+        "cel",
+        (wrapped("g", GATEWAY, "overrides", "atomic", KEY),
+         auth("r", ROUTE, KEY, more="when: [{predicate: 'a.b('}]")),
+        REQUIRED, {"g": "Enforced", "r": "Overridden"}),
+    "a condition at Envoy Gateway's Gateway": Predicted(
+        "when", (auth("p", ROUTE, KEY, more="when: [{predicate: 'request.method == \"POST\"'}]"),), "allowed",
+        {"p": "Enforced"}, base=base(of_class=ENVOY_GATEWAY), loses=True),
     # Patterns by name.
     "a pattern by its name": Predicted(
         "patterns",

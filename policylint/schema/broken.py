@@ -72,17 +72,18 @@ def _refusal(resource: Resource, known: tuple[Known, ...], by_schema: list[list[
     if resource.provisional:
         return None
     refusals = [
-        next((violation for violation in violations if _is_refused(schema, violation)), None)
+        next((violation for violation in violations if _is_refused(schema, violation, resource.version)), None)
         for schema, violations in zip(known, by_schema, strict=True)
     ]
     return refusals[0] if all(refusals) else None
 
 
-def _is_refused(schema: Known, violation: Violation) -> bool:
+def _is_refused(schema: Known, violation: Violation, version: str) -> bool:
     """Tell whether the API server refuses an object for a violation; an unknown field it drops, and takes the rest.
 
     Source: Kubernetes, «Field validation» and «Custom Resources: pruning». A CRD of the tree counts whole. The cluster
-    may have another release than the one shipped here, in which of Gateway API `_LASTING` and the rules are the same.
+    may have another release than the one shipped here, in which of Gateway API `_LASTING` and the rules are the same,
+    and of others the types, and the case of enums, of what they call no alpha version (docs/design/semantics.md §9).
     What a release of others says about where its policies may act, and how they merge, counts with the rest of the
     rules of that release, by which they are attached and merged here. Whether the targets of a list are distinct is the
     pattern's own question (`structural`): controllers judge such a list, too.
@@ -94,7 +95,16 @@ def _is_refused(schema: Known, violation: Violation) -> bool:
     if violation.code == "rule" and not _AIMING.isdisjoint(violation.reads):
         return True
     stays = violation.code in _LASTING or (violation.code == "rule" and _AIMING.isdisjoint(violation.pointer))
-    return schema.lasting and stays and not is_passing(schema, violation.pointer)
+    others = "alpha" not in version and (violation.code == "type" or _is_no_word(violation))
+    return (stays if schema.lasting else others) and not is_passing(schema, violation.pointer)
+
+
+def _is_no_word(violation: Violation) -> bool:
+    """Tell whether a value is in no release of an enumeration: a number among words, or one of them in another case."""
+    known = {str(value).lower() for value in violation.wanted}
+    if violation.code != "enum" or any(value.isdigit() for value in known):
+        return False
+    return not isinstance(violation.value, str) or violation.value.lower() in known
 
 
 def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
@@ -104,7 +114,7 @@ def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
         return _is_misspelt(violation) and not is_passing(broken.schema, violation.pointer)
     if violation.code == "rule" and broken.schema.origin is None:  # Gateway API keeps its rules, others may not
         return broken.schema.lasting and not is_passing(broken.schema, violation.pointer)
-    return _is_refused(broken.schema, violation)
+    return _is_refused(broken.schema, violation, broken.resource.version)
 
 
 def is_passing(schema: Known, pointer: Pointer) -> bool:

@@ -22,6 +22,7 @@ SOURCES = {
     "peers": "github.com/istio/istio @ 1.28 pilot/pkg/security/authn/policy_applier.go, ComposePeerAuthentication",
     "tls at ztunnel": f"{_AMBIENT}/authorization.go, convertedSelectorPeerAuthentications @ 1d486afd",
     "tokens": "github.com/istio/istio @ 1.28 pilot/pkg/security/authn/policy_applier.go, convertToEnvoyJwtConfig",
+    "types": "github.com/kubernetes/community api_changes.md, «Incompatible API changes»: no field changes its type",
     "validation": "github.com/istio/istio @ 1.28 pkg/config/validation/validation.go",
     "backend tls": "github.com/istio/istio @ 1.28 pilot/pkg/config/kube/gateway/backend_policies.go",
     "telemetry": "github.com/istio/istio @ 1.28 pilot/pkg/model/telemetry.go",
@@ -251,6 +252,15 @@ WORLDS = {
         ("GWP106",), request=IN),
     "all of the Gateway's namespace": Predicted("attachment", (rule(DENY_ALL, "infra"),), "403", OF_PEER, request=IN),
     "all of the mesh": Predicted("attachment", (rule(DENY_ALL, "istio-system"),), "403", OF_PEER, request=IN),
+    "a port is a text, and a number is refused": Predicted(
+        "types", (rule("action: DENY, rules: [{to: [{operation: {ports: [8080]}}]}]"),), "allowed", {"p": "Invalid"}),
+    "and so is an action in small letters": Predicted(
+        "types", (rule("action: deny, rules: [{}]"),), "allowed", {"p": "Invalid"}),
+    "what is refused beats nobody": Predicted(
+        "types", (tls("STRICT", created=NEW), tls("5", name="q", created=OLD)), "reset",
+        {"p": "Enforced", "q": "Invalid"}, request=STRANGE),
+    "a plugin's alpha version may have other types": Predicted(
+        "types", (of("WasmPlugin", "p", "url: oci://x, priority: '1'"),), "allowed", {"p": "Enforced"}),
     # waypoints
     "a waypoint before a Service": Predicted(
         "binding", (ON_SERVICE,), "403", OF_PEER, base=BEHIND),

@@ -60,6 +60,7 @@ class RequestFacts(NamedTuple):
         blank: whether every question is left open, so that all of them are asked.
         asked: keeps the questions.
         rewritten: the properties that are no longer those that the client sent.
+        service: the Service that it is sent to, None for what goes to Gateways or straight to pods.
     """
 
     method: str
@@ -77,6 +78,7 @@ class RequestFacts(NamedTuple):
     blank: bool = False
     asked: list[RequestQuestion] | None = None
     rewritten: frozenset[str] = frozenset()
+    service: Resource | None = None
 
     @property
     def bare_path(self) -> str:

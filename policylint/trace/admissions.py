@@ -148,11 +148,12 @@ class Admissions:
         if denied is not None:
             return found, denied
         workloads = self._workloads(share.key)
+        service = self._simulation.world.get(share.key) if share.key[:2] == ("", "Service") else None
         turned_away = []
         for workload in workloads:
             port = self._container_port(share, workload)
             call = _call(request, host, path, port, client, namespace, asked, stream=stream)._replace(
-                dialled=share.port
+                dialled=share.port, service=service
             )
             answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
             found += answers

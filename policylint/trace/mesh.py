@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policylint.model import Resource, ResourceKey, World, text
+from policylint.model import Resource, ResourceKey, World, text, texts
+from policylint.model.hosts import names_service
 from policylint.model.spelling import find, same_kind, spelling
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import port_node, ports
@@ -32,6 +33,10 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
     service = _object(tracer.simulation.world, request.service, ("Service", "ServiceImport"))
     client = _namespace(tracer.simulation.world, request.client)
     start = Trace(request, Outcome())
+    other = _routed_otherwise(tracer.simulation.world, service, client)
+    if other is not None:
+        reason = f"{other.key} routes requests for {service}, and VirtualServices are not evaluated"
+        return start._replace(outcome=Outcome(unknown=True, reason=reason))
     attached = _routes(tracer, service, request)
     consumer = client != service.namespace and client
     consumer_routes = [state for state in attached if consumer and state.route.key.namespace == client]
@@ -82,6 +87,17 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
     return straight._replace(
         outcome=Outcome(shares), policies=policies, beyond=trace.beyond, admissions=trace.admissions
     )
+
+
+def _routed_otherwise(world: World, service: ResourceKey, client: str) -> Resource | None:
+    """Return a VirtualService of Istio that routes the requests of a namespace to a Service inside the mesh."""
+    for virtual in world.of_kind("networking.istio.io", "VirtualService"):
+        hosts, gateways, readers = (texts(virtual.spec.get(field)) for field in ("hosts", "gateways", "exportTo"))
+        home = virtual.key.namespace
+        shown = not readers or "*" in readers or client in readers or (client == home and "." in readers)
+        if shown and (not gateways or "mesh" in gateways) and any(names_service(host, home, service) for host in hosts):
+            return virtual
+    return None
 
 
 def _routes(tracer: Tracer, service: ResourceKey, request: Request) -> list[RouteState]:

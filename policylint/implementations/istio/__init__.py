@@ -157,7 +157,7 @@ class Istio(Implementation):
             return None
         outputs = tokens.headers_of(call.client, groups) if call.client is not None else {}
         several = self.settings.get("multipleCustomProviders") is True
-        return admission.admit(call, hop, here, world.once(Mesh), outputs, several_providers=several)
+        return admission.admit(call, hop, here, world, outputs, several_providers=several)
 
 
 def compose(

@@ -17,7 +17,7 @@ from policylint.implementations.istio.calling import Sender, takes_inbound
 from policylint.implementations.istio.mesh import Mesh
 from policylint.implementations.istio.tokens import Outputs
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS, for_streams
-from policylint.model import Resource, mapping, sequence, text, texts
+from policylint.model import Resource, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import (
@@ -44,7 +44,7 @@ def admit(
     call: RequestFacts,
     hop: Checkpoint,
     here: Mapping[str, Group],
-    mesh: Mesh,
+    world: World,
     outputs: Outputs,
     *,
     several_providers: bool,
@@ -58,6 +58,7 @@ def admit(
         outputs: the headers that the proxy before it adds.
         several_providers: whether policies with action CUSTOM may name different providers.
     """
+    mesh = world.once(Mesh)
     proxy = next((proxy for proxy in mesh.proxies if proxy.node == hop.path[0]), None)
     taken = True if proxy is None else takes_inbound(proxy, call.port)
     if taken is False:
@@ -66,7 +67,7 @@ def admit(
     checking, peers, asked = (here.get(kind) for kind in ASKED)
     mode, by, place = (_PERMISSIVE, None, ()) if peers is None else tls_mode(peers, call.port)
     plain = mode == "DISABLE" and not ambient
-    sender = Sender(call, mesh, checked=checking is not None, plain=plain)
+    sender = Sender(call, mesh, world, checked=checking is not None, plain=plain)
     decisions = [_mutual(mode, by, place, sender), tokens.refusal(call, checking)]
     if asked is not None:
         judge = _Judge(call, sender, tokens.rules_of(checking), outputs, ambient=ambient)
@@ -99,7 +100,7 @@ def _mutual(mode: str, by: Resource | None, place: Pointer, sender: Sender) -> D
     if not mode:
         return Decision("depends", place, "the port", by=by)
     if sender.principal is None:
-        return Decision("depends", place, "whether the client is in the mesh", by=by)
+        return Decision("depends", place, sender.doubt, by=by)
     return Decision("denied", place, "it takes no plain text", by=by, resets=True)
 
 

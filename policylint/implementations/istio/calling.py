@@ -11,7 +11,8 @@ from typing import Any
 
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
-from policylint.model import Resource, World, mapping, text
+from policylint.model import Resource, World, mapping, sequence, text
+from policylint.model.hosts import names_service
 from policylint.policy.authorizing import Checkpoint, RequestFacts
 from policylint.topology import whole
 
@@ -29,19 +30,24 @@ class Sender:
     Attributes:
         namespace, account: of its identity; "" where it has none, None where it is not known.
         token: False where nobody checks tokens, so that it has none.
+        doubt: on what it depends whether the client shows a certificate, where that is not known.
     """
 
-    __slots__ = ("account", "namespace", "token")
+    __slots__ = ("account", "doubt", "namespace", "token")
 
-    def __init__(self, call: RequestFacts, mesh: Mesh, *, checked: bool, plain: bool) -> None:
+    def __init__(self, call: RequestFacts, mesh: Mesh, world: World, *, checked: bool, plain: bool) -> None:
         self.namespace: str | None = call.namespace
         self.account: str | None = None
         self.token: bool | None = None if checked else False
+        self.doubt = "whether the client is in the mesh"
         client = call.client
+        rule = None if call.service is None else rewriting_tls(call.service, world)
         if call.namespace == "" or plain:
             self.namespace = self.account = ""
         elif client is None:
             return
+        elif rule is not None and not _is_ambient(client, mesh):
+            self.doubt = f"the TLS that {rule.key} sets for clients"
         elif client.key.kind == "Gateway":
             self.account = _gateway_account(client)
         else:
@@ -65,6 +71,27 @@ class Sender:
     def place(self) -> str | None:
         """Return `namespace/account`, "" without an identity, None where it is not known."""
         return f"{self.namespace}/{self.account}" if self.principal else self.principal
+
+
+def rewriting_tls(service: Resource, world: World) -> Resource | None:
+    """Return a DestinationRule that gives the clients of a Service other TLS than the mesh's.
+
+    Which of several acts, and for whom, is not asked: whose the identity is then remains open.
+    """
+    for kind in world.of_kind("networking.istio.io", "DestinationRule"):
+        policies = [mapping(kind.spec.get("trafficPolicy"))]
+        policies += [mapping(mapping(each).get("trafficPolicy")) for each in sequence(kind.spec.get("subsets"))]
+        policies += [mapping(each) for policy in policies for each in sequence(policy.get("portLevelSettings"))]
+        modes = {text(mapping(policy.get("tls")).get("mode")) for policy in policies} - {"", "ISTIO_MUTUAL"}
+        if modes and names_service(text(kind.spec.get("host")), kind.key.namespace, service.key):
+            return kind
+    return None
+
+
+def _is_ambient(client: Resource, mesh: Mesh) -> bool:
+    """Tell whether the requests of a client go through ztunnel, which reads no DestinationRules."""
+    proxy = _proxy_of(client, mesh)
+    return proxy is not None and proxy.ambient
 
 
 def takes_inbound(proxy: Proxy, port: int | None) -> bool | None:

@@ -15,6 +15,8 @@ SOURCES = {
         "github.com/istio/istio @ 1.28 pilot/pkg/xds/endpoints/endpoint_builder.go, findServiceWaypoint: sidecars "
         "never go through waypoints, Gateways where istio.io/ingress-use-waypoint says so"
     ),
+    "client tls": "istio.io/latest/docs/reference/config/networking/destination-rule/#ClientTLSSettings-TLSmode",
+    "routes": "istio.io/latest/docs/reference/config/networking/virtual-service: gateways are `mesh` by default",
     "capture": "github.com/istio/istio @ 0098d99f cni/pkg/util/podutil.go, PodRedirectionEnabled",
     "chains": "github.com/istio/istio @ 0d0d7255 pilot/pkg/security/authz/model/model.go, Generate for TCP",
     "injection": "github.com/istio/istio @ 1.28 pkg/kube/inject/inject.go, IgnoredNamespaces and injectRequired",
@@ -152,6 +154,14 @@ PASSED = tuple(each for each in base(INJECTED, INJECTED, TLS_ROUTE, edge=PASSTHR
 STREAM = {**IN, "scheme": "tls", "port": 443, "sni": "shop.example"}
 KNOWN = {**IN, "claims": {"iss": "https://id", "sub": "a"}}
 OF_GROUP = rule("rules: [{when: [{key: 'request.headers[x-group]', values: [a]}]}]")
+PLAIN_CLIENTS = worlds.manifest(
+    "networking.istio.io/v1", "DestinationRule", "web", "shop",
+    "spec: {host: web.shop.svc.cluster.local, trafficPolicy: {tls: {mode: DISABLE}}}",
+)  # fmt: skip
+VIRTUAL = worlds.manifest(
+    "networking.istio.io/v1", "VirtualService", "web", "shop",
+    "spec: {hosts: [web], http: [{route: [{destination: {host: other}}]}]}",
+)  # fmt: skip
 USES_INGRESS = "istio.io/ingress-use-waypoint: 'true'"
 
 WORLDS = {
@@ -189,6 +199,18 @@ WORLDS = {
         base=base(INJECTED, "team: a", OF_ENVOY_GATEWAY, edge=worlds.gateway(of_class="envoy"))),
     "with DISABLE nobody has an identity": Predicted(
         "auto mTLS", (tls("DISABLE", name="q"), rule(FROM_CALLER)), "403", {"p": "Enforced", "q": "Enforced"}),
+    "a DestinationRule may take mTLS from clients": Predicted(
+        "client tls", (tls("STRICT"),), "depends", OF_PEER, loses=True, base=base(INJECTED, INJECTED, PLAIN_CLIENTS)),
+    "but not from those of ztunnel": Predicted(
+        "client tls", (tls("STRICT"),), "allowed", OF_PEER, loses=True, base=base(AMBIENT, AMBIENT, PLAIN_CLIENTS)),
+    "one for another Service does not": Predicted(
+        "client tls", (tls("STRICT"),), "allowed", OF_PEER, loses=True,
+        base=base(INJECTED, INJECTED, PLAIN_CLIENTS.replace("host: web", "host: other"))),
+    "a VirtualService leads elsewhere": Predicted(
+        "routes", (rule(DENY_ALL),), "unknown", OF_PEER, loses=True, base=base(INJECTED, INJECTED, VIRTUAL)),
+    "one of a Gateway does not": Predicted(
+        "routes", (rule(DENY_ALL),), "403", OF_PEER,
+        base=base(INJECTED, INJECTED, VIRTUAL.replace("http:", "gateways: [infra/old], http:"))),
     # what the proxies do not see
     "a port that the sidecar leaves alone": Predicted(
         "interception", (rule(DENY_ALL),), "allowed", base=SKIPS, loses=True),

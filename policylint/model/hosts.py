@@ -1,0 +1,18 @@
+"""Host names that mean a Service of the cluster."""
+
+from __future__ import annotations
+
+from policylint.model.keys import ResourceKey
+
+
+def names_service(host: str, home: str, service: ResourceKey) -> bool:
+    """Tell whether a host of Istio's API means a Service: `web`, `web.shop.svc.cluster.local`, `*.svc.cluster.local`.
+
+    Args:
+        home: the namespace of the object that holds it, which a short name is completed with.
+    """
+    if host.startswith("*"):
+        return f"{service.name}.{service.namespace}.svc.cluster.local".endswith(host[1:])
+    name, _, rest = host.partition(".")
+    of_namespace = (f"{service.namespace}{suffix}" for suffix in ("", ".svc", ".svc.cluster.local"))
+    return name == service.name and (rest in of_namespace if rest else home == service.namespace)

@@ -84,9 +84,5 @@ def _namespace(state: PolicyState, target: Target, mesh: Mesh, root: str) -> Idl
         return Idle(target, _at_ztunnel(state), "name a waypoint's Gateway or a Service in targetRefs")
     if all(proxy.ambient or proxy.waypoint for proxy in proxies):
         why = "waypoints take only policies that name them or what is behind them"
-        if (
-            state.kind.kind == labels.AUTHORIZATION
-        ):  # NewWaypointTerminationBuilder (docs/design/implementations/istio.md §1)
-            why += ", and ask the others about connections to themselves alone"
         return Idle(target, why, "name the waypoint's Gateway or a Service in targetRefs")
     return None

@@ -349,7 +349,7 @@ def test_access_logs_for_nobody(tmp_path: Path, telemetries: tuple[tuple[str, st
     [
         ("action: DENY, rules: [{to: [{operation: {methods: [GET]}}]}]", "warning"),
         (f"{SELECTOR % 'web'}, action: DENY, rules: [{{to: [{{operation: {{paths: [/a]}}}}]}}]", "note"),
-        ("action: DENY, rules: [{when: [{key: 'request.headers[x]', values: [y]}]}]", "warning"),
+        ("action: DENY, rules: [{when: [{key: 'request.headers[x]', values: [b]}]}]", "warning"),
         ("action: DENY, rules: [{to: [{operation: {methods: [GET], ports: ['80']}}]}]", ""),
         ("action: DENY, rules: [{from: [{source: {namespaces: [x]}}], to: [{operation: {methods: [GET]}}]}]", ""),
         ("action: DENY, rules: [{from: [{source: {remoteIpBlocks: [10.0.0.0/8]}}]}]", ""),

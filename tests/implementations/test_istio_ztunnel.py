@@ -20,7 +20,7 @@ DEV = "from: [{source: {namespaces: [dev]}}]"
         ("AuthorizationPolicy", f"action: DENY, rules: [{{{DEV}, to: [{{operation: {{methods: [GET]}}}}]}}]", False),
         (
             "AuthorizationPolicy",
-            f"action: DENY, rules: [{{{DEV}, when: [{{key: request.host, values: [y]}}]}}]",
+            f"action: DENY, rules: [{{{DEV}, when: [{{key: request.host, values: [b]}}]}}]",
             False,
         ),
         (

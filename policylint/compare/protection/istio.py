@@ -103,10 +103,11 @@ def _is_same(sides: Sides, before: Group, after: Group | None) -> bool:
 def _causes(sides: Sides, before: Group, after: Group | None) -> Iterator[Cause]:
     """Yield the causes between the policies of one context before and after.
 
-    None where a spec holds a `${VAR}`, or where a policy's targets were not seen.
+    None where a spec holds a `${VAR}`, unless all policies are gone, or where a policy's targets were not seen.
     """
     old_policies, new_policies = _policies(before), _policies(after)
-    if any("${" in json.dumps(policy.spec, default=str) for policy in (*old_policies, *new_policies)):
+    specs = (json.dumps(policy.spec, default=str) for policy in (*old_policies, *new_policies))
+    if new_policies and any("${" in spec for spec in specs):
         return
     if is_unseen(sides, (policy.key for policy in old_policies), (policy.key for policy in new_policies)):
         return

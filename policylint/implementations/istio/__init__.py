@@ -115,17 +115,19 @@ class Istio(Implementation):
     def judge(self, states: list[PolicyState], topology: Topology) -> None:
         """Set the generic verdicts; a policy whose selector Istio ignores is accepted and in no context."""
         super().judge(states, topology)
+        mesh, world = topology.world.once(Mesh), topology.world
         for state in states:
             resolved = all(target.resolution.found and not target.problem for target in state.targets)
             if state.verdict == "Unknown" and state.targets and resolved:
                 state.verdict = "Accepted"
             if state.kind.kind == labels.AUTHORIZATION and state.verdict == "Accepted":
-                mesh, world = topology.world.once(Mesh), topology.world
                 bound = conditions.waypoint_ancestors(state, mesh, world, self.root_namespace)
                 if bound and all(each.reason == "Invalid" for ancestor in bound for each in ancestor.conditions):
                     state.verdict = "Invalid"
+            if state.verdict == "Accepted" and conditions.may_be_bound(state, mesh, world):
+                state.verdict = "Unknown"
             if state.kind.implementation == self.name:
-                state.idle = idle(state, topology.world.once(Mesh), topology.world, self.root_namespace)
+                state.idle = idle(state, mesh, world, self.root_namespace)
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return targets and Gateways of a BackendTLSPolicy (§8), or a result per targetRef (§1)."""
@@ -153,6 +155,8 @@ class Istio(Implementation):
     def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
         """Ask the policies of a Gateway, a waypoint or a workload that turn requests away."""
         here = {group.kind.kind: group for group in groups if any(path == hop.path for path in group.contexts())}
+        if hop.resource.key[:2] == labels.SERVICE:
+            return Decision("depends", why=hop.doubt)
         if here.keys().isdisjoint(admission.ASKED):
             return None
         outputs = tokens.headers_of(call.client, groups) if call.client is not None else {}

@@ -17,7 +17,7 @@ from policylint.implementations.istio.calling import Sender, takes_inbound
 from policylint.implementations.istio.mesh import Mesh
 from policylint.implementations.istio.tokens import Outputs
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS, for_streams
-from policylint.model import Resource, World, mapping, sequence, text, texts
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import (
@@ -95,10 +95,10 @@ def tls_mode(peers: Group, port: int | None) -> tuple[str, Resource | None, Poin
 
 def _mutual(mode: str, by: Resource | None, place: Pointer, sender: Sender) -> Decision | None:
     """Return the refusal of a client that shows no certificate where one is asked for."""
-    if mode not in ("", "STRICT") or sender.principal:
+    if (mode not in ("", "STRICT") and not is_symbolic(mode)) or sender.principal:
         return None
-    if not mode:
-        return Decision("depends", place, "the port", by=by)
+    if mode != "STRICT":
+        return Decision("depends", place, "a variable" if mode else "the port", by=by)
     if sender.principal is None:
         return Decision("depends", place, sender.doubt, by=by)
     return Decision("denied", place, "it takes no plain text", by=by, resets=True)
@@ -204,6 +204,11 @@ class _Judge:
         )
 
     def _attribute(self, name: str, wanted: list[str]) -> bool | None:
+        """Return whether one attribute of the request has any of the values, of which some may be variables."""
+        answer = self._has(name, wanted)
+        return answer if answer or not any(map(is_symbolic, wanted)) else self._unknown("a variable in its rule")
+
+    def _has(self, name: str, wanted: list[str]) -> bool | None:
         """Return whether one attribute of the request has any of the values."""
         call, source = self._call, self._source
         match name:

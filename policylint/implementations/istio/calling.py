@@ -11,6 +11,7 @@ from typing import Any
 
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
+from policylint.implementations.istio.waypoints import WaypointBinding
 from policylint.model import Resource, World, mapping, sequence, text
 from policylint.model.hosts import names_service
 from policylint.policy.authorizing import Checkpoint, RequestFacts
@@ -41,12 +42,11 @@ class Sender:
         self.token: bool | None = None if checked else False
         self.doubt = "whether the client is in the mesh"
         client = call.client
-        rule = None if call.service is None else rewriting_tls(call.service, world)
         if call.namespace == "" or plain:
             self.namespace = self.account = ""
         elif client is None:
             return
-        elif rule is not None and not _is_ambient(client, mesh):
+        elif (rule := _tls_rule(call.service, client, mesh, world)) is not None:
             self.doubt = f"the TLS that {rule.key} sets for clients"
         elif client.key.kind == "Gateway":
             self.account = _gateway_account(client)
@@ -73,25 +73,32 @@ class Sender:
         return f"{self.namespace}/{self.account}" if self.principal else self.principal
 
 
-def rewriting_tls(service: Resource, world: World) -> Resource | None:
-    """Return a DestinationRule that gives the clients of a Service other TLS than the mesh's.
+class ClientTls:
+    """The DestinationRules of a world that give clients other TLS than the mesh's."""
+
+    __slots__ = ("rules",)
+
+    def __init__(self, world: World) -> None:
+        self.rules = [each for each in world.of_kind("networking.istio.io", "DestinationRule") if _sets_tls(each)]
+
+
+def _sets_tls(rule: Resource) -> bool:
+    policies = [mapping(rule.spec.get("trafficPolicy"))]
+    policies += [mapping(mapping(each).get("trafficPolicy")) for each in sequence(rule.spec.get("subsets"))]
+    policies += [mapping(each) for policy in policies for each in sequence(policy.get("portLevelSettings"))]
+    return any(text(mapping(policy.get("tls")).get("mode")) not in ("", "ISTIO_MUTUAL") for policy in policies)
+
+
+def _tls_rule(service: Resource | None, client: Resource, mesh: Mesh, world: World) -> Resource | None:
+    """Return a DestinationRule that gives the clients of a Service other TLS; ztunnel reads none.
 
     Which of several acts, and for whom, is not asked: whose the identity is then remains open.
     """
-    for kind in world.of_kind("networking.istio.io", "DestinationRule"):
-        policies = [mapping(kind.spec.get("trafficPolicy"))]
-        policies += [mapping(mapping(each).get("trafficPolicy")) for each in sequence(kind.spec.get("subsets"))]
-        policies += [mapping(each) for policy in policies for each in sequence(policy.get("portLevelSettings"))]
-        modes = {text(mapping(policy.get("tls")).get("mode")) for policy in policies} - {"", "ISTIO_MUTUAL"}
-        if modes and names_service(text(kind.spec.get("host")), kind.key.namespace, service.key):
-            return kind
-    return None
-
-
-def _is_ambient(client: Resource, mesh: Mesh) -> bool:
-    """Tell whether the requests of a client go through ztunnel, which reads no DestinationRules."""
-    proxy = _proxy_of(client, mesh)
-    return proxy is not None and proxy.ambient
+    rules = world.once(ClientTls).rules if service is not None else []
+    if service is None or not rules or ((proxy := _proxy_of(client, mesh)) is not None and proxy.ambient):
+        return None
+    hosts = ((rule, text(rule.spec.get("host"))) for rule in rules)
+    return next((rule for rule, host in hosts if names_service(host, rule.key.namespace, service.key)), None)
 
 
 def takes_inbound(proxy: Proxy, port: int | None) -> bool | None:
@@ -124,7 +131,10 @@ def front(backend: Resource, caller: Resource | None, mesh: Mesh, world: World) 
     """Return the waypoint that the requests of a caller to a Service or a workload pass."""
     waypoints = mesh.waypoints
     is_service = (backend.key.group, backend.key.kind) == labels.SERVICE
-    bound = waypoints.binding(backend).waypoint if is_service else waypoints.of_workloads.get(backend.key)
+    binding = waypoints.binding(backend) if is_service else WaypointBinding(waypoints.of_workloads.get(backend.key))
+    bound = binding.waypoint
+    if binding.unknown and _passes(caller, backend, mesh, world) is not False:
+        return Checkpoint((whole(backend.key),), backend, binding.reason)
     waypoint = None if bound is None else world.get(bound)
     passes = None if waypoint is None else _passes(caller, backend, mesh, world)
     if waypoint is None or passes is False:

@@ -30,6 +30,12 @@ def waypoint_ancestors(state: PolicyState, mesh: Mesh, world: World, root: str) 
     return tuple(ancestors)
 
 
+def may_be_bound(state: PolicyState, mesh: Mesh, world: World) -> bool:
+    """Tell whether a variable names the waypoint of a Service that a policy is on."""
+    services = (world.get(target.key) for target in state.targets if target.key[:2] == labels.SERVICE)
+    return any(service is not None and mesh.waypoints.binding(service).unknown for service in services)
+
+
 def flat(state: PolicyState, mesh: Mesh, world: World, root: str) -> tuple[Condition, ...]:
     """Return the one condition that the object gets."""
     if state.kind.kind != labels.AUTHORIZATION or state.invalid_code or not _ambient(state, mesh):

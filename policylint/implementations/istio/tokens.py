@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from policylint.implementations.istio import labels
-from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.results import Group
 
@@ -52,7 +52,7 @@ def refusal(call: RequestFacts, group: Group | None) -> Decision | None:
     issuers = [value for name, value in call.claims or () if name == "iss"]
     if group is None or call.blank or call.stream or not issuers or not all(text(rule.get("issuer")) for rule in rules):
         return None
-    if any(text(rule.get("issuer")) in issuers for rule in rules):
+    if any(text(rule.get("issuer")) in issuers or is_symbolic(text(rule.get("issuer"))) for rule in rules):
         return None
     why = f"it takes no tokens of {issuers[0]}"
     policy = group.effective.stack[-1].policy
@@ -61,14 +61,14 @@ def refusal(call: RequestFacts, group: Group | None) -> Decision | None:
 
 def headers_of(client: Resource, groups: Sequence[Group]) -> Outputs:
     """Return the headers that a Gateway or a waypoint adds to the requests that it passes on."""
-    return {
-        text(output.get("header")).lower(): (text(output.get("claim")), rules)
-        for group in groups
-        if group.kind.kind == labels.REQUEST_AUTHENTICATION and _acts_at(group, client.key)
-        for rules in [rules_of(group)]
-        for rule in rules
-        for output in map(mapping, sequence(rule.get("outputClaimToHeaders")))
-    }
+    found: dict[str, tuple[str, list[_Rule]]] = {}
+    for group in groups:
+        if group.kind.kind == labels.REQUEST_AUTHENTICATION:
+            rules = rules_of(group)
+            outputs = [each for rule in rules for each in map(mapping, sequence(rule.get("outputClaimToHeaders")))]
+            if outputs and _acts_at(group, client.key):
+                found |= {text(each.get("header")).lower(): (text(each.get("claim")), rules) for each in outputs}
+    return found
 
 
 def _acts_at(group: Group, key: ResourceKey) -> bool:

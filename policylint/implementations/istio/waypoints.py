@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from policylint.implementations.istio import labels
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.topology.namespaces import admits
 
@@ -17,10 +17,11 @@ _NEVER_BEHIND_ONE = ("istio.io-mesh-controller", "istio.io-eastwest-controller")
 
 
 class WaypointBinding(NamedTuple):
-    """The outcome of an object's request for a waypoint: the Gateway, or why there is none."""
+    """The outcome of an object's request for a waypoint: the Gateway, or why there is none, or none that is known."""
 
     waypoint: ResourceKey | None
     reason: str = ""
+    unknown: bool = False
 
 
 class Waypoints:
@@ -70,6 +71,8 @@ class Waypoints:
             waypoint = _wanted(self._world.namespace_labels(namespace) or {}, namespace)
         if waypoint is None or waypoint.name == "none":
             return WaypointBinding(None, "no label names a waypoint")
+        if is_symbolic(waypoint.name) or is_symbolic(waypoint.namespace):
+            return WaypointBinding(None, f"a variable names waypoint {waypoint.path}", unknown=True)
         gateway = self._gateways.get(waypoint)
         if gateway is None:
             return WaypointBinding(None, f"there is no waypoint {waypoint.path}")

@@ -25,6 +25,7 @@ SOURCES = {
     "tls at ztunnel": f"{_AMBIENT}/authorization.go, convertedSelectorPeerAuthentications @ 1d486afd",
     "tokens": "github.com/istio/istio @ 1.28 pilot/pkg/security/authn/policy_applier.go, convertToEnvoyJwtConfig",
     "types": "github.com/kubernetes/community api_changes.md, «Incompatible API changes»: no field changes its type",
+    "variables": "fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution",
     "validation": "github.com/istio/istio @ 1.28 pkg/config/validation/validation.go",
     "backend tls": "github.com/istio/istio @ 1.28 pilot/pkg/config/kube/gateway/backend_policies.go",
     "telemetry": "github.com/istio/istio @ 1.28 pilot/pkg/model/telemetry.go",
@@ -162,6 +163,13 @@ VIRTUAL = worlds.manifest(
     "networking.istio.io/v1", "VirtualService", "web", "shop",
     "spec: {hosts: [web], http: [{route: [{destination: {host: other}}]}]}",
 )  # fmt: skip
+
+
+def verified(name: str, target: str = "Service/web", created: str = "") -> str:
+    spec = "validation: {hostname: a.example, wellKnownCACertificates: System}"
+    return worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", name, target, spec, "shop", created)
+
+
 USES_INGRESS = "istio.io/ingress-use-waypoint: 'true'"
 
 WORLDS = {
@@ -326,6 +334,39 @@ WORLDS = {
         "binding", (rule(to("Gateway/way") + DENY_ALL),), "403", OF_PEER, request=POD,
         base=base(AMBIENT, AMBIENT, waypoint(labels="istio.io/waypoint-for: all"),
                   web=deployment("web", "shop", "istio.io/use-waypoint: way"))),
+    "a waypoint that lets no other namespace in": Predicted(
+        "binding", (ON_SERVICE,), "allowed", {"p": "Accepted"}, ("GWP106",),
+        base=base(f"{WAYPOINTED}, istio.io/use-waypoint-namespace: infra", AMBIENT, waypoint("infra"))),
+    "a waypoint whose name is a variable": Predicted(
+        "binding", (ON_SERVICE,), "depends", {"p": "Unknown"},
+        base=base(f"{AMBIENT}, istio.io/use-waypoint: '${{WAY}}'", AMBIENT, waypoint())),
+    # variables
+    "a path that is a variable": Predicted(
+        "variables", (rule("action: DENY, rules: [{to: [{operation: {paths: ['${PATH}']}}]}]"),), "depends", OF_PEER,
+        loses=True),
+    "beside one that fits": Predicted(
+        "variables", (rule("action: DENY, rules: [{to: [{operation: {paths: ['${PATH}', /]}}]}]"),), "403", OF_PEER),
+    "a principal of a variable's namespace": Predicted(
+        "variables", (rule("rules: [{from: [{source: {principals: ['cluster.local/ns/${NS}/sa/client']}}]}]"),),
+        "depends", OF_PEER, loses=True),
+    "a mode that is a variable": Predicted("variables", (tls("'${MODE}'"),), "depends", request=STRANGE),
+    "an issuer that is a variable": Predicted(
+        "variables", (tokens("{issuer: '${ISSUER}', jwksUri: https://id/keys}"),), "allowed, jwtRules not required",
+        {"jwt": "Enforced"}, request={**IN, "claims": {"iss": "https://evil", "sub": "a"}}),
+    "a Gateway whose name is a variable": Predicted(
+        "variables", (rule(to("Gateway/NAME").replace("NAME", "'${EDGE}'") + DENY_ALL, "infra"),), "allowed",
+        {"p": "Unknown"}, request=IN),
+    # other APIs
+    "a backend's TLS": Predicted("backend tls", (verified("p"),), "allowed", OF_PEER, request=IN, loses=True),
+    "of two the older": Predicted(
+        "backend tls", (verified("p", created=NEW), verified("q", created=OLD)), "allowed",
+        {"p": "Conflicted", "q": "Enforced"}, request=IN, loses=True),
+    "of a port and of the whole Service both": Predicted(
+        "backend tls", (verified("p"), verified("q", "Service/web#http")), "allowed",
+        {"q": "Enforced"}, request=IN, loses=True),
+    "TLS of a Service that no route names is for the mesh": Predicted(
+        "backend tls", (verified("p", "Service/other"),), "allowed", OF_PEER, request=IN, loses=True,
+        base=base(INJECTED, INJECTED, service(name="other"))),
     # tokens
     "a token in a header of its own": Predicted(
         "tokens", (tokens(HEADER), rule(to(EDGE) + TOKEN, "infra")), "depends", OF_PEER,

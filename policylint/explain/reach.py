@@ -7,12 +7,13 @@ from itertools import islice
 from typing import Literal
 
 from policylint.explain.contexts import MOST_PATHS, leads_down
+from policylint.implementations import implementation
 from policylint.model import Node, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.level import level
 from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
-from policylint.topology import Topology
+from policylint.topology.ancestry import gateways_above
 from policylint.topology.graph import walk
 from policylint.topology.workloads import is_workload, workloads_selected
 
@@ -73,7 +74,7 @@ def reach(simulation: Simulation, state: PolicyState) -> PolicyReach:
         for node, above in group.nodes.items():
             if policy not in above:
                 continue
-            for key in {node.key, *_routes_through(simulation.topology, group, node)}:
+            for key in {node.key, *_routes_through(simulation, group, node)}:
                 survival[key].add(survives)
                 for loss in losses:
                     lost_settings[key].add(str(loss.pointer[0]) if loss.pointer else "")
@@ -98,11 +99,12 @@ def reach(simulation: Simulation, state: PolicyState) -> PolicyReach:
     return PolicyReach(tuple(objects), tuple(sorted(filter(None, namespaces))))
 
 
-def _routes_through(topology: Topology, group: Group, node: Node) -> set[ResourceKey]:
+def _routes_through(simulation: Simulation, group: Group, node: Node) -> set[ResourceKey]:
     """Return the routes whose requests meet a policy of a kind that knows no routes.
 
-    These are the routes of its listeners and the routes that lead to its backends.
+    These are the routes of its listeners, and those that lead to its backends through the proxy before these, if any.
     """
+    topology = simulation.topology
     node_level = level((node,))
     if node_level in ("service", "port", "workload") and node.key.kind != "Namespace":
         edges = topology.parents
@@ -113,7 +115,21 @@ def _routes_through(topology: Topology, group: Group, node: Node) -> set[Resourc
     if any(member.key.kind.endswith("Route") for member in group.nodes):
         return set()
     reached = (vertex for vertex in walk(edges, topology.vertices_of(node)) if topology.reachable[vertex])
-    return {key for vertex in reached if (key := topology.vertices[vertex].key).kind.endswith("Route")}
+    routes = {key for vertex in reached if (key := topology.vertices[vertex].key).kind.endswith("Route")}
+    paths = [path for path in islice(group.contexts(), MOST_PATHS) if path[-1].key == node.key]
+    behind = bool(paths) and all(len(path) > 1 and path[0].key.kind == "Gateway" for path in paths)
+    return {route for route in routes if not behind or _passes_front(simulation, group, route, node.key)}
+
+
+def _passes_front(simulation: Simulation, group: Group, route: ResourceKey, backend: ResourceKey) -> bool:
+    """Return whether requests of a route may pass the proxy in front of a Service: those of the mesh do."""
+    name, world = group.kind.implementation, simulation.world
+    behaviour = implementation(name, simulation.catalog.settings(name))
+    state, service = simulation.topology.route(route), world.get(backend)
+    if service is None or state is None or any(parent.mesh for parent in state.parents):
+        return True
+    gateways = map(world.get, gateways_above(simulation.topology, route))
+    return any(behaviour.fronts(service, gateway, world) is not None for gateway in gateways)
 
 
 def _ends_at_gateways(group: Group) -> bool:

@@ -13,6 +13,7 @@ from policylint.policy.authorizing import Checkpoint, PlacedDecision, RequestFac
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import (
     WORKLOADS,
     container_port,
@@ -97,9 +98,7 @@ class Admissions:
             if denied is not None:
                 trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
                 return trace._replace(outcome=_end(denied))
-            catalog, controller = self._simulation.catalog, gateway.controller
-            of_class = catalog.implementation_of_class(gateway.class_key.name)
-            served_by = catalog.implementation_of_controller(controller) if controller else of_class
+            served_by = implementation_of(gateway, self._simulation.catalog)
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
             client, namespace = (gateway.gateway, gateway.gateway.key.namespace) if meshed else (None, None)
             caller = gateway.gateway

@@ -12,6 +12,8 @@ import yaml
 from click.testing import CliRunner
 
 from policylint.cli import main
+from policylint.explain.reach import reach
+from tests import worlds
 from tests.conftest import Golden
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -340,3 +342,18 @@ def test_a_workload_says_what_its_authorization_policies_do(
         encoding="utf-8",
     )
     assert (words if wide > 100 else words[:11]) in click.unstyle(text("Deployment/web", str(file)))
+
+
+@pytest.mark.parametrize(("labels", "routes"), [("", 0), ("istio.io/ingress-use-waypoint: 'true'", 1)])
+def test_a_policy_behind_a_waypoint_reaches_the_routes_that_pass_it(labels: str, routes: int) -> None:
+    """Requests of an ingress Gateway go past the waypoint, unless a label says otherwise."""
+    policy = worlds.policy("security.istio.io/v1", "AuthorizationPolicy", "p", "Service/web", "rules: [{}]", "shop")
+    found = worlds.simulated(
+        worlds.labelled("shop", "{istio.io/dataplane-mode: ambient, istio.io/use-waypoint: way}"),
+        worlds.gateway("way", "shop", "[{name: mesh, port: 15008, protocol: HBONE}]", of_class="istio-waypoint"),
+        worlds.gateway(of_class="istio"),
+        worlds.route("web", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        worlds.service("web", labels=labels),
+        policy,
+    )
+    assert len(reach(found, worlds.state(found, "p")).routes) == routes

@@ -194,6 +194,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP305": RuleEntry("jwt_not_required", of_kind("RequestAuthentication")),
     "GWP306": RuleEntry("host_match_without_port", of_kind("AuthorizationPolicy")),
     "GWP307": RuleEntry("forgeable_client_address", decided_by_address),
+    "GWP308": RuleEntry("waypoint_bypassed", of_kind("AuthorizationPolicy")),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.opened"),
     "GWP401": RuleEntry("parent_not_found"),

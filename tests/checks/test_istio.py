@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import worlds
 from tests.checks.linting import Said, lint
 from tests.implementations.test_istio import deployment, gateway, policy
 
@@ -402,3 +403,36 @@ def test_two_sidecars(tmp_path: Path, sidecars: tuple[str, ...], scope: str) -> 
     assert [each.message for each in found] == (
         [f"{scope} has two Sidecars, foo/a and foo/b, and which of them applies is undefined"] if scope else []
     )
+
+
+WAYPOINTED = "istio.io/dataplane-mode: ambient, istio.io/use-waypoint: way"
+
+
+@pytest.mark.parametrize(
+    ("labels", "targets", "of_class", "said"),
+    [
+        (WAYPOINTED, "Service/web", "istio", ["GWP308"]),
+        (f"{WAYPOINTED}, istio.io/ingress-use-waypoint: 'True'", "Service/web", "istio", []),
+        (WAYPOINTED, "Service/web Gateway/edge", "istio", []),
+        (WAYPOINTED, "Gateway/way", "istio", ["GWP308"]),
+        (WAYPOINTED, "Service/web", "envoy", []),  # its pods may be captured
+        ("istio.io/dataplane-mode: ambient", "Service/web", "istio", []),  # no waypoint, which GWP106 says
+    ],
+)
+def test_an_ingress_gateway_goes_past_a_waypoint(
+    tmp_path: Path, labels: str, targets: str, of_class: str, said: list[str]
+) -> None:
+    entries = ", ".join(map(worlds.reference, targets.split()))
+    found = lint(
+        tmp_path,
+        worlds.labelled("shop", f"{{{labels}}}"),
+        worlds.gateway_class("envoy", "gateway.envoyproxy.io/gatewayclass-controller"),
+        worlds.gateway("way", "shop", "[{name: mesh, port: 15008, protocol: HBONE}]", of_class="istio-waypoint"),
+        worlds.gateway("edge", "shop", of_class=of_class),
+        worlds.route("web", "shop", "[{name: edge}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+        worlds.service("web", "shop"),
+        worlds.manifest(
+            "security.istio.io/v1", "AuthorizationPolicy", "p", "shop", f"spec: {{targetRefs: [{entries}]}}"
+        ),
+    )
+    assert [each.rule for each in found if each.rule == "GWP308"] == said

@@ -30,6 +30,7 @@ _MOST_EXPECTED: Final = 500
 _FRESH: Final = "other"
 _USUAL_ADDRESSES: Final = ("203.0.113.1", "198.51.100.1", "192.0.2.1")
 """TEST-NET-3 and the others (RFC 5737), which are nobody's."""
+_RANK: Final = {"PathPrefix": 0, "Exact": 1, "Present": 2, "RegularExpression": 3}
 _Said = tuple[frozenset["Predicate"], frozenset["Predicate"]]
 """The predicates that hold: those other than expressions, and expressions."""
 _NOTHING: Final[_Said] = (frozenset(), frozenset())
@@ -63,6 +64,11 @@ class Predicate(NamedTuple):
         return True
 
 
+def rank(predicate: Predicate) -> tuple[int, str]:
+    """Return a sort key, the predicate that says most in few words first."""
+    return _RANK.get(predicate.type, len(_RANK)), predicate.value
+
+
 class Dimension(NamedTuple):
     """One property of requests.
 
@@ -72,6 +78,7 @@ class Dimension(NamedTuple):
         masks: the atoms of each predicate.
         undecided: the regular expressions that may have values which lie in no atom of theirs.
         ranges: of a dimension of addresses, the intervals of each atom.
+        whole: by the atoms of a predicate the plainest one that has just these.
     """
 
     name: str
@@ -79,6 +86,7 @@ class Dimension(NamedTuple):
     masks: Mapping[Predicate, int]
     undecided: tuple[str, ...] = ()
     ranges: tuple[tuple[Range, ...], ...] = ()
+    whole: Mapping[int, Predicate] = {}
 
     @property
     def all(self) -> int:
@@ -218,7 +226,10 @@ def _dimension(
     compared = len(expressions) <= _MOST_COMPARED and expected <= _MOST_EXPECTED
     outside = {beginning: said(value)[0] for beginning, value in below.items()}
     doubtful = _doubtful(expressions, atoms, outside) if compared else expressions
-    return Dimension(name, tuple(atoms.values()), masks, tuple(sorted({match.value for match in doubtful})))
+    undecided = tuple(sorted({match.value for match in doubtful}))
+    plain_last = sorted(masks.items(), key=lambda entry: rank(entry[0]), reverse=True)
+    whole = {mask: predicate for predicate, mask in plain_last if mask}
+    return Dimension(name, tuple(atoms.values()), masks, undecided, whole=whole)
 
 
 def _samples(expressions: Mapping[Predicate, Expression], below: Mapping[str, str], of: int) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from policylint.spaces.addresses import Range, address_set, cidrs, joined, without
 from policylint.spaces.boxes import Box
-from policylint.spaces.dimension import Dimension, Predicate
+from policylint.spaces.dimension import Dimension, Predicate, rank
 
 _MOST = 4
 _MOST_CONDITIONS = 5
@@ -99,13 +99,15 @@ def _paths(dimension: Dimension, bits: int) -> str:
 
 def _stated(dimension: Dimension, bits: int) -> tuple[list[str], int]:
     """Return the widest predicates that hold within a set, in words, and the atoms that they leave."""
+    if bits in dimension.whole:
+        return [_written(dimension.whole[bits])], 0
     is_one = not bits & (bits - 1)
     within = (
         (predicate, mask)
         for predicate, mask in dimension.masks.items()
         if (mask == bits if is_one else mask & bits and not mask & ~bits)
     )
-    ranked = sorted(within, key=lambda entry: (-entry[1].bit_count(), _RANK[entry[0].type], entry[0].value))
+    ranked = sorted(within, key=lambda entry: (-entry[1].bit_count(), rank(entry[0])))
     parts = []
     rest = bits
     for predicate, mask in ranked:
@@ -113,9 +115,6 @@ def _stated(dimension: Dimension, bits: int) -> tuple[list[str], int]:
             parts.append(_written(predicate))
             rest &= ~mask
     return sorted(parts), rest
-
-
-_RANK = {"PathPrefix": 0, "Exact": 1, "Present": 2, "RegularExpression": 3}
 
 
 def _written(predicate: Predicate) -> str:

@@ -143,6 +143,8 @@ class Policies:
 
     def _on(self, nodes: tuple[Node, ...], beyond: tuple[Node, ...], *, leads: bool) -> list[int]:
         """Return the groups with a context that the request passes as a whole; `leads` if routes lead it there."""
+        if not self._by_node:
+            return []
         namespaces = {node.key.namespace for node in nodes if node.key.namespace}
         around = {whole(ResourceKey("", "Namespace", "", namespace)) for namespace in namespaces}
         allowed = {*nodes, *around}

@@ -178,6 +178,19 @@ def test_the_list_for_a_spreadsheet(tmp_path: Path) -> None:
     assert not [cell for row in table for cell in row.values() if cell.startswith(("=", "+", "@"))]
 
 
+def test_a_long_document_is_written_way_by_way_and_says_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = written(tmp_path, SHOP)
+    whole = ways(world)
+    monkeypatch.setattr("policylint.report.reach.MOST_INDENTED", 1)
+    monkeypatch.setattr("policylint.report.reach._AT_ONCE", 2)
+    done = CliRunner().invoke(main, ["reach", str(world), "-o", "json"], standalone_mode=False)
+    assert json.loads(done.stdout)["ways"] == whole
+    assert len(whole) > 2
+    assert len(done.stdout.splitlines()) == len(whole) + 5
+
+
 @pytest.mark.parametrize("bound", ["_MOST_STEPS", "_MOST_CELLS", "_MOST_CONTENDERS"])
 def test_too_many_matches_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
     monkeypatch.setattr(f"policylint.reach.ways.{bound}", 2 if bound == "_MOST_STEPS" else 1)

@@ -14,6 +14,7 @@ from policylint.spaces import ABSENT, Dimension, Predicate, addresses, paths, va
 from policylint.spaces.addresses import Range, address_of, address_set, cidrs, joined, number_of, without
 from policylint.spaces.samples import literal_start, sample, takes_all_below
 from policylint.spaces.words import networks as networks_in_words
+from policylint.spaces.words import words
 
 STEPS = ("a", "b", "ab", "other")
 PATHS = [
@@ -202,3 +203,13 @@ def test_addresses_in_words(inside: str, expected: str) -> None:
         mask = dimension.masks[Predicate("Network", step.removeprefix("-"))]
         bits = bits & ~mask if step.startswith("-") else bits | mask
     assert networks_in_words(dimension, bits) == expected
+
+
+@given(path_predicates, st.data())
+def test_words_are_the_same_whether_or_not_a_predicate_is_looked_up(
+    predicates: list[Predicate], data: st.DataObject
+) -> None:
+    dimension = paths(predicates)
+    bits = data.draw(st.integers(0, dimension.all) | st.sampled_from([dimension.all, *dimension.masks.values()]))
+    if bits:
+        assert words(dimension, bits) == words(dimension._replace(whole={}), bits)

@@ -16,7 +16,7 @@ from policylint.report.findings.fingerprint import fingerprints
 from policylint.report.findings.json_v1 import coverage_entry, finding_entry, suppressed_entries
 from policylint.report.findings.report import counts
 from policylint.report.kit.connections import connection_entry
-from policylint.report.kit.identity import Names, visible_json
+from policylint.report.kit.identity import MOST_INDENTED, Names, visible_json
 from policylint.report.kit.placements import placement_entry
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from policylint.session.judge import ConfigurationChange
 
 Entry = dict[str, Any]
-MOST_INDENTED = 5_000
-"""Entries of all lists beyond which nothing is indented: Python indents slowly, and nobody reads more."""
 
 
 def write(report: DiffReport) -> str:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
     from policylint.topology import ParentState
 
+MOST_INDENTED = 5_000
+"""Entries of all lists beyond which nothing is indented: Python indents slowly, and nobody reads more."""
+
 
 class Names:
     """Object names: `HTTPRoute shop/checkout`, and `Kind.group ns/name` where two groups of the input share a kind."""
@@ -90,6 +93,13 @@ def json_text(value: object) -> str:
     import json
 
     return visible_json(json.dumps(value, indent=2, ensure_ascii=False, default=str)) + "\n"
+
+
+def json_lines(values: Iterable[object], between: str) -> str:
+    """Return values as JSON, each on one line."""
+    import json
+
+    return visible_json(between.join(json.dumps(value, ensure_ascii=False, default=str) for value in values))
 
 
 def visible_json(text: str) -> str:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from policylint.documents import loading
 from policylint.model import ResourceKey
 from policylint.model.words import count, verb
 from policylint.namedtuple import NamedTuple
 from policylint.reach import PURPOSES, Asked, WayIn, all_ways, asked, asked_in_words, end_in_words
 from policylint.report.kit.display import Paint, aligned, one_line, short_place
 from policylint.report.kit.escape import spoken
-from policylint.report.kit.identity import Names, json_place, json_text
+from policylint.report.kit.identity import MOST_INDENTED, Names, json_lines, json_place, json_text
 from policylint.report.trace.trace_v1 import outcome
 from policylint.simulation import Simulation
 from policylint.trace.request import claims_of
 
 VERSION = "reach-v1"
 FORMATS = ("text", "markdown", "csv", "json")
+_AT_ONCE = 500
+"""Ways of a long document that are written together."""
 _COLUMNS = ("host", "requests", "goes to", "asked for")
 
 
@@ -70,15 +73,16 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
     rows = []
     purposes = tuple(dict.fromkeys((*PURPOSES, *filter(None, [question.without]))))
     ways = 0
-    for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
-        doubtful: dict[ResourceKey, bool] = {}
-        for way in all_ways(simulation, question.gateways, question.clients):
-            if not way.taken or not question.concerns(way):
-                continue
-            row = Row(simulation, way, {purpose: asked(simulation, way, purpose, doubtful) for purpose in purposes})
-            ways += row.serves or not question.without
-            if not question.without or (row.serves and row.answers[question.without].state != "asked"):
-                rows.append(row)
+    with loading():  # ways stay until they are written, and hold no cycles either
+        for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
+            doubtful: dict[ResourceKey, bool] = {}
+            for way in all_ways(simulation, question.gateways, question.clients):
+                if not way.taken or not question.concerns(way):
+                    continue
+                row = Row(simulation, way, {purpose: asked(simulation, way, purpose, doubtful) for purpose in purposes})
+                ways += row.serves or not question.without
+                if not question.without or (row.serves and row.answers[question.without].state != "asked"):
+                    rows.append(row)
     return Found(tuple(rows), ways, Names.of(simulations), question, len(simulations) > 1)
 
 
@@ -86,7 +90,7 @@ def write(form: str, found: Found, paint: Paint) -> Iterator[str]:
     """Yield the pieces of the document in one of FORMATS."""
     match form:
         case "json":
-            yield json_text({"version": VERSION, "ways": [_entry(row, found) for row in found.rows]})
+            yield from _json(found)
         case "csv":
             yield _csv(found)
         case "markdown":
@@ -182,6 +186,18 @@ def _plain(value: object) -> str:
     """Return a cell that no spreadsheet takes for a formula."""
     words = "" if value is None else one_line(str(value))
     return f"'{words}" if words[:1] in ("=", "+", "-", "@") else words
+
+
+def _json(found: Found) -> Iterator[str]:
+    """Yield the document; a long one is not held as a whole, and has one way on each line."""
+    if len(found.rows) <= MOST_INDENTED:
+        yield json_text({"version": VERSION, "ways": [_entry(row, found) for row in found.rows]})
+        return
+    yield f'{{\n  "version": "{VERSION}",\n  "ways": [\n    '
+    for start in range(0, len(found.rows), _AT_ONCE):
+        entries = [_entry(row, found) for row in found.rows[start : start + _AT_ONCE]]
+        yield (",\n    " if start else "") + json_lines(entries, ",\n    ")
+    yield "\n  ]\n}\n"
 
 
 def _entry(row: Row, found: Found) -> dict[str, Any]:

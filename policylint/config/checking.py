@@ -30,6 +30,8 @@ def check(content: Mapping[str, Any], places: Positions | None) -> None:
 
     schema = json.loads(shipped("schemas", "config.json").read_text(encoding="utf-8"))
     if Checker(_inlined(schema, schema)).is_valid(content):
+        if "require" in content:
+            _check_addresses(content["require"], places)
         return  # jsonschema takes longer to import than a small repository to lint: it explains, it does not decide
     import jsonschema
 
@@ -41,6 +43,19 @@ def check(content: Mapping[str, Any], places: Positions | None) -> None:
         (line, column), error = min(errors, key=lambda entry: entry[0])
         file = places.file if places is not None else ""
         raise ConfigError(f"{file}:{line}:{column}: {in_words(_deepest(error))}")
+
+
+def _check_addresses(guardrails: list[Mapping[str, Any]], places: Positions | None) -> None:
+    """Check what no schema can say.
+
+    Raises:
+        ConfigError: a guardrail names clients by what is no address.
+    """
+    from policylint.config.addresses import wrong_addresses
+
+    for pointer, message in wrong_addresses(guardrails):
+        line, column = (1, 1) if places is None else places.position(pointer)
+        raise ConfigError(f"{'' if places is None else places.file}:{line}:{column}: {message}")
 
 
 def _inlined(node: Any, schema: Mapping[str, Any]) -> Any:

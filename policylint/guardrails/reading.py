@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from policylint.config.addresses import EVERYWHERE, is_network, listed
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
+from policylint.policy.authorizing import CLIENT
 from policylint.reach import EntryPoint, Stated, WayIn
 from policylint.regex import expression
 from policylint.spaces import Box, Predicate
+from policylint.spaces.addresses import address_set
 from policylint.trace.hosts import serves
 
 OUTSIDE = "outside"
@@ -25,12 +28,14 @@ class RequestPattern(NamedTuple):
         host: a hostname, or `*.example.com` for those below it.
         path: `/healthz` alone, `/api/**` with all below it.
         method: `GET`.
+        clients: the networks of those who send them, with commas, as `AddressSet.text` writes it.
     """
 
     gateway: str = ""
     host: str = ""
     path: str = ""
     method: str = ""
+    clients: str = ""
 
     @property
     def predicates(self) -> list[tuple[str, Predicate]]:
@@ -42,6 +47,8 @@ class RequestPattern(NamedTuple):
             found.append(("path", Predicate("Exact", self.path)))
         if self.method:
             found.append(("method", Predicate("Exact", self.method.upper())))
+        if self.clients:
+            found.append((CLIENT, Predicate("Network", self.clients)))
         return found
 
     def meets(self, entry: EntryPoint) -> bool:
@@ -65,8 +72,9 @@ class Guardrail(NamedTuple):
         form: whether all of some requests must be asked for something, or who may not get somewhere, or who alone may.
         ask: a purpose, a setting, or `issuer`.
         issuer: whose tokens must be asked for.
-        requests, exceptions: of `ask`.
-        sources: `outside`, or objects as `Deployment/shop/web`, `namespace/shop`, with `*` for any run of characters.
+        requests, exceptions: of `ask`; where sources are networks, the requests that must not get to the target.
+        sources: `outside`, or objects as `Deployment/shop/web`, `namespace/shop`, with `*` for any run of characters;
+            or networks of clients.
         target: likewise.
         port: None for every port.
     """
@@ -81,6 +89,11 @@ class Guardrail(NamedTuple):
     sources: tuple[str, ...] = ()
     target: str = ""
     port: int | None = None
+
+    @property
+    def is_by_address(self) -> bool:
+        """Whether it is about who gets somewhere by the addresses of clients."""
+        return any(map(is_network, self.sources))
 
     @property
     def stated(self) -> Stated:
@@ -107,13 +120,24 @@ def _guardrail(number: int, entry: Mapping[str, Any]) -> Guardrail:
     if "ask" in entry:
         ask = entry["ask"]
         issuer = ask["issuer"] if isinstance(ask, dict) else ""
-        exceptions = tuple(RequestPattern(**pattern) for pattern in entry.get("except", ()))
-        requests = RequestPattern(**entry.get("requests", {}))
+        exceptions = tuple(map(_pattern, entry.get("except", ())))
+        requests = _pattern(entry.get("requests", {}))
         return Guardrail(name, number, "ask", "issuer" if issuer else ask, issuer, requests, exceptions)
     form: Literal["never", "only"] = "never" if "never" in entry else "only"
     between = entry[form]
-    sources = between["from"] if isinstance(between["from"], list) else [between["from"]]
-    return Guardrail(name, number, form, sources=tuple(sources), target=between["to"], port=between.get("port"))
+    sources = listed(between["from"])
+    guardrail = Guardrail(name, number, form, sources=sources, target=between["to"], port=between.get("port"))
+    if not guardrail.is_by_address:
+        return guardrail
+    meant = _pattern({"from": between["from"]})
+    return guardrail._replace(requests=meant) if form == "never" else guardrail._replace(exceptions=(meant,))
+
+
+def _pattern(entry: Mapping[str, Any]) -> RequestPattern:
+    networks = listed(entry.get("from", []))
+    everybody = any(network in EVERYWHERE for network in networks)
+    clients = "" if everybody else address_set(networks).text
+    return RequestPattern(clients=clients, **{name: value for name, value in entry.items() if name != "from"})
 
 
 def like(pattern: str, text: str) -> bool:

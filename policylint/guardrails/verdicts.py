@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from policylint.guardrails.reading import OUTSIDE, Guardrail, RequestPattern, any_names, names
-from policylint.model import Location, Resource, ResourceKey
+from policylint.model import Location, Resource, ResourceKey, texts
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
@@ -28,6 +28,7 @@ from policylint.reach import (
 )
 from policylint.simulation import Simulation
 from policylint.spaces import Box, intersect, is_empty, merged, subtract
+from policylint.spaces.addresses import EVERYWHERE, address_set, without
 from policylint.trace import Request, Tracer
 
 RULE = "GWP320"
@@ -80,7 +81,10 @@ def verdicts(simulation: Simulation, guardrails: Sequence[Guardrail]) -> Iterato
     """Yield the verdict on each guardrail; those about requests share the work."""
     room = (
         _Requests(simulation)
-        if any(guardrail.form == "ask" or OUTSIDE in guardrail.sources for guardrail in guardrails)
+        if any(
+            guardrail.form == "ask" or guardrail.is_by_address or OUTSIDE in guardrail.sources
+            for guardrail in guardrails
+        )
         else None
     )
     for guardrail in guardrails:
@@ -88,6 +92,9 @@ def verdicts(simulation: Simulation, guardrails: Sequence[Guardrail]) -> Iterato
         if guardrail.form == "ask":
             assert room is not None
             room.ask(tally)
+        elif guardrail.is_by_address:
+            assert room is not None
+            room.by_address(tally)
         else:
             if OUTSIDE in guardrail.sources and guardrail.form == "never":
                 assert room is not None
@@ -226,6 +233,8 @@ class _Requests:
                     unknown = f"{entry.gateway} was not seen" if entry.port is None else ""
                     why = f"gets to {', '.join(map(str, hit))}"
                     tally.breach(Breach(what, why, resource, location, _shown(trace.request), unknown))
+                elif trace.outcome.unknown and (may := self._hit(way, guardrail)):
+                    self._judge(tally, way, list(way.boxes), may)
         for service in self._simulation.world.of_kind("", "Service"):
             if not self._is_target(service.key, guardrail.target):
                 continue
@@ -235,6 +244,70 @@ class _Requests:
                 tally.breach(Breach(str(service.key), why, service.key, service.location("spec", "type")))
             else:
                 tally.hold(f"no Gateway leads to {service.key}")
+
+    def by_address(self, tally: _Tally) -> None:
+        """Judge a guardrail about which clients may get to some backends, by their addresses.
+
+        It is about requests through Gateways, and Services that are published by themselves.
+        """
+        guardrail = tally.guardrail
+        if RequestPattern() in guardrail.exceptions:
+            return  # everybody may
+        for entry in self._entries(()):
+            ways = list(ways_in(self._tracer, entry, guardrail.stated))
+            self._doubt(tally, entry, ways)
+            for way in ways:
+                hit = self._hit(way, guardrail)
+                boxes = _meant(way, guardrail.requests, guardrail.exceptions) if hit else []
+                if boxes:
+                    self._judge(tally, way, boxes, hit)
+        for service in self._simulation.world.of_kind("", "Service"):
+            if self._is_target(service.key, guardrail.target):
+                self._judge_published(tally, service)
+
+    def _hit(self, way: WayIn, guardrail: Guardrail) -> list[ResourceKey]:
+        """Return what a guardrail names of the backends of the rule that takes the requests of a way."""
+        trace = way.trace
+        state = None if trace.route is None else self._simulation.topology.route(trace.route.key)
+        backends = [(share.key, share.port) for share in trace.outcome.shares]
+        if state is not None and len(trace.rule_pointer) > 2:
+            named = (each for each in state.backends if each.rule == trace.rule_pointer[2] and each.role == "backend")
+            backends += [(each.wanted, each.port) for each in named]
+        keys = dict.fromkeys(key for key, port in backends if guardrail.port in (None, port))
+        return [key for key in keys if self._is_target(key, guardrail.target)]
+
+    def _judge(self, tally: _Tally, way: WayIn, boxes: list[Box], hit: list[ResourceKey]) -> None:
+        """Judge the requests of a way that must not get to what they are sent to."""
+        trace = way.trace
+        if not trace.outcome.backends and not trace.outcome.unknown:
+            tally.hold(end_in_words(trace))
+            return
+        open_question = next((judged.decision.why for judged in trace.depends), "")
+        open_question = open_question or ("it depends on what was not seen" if trace.authorization == "depends" else "")
+        unknown = trace.outcome.reason if trace.outcome.unknown else open_question
+        unknown = unknown or (f"{way.entry.gateway} was not seen" if way.entry.port is None else "")
+        words = in_words(way.dimensions, merged(boxes)) if way.dimensions else "every connection"
+        resource, location = self._place(way)
+        grpc = is_grpc(way.dimensions)
+        shown = request_in(way.entry, way.dimensions, boxes[0], grpc=grpc) if way.dimensions else trace.request
+        what = f"{way.entry.hosts} {words} through {way.entry.gateway}"
+        tally.breach(Breach(what, f"gets to {', '.join(map(str, hit))}", resource, location, _shown(shown), unknown))
+
+    def _judge_published(self, tally: _Tally, service: Resource) -> None:
+        """Judge a Service that is a target: whether it lets in clients that must not get there."""
+        kind, ranges = service.spec.get("type"), texts(service.spec.get("loadBalancerSourceRanges"))
+        allowed = address_set(tuple(ranges)) if kind == "LoadBalancer" and ranges else EVERYWHERE
+        pattern = (*tally.guardrail.exceptions, tally.guardrail.requests)[0]
+        named = address_set(tuple(pattern.clients.split(","))).ranges if pattern.clients else EVERYWHERE.ranges
+        outside = without(allowed.ranges, named)
+        left = outside if tally.guardrail.form == "only" else without(allowed.ranges, outside)
+        if kind not in _PUBLISHED or not (left or allowed.doubtful):
+            tally.hold(f"{service.key} is not published to them by itself")
+            return
+        why = f"is published outside as a Service of type {kind}"
+        unknown = "" if left else f"{allowed.doubtful} is no network"
+        location = service.location("spec", "type")
+        tally.breach(Breach(str(service.key), why, service.key, location, unknown=unknown))
 
     def _is_target(self, key: ResourceKey, target: str) -> bool:
         """Return whether a backend is what a guardrail names, or has the pods of a workload that it names."""

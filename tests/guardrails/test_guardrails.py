@@ -286,3 +286,112 @@ def test_why_one_holds(tmp_path: Path) -> None:
     )
     assert done.exit_code == 2
     assert "no guardrail 'x'; the configuration states 'log in'" in done.output
+
+
+OFFICE_MAY = login(ALLOW)
+"""10.0.0.0/8 is let in, nobody else."""
+TO_APP = "to: Service/shop/app"
+
+
+@pytest.mark.parametrize(
+    ("entry", "policy", "state", "left"),
+    [
+        (f"never: {{from: 192.168.0.0/16, {TO_APP}}}", OFFICE_MAY, "holds", []),
+        (f"never: {{from: 10.1.0.0/16, {TO_APP}}}", OFFICE_MAY, "broken", ["from 10.1.0.0/16"]),
+        (f"never: {{from: 8.0.0.0/6, {TO_APP}}}", OFFICE_MAY, "broken", ["from 10.0.0.0/8"]),
+        (f"never: {{from: [192.168.0.0/16, 10.1.2.3], {TO_APP}}}", OFFICE_MAY, "broken", ["from 10.1.2.3/32"]),
+        (f"never: {{from: 0.0.0.0/0, {TO_APP}}}", OFFICE_MAY, "broken", ["from 10.0.0.0/8"]),
+        (f"never: {{from: '2001:db8::/32', {TO_APP}}}", OFFICE_MAY, "holds", []),
+        ("never: {from: 10.1.0.0/16, to: Service/shop/other}", OFFICE_MAY, "idle", []),
+        (f"never: {{from: 10.1.0.0/16, {TO_APP}, port: 81}}", OFFICE_MAY, "holds", []),
+        (f"only: {{from: 10.0.0.0/8, {TO_APP}}}", OFFICE_MAY, "holds", []),
+        (f"only: {{from: [10.0.0.0/9, 10.128.0.0/9], {TO_APP}}}", OFFICE_MAY, "holds", []),
+        (f"only: {{from: 10.0.0.0/9, {TO_APP}}}", OFFICE_MAY, "broken", ["from 10.128.0.0/9"]),
+        (f"only: {{from: 10.0.0.0/8, {TO_APP}}}", "", "broken", ["from others than 10.0.0.0/8"]),
+        (f"only: {{from: 0.0.0.0/0, {TO_APP}}}", OFFICE_MAY, "idle", []),
+        ("requests: {from: 10.1.0.0/16}, ask: authentication", "", "broken", ["from 10.1.0.0/16"]),
+        ("requests: {from: 192.168.0.0/16}, ask: authentication", OFFICE_MAY, "idle", []),
+        ("except: [{from: 10.0.0.0/8}], ask: authentication", OFFICE_MAY, "idle", []),
+        ("except: [{from: 10.0.0.0/9}], ask: authentication", OFFICE_MAY, "broken", ["from 10.128.0.0/9"]),
+        ("except: [{from: 0.0.0.0/0}], ask: authentication", OFFICE_MAY, "idle", []),
+        ("requests: {from: 10.1.0.0/16}, ask: authentication", login(f"{JWT}, {ALLOW}"), "holds", []),
+    ],
+)
+def test_clients_by_address(tmp_path: Path, entry: str, policy: str, state: str, left: list[str]) -> None:
+    verdict = judged(tmp_path, f"{{name: x, {entry}}}", web(), *filter(None, [policy]))
+    assert verdict.state == state
+    assert [
+        what.removeprefix("shop.example.com ").removesuffix(" through Gateway infra/edge") for what in whats(verdict)
+    ] == left
+
+
+def test_the_witness_of_clients_has_an_address_and_trace_confirms_it(tmp_path: Path) -> None:
+    entry = f"{{name: x, only: {{from: 10.0.0.0/9, {TO_APP}}}}}"
+    (breach,) = judged(tmp_path, entry, web(), OFFICE_MAY).breaches
+    assert breach.why == "gets to Service shop/app"
+    assert breach.shows[2:4] == ("--from", "10.128.0.1")
+    (tmp_path / "again").mkdir()
+    directory = laid(tmp_path / "again", entry, web(), OFFICE_MAY)
+    out = run(directory, "trace", *breach.shows, str(directory / "world"))[1]
+    assert "Service shop/app" in out
+    _, text = run(directory, "lint", str(directory / "world"), "--select", "GWP320")
+    assert "see: policylint trace GET http://shop.example.com/ --from 10.128.0.1 --gateway" in text
+
+
+@pytest.mark.parametrize(
+    ("ranges", "entry", "state"),
+    [
+        ("[10.0.0.0/8]", "only: {from: 10.0.0.0/8, TO}", "holds"),
+        ("[10.0.0.0/8]", "only: {from: 10.0.0.0/9, TO}", "broken"),
+        ("[10.0.0.0/8]", "never: {from: 10.1.0.0/16, TO}", "broken"),
+        ("[10.0.0.0/8]", "never: {from: 192.168.0.0/16, TO}", "holds"),
+        ("[]", "never: {from: 192.168.0.0/16, TO}", "broken"),
+        ("['${OFFICE}']", "never: {from: 192.168.0.0/16, TO}", "unknown"),
+    ],
+)
+def test_a_published_service_has_ranges_of_its_own(tmp_path: Path, ranges: str, entry: str, state: str) -> None:
+    spec = f"spec: {{type: LoadBalancer, loadBalancerSourceRanges: {ranges}, ports: [{{port: 80}}]}}"
+    published = manifest("v1", "Service", "other", "shop", spec)
+    entry = f"{{name: x, {entry.replace('TO', 'to: Service/shop/other')}}}"
+    assert judged(tmp_path, entry, published).state == state
+
+
+def test_what_only_the_server_decides_is_not_known(tmp_path: Path) -> None:
+    by_variable = login(ALLOW.replace("10.0.0.0/8", "'${OFFICE}'"))
+    entry = f"{{name: x, never: {{from: 192.168.0.0/16, {TO_APP}}}}}"
+    assert judged(tmp_path, entry, web(), by_variable).state == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("entry", "complaint"),
+    [
+        ("requests: {from: 10.0.0.0/33}, ask: jwt", ".yaml:2:32: requests.from: '10.0.0.0/33' is neither"),
+        ("requests: {from: office}, ask: jwt", "'office' is neither an address nor a network such as 10.0.0.0/8"),
+        ("except: [{path: /}, {from: [10.0.0.1, 10.0.0.0/x]}], ask: jwt", "'10.0.0.0/x' is neither"),
+        (f"never: {{from: 300.0.0.1, {TO_APP}}}", "never.from: '300.0.0.1' is neither"),
+        (f"only: {{from: [10.0.0.0/8, namespace/shop], {TO_APP}}}", "only.from names addresses and objects"),
+        ("requests: {from: 1}, ask: jwt", "must be"),
+    ],
+)
+def test_what_is_no_address_is_an_error_with_its_place(tmp_path: Path, entry: str, complaint: str) -> None:
+    directory = laid(tmp_path, f"{{name: x, {entry}}}")
+    done = CliRunner().invoke(main, ["lint", str(directory), "--config", str(directory / ".policylint.yaml")])
+    assert done.exit_code == 2
+    assert complaint in done.output
+
+
+@pytest.mark.parametrize("source", ["outside", "10.1.0.0/16"])
+def test_hosts_that_are_cut_off_may_lead_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    monkeypatch.setattr("policylint.reach.ways._MOST_CONTENDERS", -1)
+    entry = f"{{name: x, never: {{from: {source}, {TO_APP}}}}}"
+    assert judged(tmp_path, entry, web()).state == "unknown"
+
+
+@pytest.mark.parametrize("source", ["outside", "10.1.0.0/16"])
+def test_a_rule_of_which_the_end_is_not_known_may_lead_to_its_backend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setattr("policylint.reach.ways._MOST_QUESTIONS", 1)
+    entry = f"{{name: x, never: {{from: {source}, {TO_APP}}}}}"
+    (breach,) = judged(tmp_path, entry, web(), OFFICE_MAY).breaches
+    assert breach.unknown == "too many rules of authorization"

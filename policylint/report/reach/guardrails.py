@@ -32,7 +32,8 @@ def one_line_kept(line: str) -> str:
 
 
 def _reasons(verdict: GuardrailVerdict) -> Iterator[str]:
-    sort = "way" if verdict.guardrail.form == "ask" else "pair"
+    about_requests = verdict.guardrail.form == "ask" or verdict.guardrail.is_by_address
+    sort = "way" if about_requests else "pair"
     for why, number in verdict.held:
         yield f"  {count(number, sort)}: {why}"
     for breach in verdict.breaches[:_MOST]:

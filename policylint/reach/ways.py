@@ -69,6 +69,7 @@ class WayIn(NamedTuple):
             here, the first ones by name.
         around: of requests that policies turn away in several boxes, the region of their rule: they are all the others
             of it.
+        cells: what policies asked about the requests, a list for each part of which all requests are answered alike.
     """
 
     entry: EntryPoint
@@ -78,6 +79,7 @@ class WayIn(NamedTuple):
     certificate: bool = False
     undecided: tuple[str, ...] = ()
     around: tuple[Box, ...] = ()
+    cells: tuple[tuple[RequestQuestion, ...], ...] = ()
 
     @property
     def requests(self) -> str:
@@ -186,28 +188,33 @@ def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
     return own._replace(order=order, rules=rules, asked=True)
 
 
-def _asked(tracer: Tracer, entry: EntryPoint, also: Stated) -> Stated:
+def _asked(tracer: Tracer, entry: EntryPoint, also: Stated, *, nameless: bool = False) -> Stated:
     """Return what policies may ask about requests at an entry: each is asked about one of each rule, unanswered."""
     found: dict[str, set[Predicate]] = {}
     if tracer.authorizes:
         for way in _ways(tracer, entry, also, blank=True):
             for question in way.trace.questions:
-                found.setdefault(question.name, set()).update(question.predicates)
+                if not (nameless and is_of_client(question.name)):
+                    found.setdefault(question.name, set()).update(question.predicates)
     most = max(map(len, found.values()), default=0)
     return Stated({} if most > _MOST_PREDICATES else found, asked=True)
 
 
-def ways_in(tracer: Tracer, entry: EntryPoint, also: Stated | None = None) -> Iterator[WayIn]:
+def ways_in(
+    tracer: Tracer, entry: EntryPoint, also: Stated | None = None, *, nameless: bool = False
+) -> Iterator[WayIn]:
     """Yield the regions of the requests at an entry: disjoint, and together all of them.
 
     Args:
         also: what somebody asks about: no region of the dimensions lies on both sides of a predicate.
+        nameless: whether nothing is known of who sends requests: neither addresses nor tokens tell them apart.
     """
     also = also or Stated()
-    yield from _ways(tracer, entry, also if also.asked else also.joined(_asked(tracer, entry, also)), blank=False)
+    whole = also if also.asked else also.joined(_asked(tracer, entry, also, nameless=nameless))
+    yield from _ways(tracer, entry, whole, blank=False, nameless=nameless)
 
 
-def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool) -> Iterator[WayIn]:
+def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, nameless: bool = False) -> Iterator[WayIn]:
     """Yield the regions of the requests at an entry.
 
     Args:
@@ -240,7 +247,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool) -> It
         )
         gained, left = found
         doubtful = [candidate for candidate in candidates if candidate.doubtful]
-        cells = Cells(tracer, entry, dimensions)
+        cells = Cells(tracer, entry, dimensions, nameless=nameless)
         for own in _of_rules(candidates, gained):
             boxes_of_rule = tuple(merged(box for box, _ in own))
             first, winner = own[0]
@@ -318,10 +325,10 @@ class Cells:
     like the one that was traced, since nothing else was asked about it.
     """
 
-    __slots__ = ("_dimensions", "_entry", "_left", "_masks", "_numbers", "_tracer")
+    __slots__ = ("_dimensions", "_entry", "_left", "_masks", "_nameless", "_numbers", "_tracer")
 
-    def __init__(self, tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...]) -> None:
-        self._tracer, self._entry, self._dimensions = tracer, entry, dimensions
+    def __init__(self, tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...], *, nameless: bool) -> None:
+        self._tracer, self._entry, self._dimensions, self._nameless = tracer, entry, dimensions, nameless
         self._numbers = {dimension.name: number for number, dimension in enumerate(dimensions)}
         self._masks: dict[tuple[str, tuple[Predicate, ...]], int | None] = {}
         self._left = _MOST_QUESTIONS
@@ -345,6 +352,8 @@ class Cells:
             if self._left < 0:
                 return [_not_told(way, "too many rules of authorization")]
             for question in cell.trace.questions:
+                if self._nameless and is_of_client(question.name):
+                    continue
                 number = self._numbers.get(question.name)
                 mask = None if number is None else self._mask(number, question)
                 if number is None or mask is None:
@@ -361,7 +370,13 @@ class Cells:
                 box = (*box[:number], same, *box[number + 1 :])
             else:
                 found.setdefault(_answers(cell.trace, cell.undecided), []).append(cell._replace(boxes=(box,)))
-        ways = [cells[0]._replace(boxes=tuple(merged(cell.boxes[0] for cell in cells))) for cells in found.values()]
+        ways = [
+            cells[0]._replace(
+                boxes=tuple(merged(cell.boxes[0] for cell in cells)),
+                cells=tuple(cell.trace.questions for cell in cells),
+            )
+            for cells in found.values()
+        ]
         ways.sort(key=lambda cell: (cell.trace.denied is not None, len(cell.boxes)))
         last = ways[-1]
         if len(ways) > 1 and last.trace.denied and len(last.boxes) > 1:

@@ -218,7 +218,40 @@ def test_what_a_browser_cannot_tell_is_said(browser: Browser, tmp_path: Path) ->
     assert certain["result"] == "reaches shop/checkout."
     assert certain["depends"] == []
     assert preflight["depends"] == ["a CORS filter, which answers preflights itself"]
-    assert told(guarded)[1]["depends"] == ["authorization, which looks at more of the request"]
+    authorized = told(guarded)[1]
+    assert authorized["depends"] == []
+    assert authorized["result"] == "reaches shop/checkout, if SecurityPolicy shop/allow allows it (clientCIDRs)."
+
+
+BY_REQUEST = """authorization: {defaultAction: Deny, rules: [
+  {action: Allow, operation: {methods: [GET]}, principal: {headers: [{name: x-team, values: [red, blue]}]}},
+  {action: Deny, operation: {methods: [PUT]}, principal: {headers: [{name: x-team, values: [green]}]}},
+  {action: Allow, operation: {methods: [PUT]}, principal: {clientCIDRs: [10.0.0.0/8]}}]}"""
+
+
+@needs_browser
+def test_what_authorization_says_of_requests_is_answered(browser: Browser, tmp_path: Path) -> None:
+    """By methods and headers in the browser; of clients nothing is stated, as for `trace` without --from."""
+    two = f"{{name: a, matches: [{{path: {{value: /a}}}}, {{path: {{value: /c}}}}], {TO}}}, {{name: b, {TO}}}"
+    by_route = policy("SecurityPolicy", "own", "kind: HTTPRoute, name: v", BY_REQUEST)
+    by_rule = policy(
+        "SecurityPolicy", "a", "kind: HTTPRoute, name: v, sectionName: a", BY_REQUEST.replace("GET", "POST")
+    )
+    route = worlds.route("v", more=f"hostnames: ['*.example.com'], rules: [{two}]")
+    (tmp_path / "world.yaml").write_text("---\n".join([GATEWAY, SERVICE, route, by_route, by_rule]), encoding="utf-8")
+    simulations = open_workspace([str(tmp_path)]).simulations
+    known = details(draw(simulations, GraphRequest()))["requests"]
+    texts = [
+        f"{method} http://shop.example.com{path}" + (f"\nX-Team: {team}" if team else "")
+        for method in ("GET", "POST", "PUT", "DELETE")
+        for path in ("/", "/a", "/c/d", "/b")
+        for team in ("", "red", "green", "pink")
+    ]
+    names, tracer = Names.of(simulations), Tracer(simulations[0], nearest=False)
+    said = [result(traced(tracer, text), names) for text in texts]
+    assert [answer["result"] for (answer,) in answers(browser, known, texts)] == said
+    assert len(set(said)) >= 4
+    assert not any(way["depends"] for way in known["ways"])
 
 
 def test_a_way_ends_at_its_backends_there_or_not(tmp_path: Path) -> None:

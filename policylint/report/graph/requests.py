@@ -1,7 +1,8 @@
 """The answers that the page holds for requests: per Gateway and host the matches by precedence, and the way of each.
 
-A way is what `reach` says of all requests that a rule takes. request.js reads them as `policylint trace` would; what
-hangs on more of a request than its rule is named, and left to that command.
+A way is what `reach` says of all requests that a rule takes, of whose clients nothing is known. Where authorization
+answers them otherwise by what they are, a rule has several ways, each with what policies ask. request.js reads them as
+`policylint trace` would; what hangs on more of a request than that is named, and left to that command.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from policylint.reach import (
     doors,
     entries_at,
     is_grpc,
+    is_of_client,
     request_in,
     stated,
     ways_in,
@@ -102,7 +104,7 @@ class _Writing:
         self.names, self.boxes = names, boxes
         self.most = self.left = most
         self.doors: list[dict[str, Any]] = []
-        self.tables: dict[str, list[Any]] = {"predicates": [], "ways": []}
+        self.tables: dict[str, list[Any]] = {"predicates": [], "ways": [], "forks": []}
         self._known: dict[tuple[str, str], int] = {}
         self._doubtful: dict[ResourceKey, bool] = {}
         self._delegating: set[Node] = set()
@@ -142,7 +144,7 @@ class _Writing:
     def _entry(self, simulation: Simulation, tracer: Tracer, entry: EntryPoint) -> tuple[Any, Any]:
         """Return the matches and the way of what none takes, for requests and for gRPC calls (None: as the others)."""
         ways: tuple[list[WayIn], list[WayIn]] = ([], [])
-        for way in ways_in(tracer, entry):
+        for way in ways_in(tracer, entry, nameless=True):
             ways[is_grpc(way.dimensions)].append(way)
         demands = iter(stated(tracer, entry).order)
         lists = []
@@ -151,13 +153,33 @@ class _Writing:
             candidates = tracer.contenders(request_in(entry, grpc=grpc)) if known else []
             self.left -= len(candidates)
             winners, rest = _winners(ways[grpc], candidates)
-            numbers = {rule: self._way(simulation, tracer, way) for rule, way in winners.items()}
+            numbers = {rule: self._fork(simulation, tracer, taken) for rule, taken in winners.items()}
             listed = [
                 [[self._predicate(*demand) for demand in next(demands)], numbers.get(candidate.rule.node, -1)]
                 for candidate in candidates
             ]
             lists.append([listed, -1 if rest is None else self._way(simulation, tracer, rest)])
         return lists[0], lists[1] if lists[1][0] else None
+
+    def _fork(self, simulation: Simulation, tracer: Tracer, ways: Sequence[WayIn]) -> int | list[int]:
+        """Return the way of a rule; of several the fork, in a list."""
+        if len(ways) == 1:
+            return self._way(simulation, tracer, ways[0])
+        branches = [
+            [
+                self._way(simulation, tracer, way),
+                [
+                    [
+                        [[self._predicate(question.name, each) for each in question.predicates], question.answer]
+                        for question in dict.fromkeys(cell)
+                        if not is_of_client(question.name) and question.name != "host"  # which all at an entry share
+                    ]
+                    for cell in way.cells
+                ],
+            ]
+            for way in ways
+        ]
+        return [self._number("forks", branches)]
 
     def _predicate(self, dimension: str, predicate: Predicate) -> int:
         kind, value = predicate
@@ -199,7 +221,7 @@ class _Writing:
                 "notes": [_anywhere(note, way.entry) for note in trace.notes],
                 "certificate": way.certificate,
                 "cors": _has_cors(trace),
-                "depends": _depends(self._delegating, trace),
+                "depends": _depends(self._delegating, way),
             },
         )
 
@@ -260,24 +282,27 @@ def _elsewhere(door: Door, named: Iterable[str]) -> Iterable[EntryPoint]:
         yield EntryPoint(gateway, scheme, port, EVERY, _ELSEWHERE)
 
 
-def _winners(ways: Iterable[WayIn], candidates: Sequence[RuleCandidate]) -> tuple[dict[Node, WayIn], WayIn | None]:
-    """Return the way of each rule that takes some requests, and that of the others, None where it is not known.
+def _winners(
+    ways: Iterable[WayIn], candidates: Sequence[RuleCandidate]
+) -> tuple[dict[Node, list[WayIn]], WayIn | None]:
+    """Return the ways of each rule that takes some requests, and that of the others, None where it is not known.
 
-    Ways come in the order of the first match that takes some of their requests.
+    Ways come in the order of the first match that takes some of their requests, but for those of one rule.
     """
-    winners: dict[Node, WayIn] = {}
+    winners: dict[Node, list[WayIn]] = {}
     rest = None
     number = 0
     for way in ways:
         if "too many matches" in way.undecided:
             return {}, None
-        request = way.trace.request
-        while number < len(candidates) and any(candidates[number].match.misses(request)):
-            number += 1
-        if number < len(candidates):
-            winners[candidates[number].rule.node] = way
+        request, at = way.trace.request, 0 if way.cells else number
+        while at < len(candidates) and any(candidates[at].match.misses(request)):
+            at += 1
+        if at < len(candidates):
+            winners.setdefault(candidates[at].rule.node, []).append(way)
         else:
             rest = way
+        number = number if way.cells else at
     return winners, rest
 
 
@@ -291,19 +316,19 @@ def _delegating(simulation: Simulation) -> set[Node]:
     return found
 
 
-def _depends(delegating: Set[Node], trace: Trace) -> list[str]:
+def _depends(delegating: Set[Node], way: WayIn) -> list[str]:
     """Return on what the end of a request hangs beside the rule that takes it.
 
     Args:
         delegating: the rules that delegate to other routes.
     """
+    trace = way.trace
     if trace.rule is None:
         return []
     found = []
     if not delegating.isdisjoint(trace.path):
         found.append("the rules of the routes that it delegates to")
-    asks = any(ask.purpose == "authorization" for met in trace.policies for ask in met.asks)
-    if asks or trace.judged or trace.admissions:
+    if trace.questions and trace.outcome.unknown and way.undecided:
         found.append("authorization, which looks at more of the request")
     return found
 

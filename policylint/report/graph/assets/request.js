@@ -51,6 +51,7 @@ function throughDoor(known, door, request) {
   const [, others, calls] = entry;
   let number = request.grpc && calls ? firstTaking(known, calls[0], request) : -2;
   if (number === -2) number = firstTaking(known, others[0], request); // a call that no GRPCRoute takes is a request like any other
+  if (Array.isArray(number)) number = branchTaking(known, known.forks[number[0]], request);
   if (typeof number === "string") return { undecided: number };
   const way = known.ways[number === -2 ? others[1] : number];
   if (!way) return { undecided: "no request of this rule was traced" };
@@ -75,6 +76,20 @@ function firstTaking(known, matches, request) {
     return way;
   }
   return -2;
+}
+
+// The way of a rule whose requests authorization answers in several ways: that of the part of which policies ask the same.
+function branchTaking(known, fork, request) {
+  for (const [way, parts] of fork)
+    for (const part of parts) {
+      const told = part.map(([predicates, answer]) => {
+        const each = predicates.map((number) => holds(known.predicates[number], request));
+        return each.includes(true) ? answer : each.includes(null) ? null : !answer;
+      });
+      if (told.includes(false)) continue;
+      return told.includes(null) ? "what a policy lets in is for RE2 to say, not for a browser" : way;
+    }
+  return -1;
 }
 
 function holds([dimension, type, value], request) {

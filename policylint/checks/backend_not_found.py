@@ -1,8 +1,11 @@
-"""GWP406: a backend, or what a filter or annotation names, that nothing deploys, or a port that a backend lacks."""
+"""GWP406: a backend, or what a filter or annotation names, that nothing deploys, or a port that a backend lacks.
+
+The same for what is there, and the controller of the route refuses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
@@ -19,6 +22,9 @@ from policylint.topology import BackendState, RouteState
 RULE = "GWP406"
 
 
+_REPORTED = ("InvalidKind", "RefNotPermitted", "BackendNotFound")
+"""Reasons that every controller has, which are told of otherwise."""
+_RELEASE = "releases of the controller differ in the backends that they take"
 _NEVER_SKIPPED = "a filter is never skipped: its requests get an error"
 
 
@@ -37,8 +43,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 folded.setdefault((backend.wanted, backend.port), []).append(backend)
         for backends in folded.values():
             yield _finding(simulation, state, backends, nearby)
-        for missing in by_route.get(state.route.key, {}).values():
+        named = by_route.get(state.route.key, {})
+        for missing in named.values():
             yield _of_filter(simulation, state.route, missing, nearby)
+        told = {binding.pointer[2] for missing in named.values() for binding in missing}
+        yield from _refused(state, told)
     for binding in simulation.bindings:
         if binding.form == "annotation" and not binding.resolution.found:
             yield _of_annotation(binding, nearby)
@@ -80,6 +89,32 @@ def _finding(simulation: Simulation, state: RouteState, backends: list[BackendSt
         field=path(first.pointer),
         fixes=_rename(state, backends, nearby) if field == "name" and not unknown else (),
     )
+
+
+def _refused(state: RouteState, told: Collection[object]) -> Iterator[Finding]:
+    """Yield what the controller refuses: rules, by their number, that were not `told` of, and backends."""
+    route = state.route
+    errors = {number: why for parent in state.parents for number, why in parent.errors.items() if number not in told}
+    for number, why in sorted(errors.items()):
+        pointer = ("spec", "rules", number, "filters")
+        message = f"requests of rule {number + 1} of {route.key} get an error: {why}"
+        location = route.location(*pointer, key=True)
+        yield Finding(RULE, "error", message, location, resources=(route.key,), field=path(pointer))
+    refused: dict[tuple[ResourceKey, str], BackendState] = {}
+    for backend in state.backends:
+        if backend.reason and backend.reason not in _REPORTED and backend.resolution.found:
+            refused.setdefault((backend.wanted, backend.message), backend)
+    for (wanted, why), backend in refused.items():
+        yield Finding(
+            RULE,
+            "warning",
+            f"{route.key} sends requests to {wanted}, which its controller refuses: {why}",
+            at(route, backend.pointer, "name"),
+            resources=(route.key, wanted),
+            confidence="assumed",
+            ground=_RELEASE,
+            field=path(backend.pointer),
+        )
 
 
 def _of_filter(simulation: Simulation, route: Resource, missing: list[ObjectBinding], nearby: Nearby) -> Finding:

@@ -218,13 +218,13 @@ GLOO = [
     (
         gloo(VIRTUAL_HOST, STAGED % ""),
         gloo(VIRTUAL_HOST, STAGED % ", validationPolicy: ALLOW_MISSING"),
-        ("warning", "options.jwtStaged.afterExtAuth.validationPolicy of VirtualHostOption infra/login goes from "),
+        ("error", "options.jwtStaged.afterExtAuth.validationPolicy of VirtualHostOption infra/login goes from "),
     ),
     (gloo(VIRTUAL_HOST, STAGED % ""), gloo(VIRTUAL_HOST, STAGED % ", validationPolicy: REQUIRE_VALID"), None),
     (
         gloo(VIRTUAL_HOST, "extauth: {configRef: {name: a}}"),
         gloo(VIRTUAL_HOST, "headerManipulation: {}"),
-        ("warning", "options.extauth of VirtualHostOption infra/login is gone"),
+        ("error", "options.extauth of VirtualHostOption infra/login is gone"),
     ),
     (
         gloo(VIRTUAL_HOST, STAGED % ""),

@@ -136,9 +136,10 @@ WORLDS = {
         "login", (login(),), "allowed, basic required",
         base=filtered(named("login"), secret(sort="nginx.org/htpasswd"))),
     "a Secret without the entry auth": Predicted(
-        "login", (login(),), "500", base=filtered(named("login"), secret(entry="htpasswd")),
+        "login", (login(),), "500", lint=("GWP406",), base=filtered(named("login"), secret(entry="htpasswd")),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/InvalidFilter", f"{EDGE} Accepted=True/Accepted")}),
-    "a Secret that nothing deploys": Predicted("login", (login(),), "500", base=filtered(named("login"))),
+    "a Secret that nothing deploys": Predicted("login", (login(),), "500", lint=("GWP406",),
+              base=filtered(named("login"))),
     "a filter that is not there": Predicted(
         "filters", (login("other"), secret()), "500", lint=("GWP406",), base=filtered(named("login")),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/InvalidFilter", f"{EDGE} Accepted=True/Accepted")}),
@@ -146,39 +147,40 @@ WORLDS = {
         "filters", (login(namespace="infra"), login("other")), "500", lint=("GWP406",),
         base=filtered(named("login"), secret())),
     "two that log in, in the only rule": Predicted(
-        "filters", (login(), login("again"), secret()), "404", base=filtered(named("login", "again")),
+        "filters", (login(), login("again"), secret()), "404", lint=("GWP406",), base=filtered(named("login", "again")),
         status={"checkout": (f"{EDGE} Accepted=False/UnsupportedValue",)}),
     "two that log in, in one rule of two": Predicted(
-        "filters", (login(), login("again"), secret()), "500", base=base(f"[{OTHER_RULE}]"),
+        "filters", (login(), login("again"), secret()), "500", lint=("GWP406",), base=base(f"[{OTHER_RULE}]"),
         request={"path": "/admin"}, status={"checkout": (f"{EDGE} PartiallyInvalid=True/UnsupportedValue",)}),
     "the other rule goes on": Predicted(
-        "filters", (login(), login("again"), secret()), "allowed", base=base(f"[{OTHER_RULE}]")),
+        "filters", (login(), login("again"), secret()), "allowed", lint=("GWP406",), base=base(f"[{OTHER_RULE}]")),
     "a filter of a kind of another vendor": Predicted(
         "filters", (login(),), "404",
-        base=filtered(
+        lint=("GWP406",), base=filtered(
             named("gzip", group="traefik.io", kind="Middleware"),
             worlds.manifest("traefik.io/v1alpha1", "Middleware", "gzip", "shop", "spec: {compress: {}}")),
         status={"checkout": (f"{EDGE} Accepted=False/UnsupportedValue",)}),
     "a filter of a backend": Predicted(
         "backends", (login(), secret()), "500",
-        base=base(f"[{{backendRefs: [{{name: checkout, port: 80, {named('login')}}}]}}]"),
+        lint=("GWP406",), base=base(f"[{{backendRefs: [{{name: checkout, port: 80, {named('login')}}}]}}]"),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/UnsupportedValue",)}),
     "tokens": Predicted("login", (login(spec=JWT),), "allowed, jwt required", base=filtered(named("login"), secret())),
     "OpenID Connect over TLS": Predicted(
         "login", (login(spec=OIDC),), "allowed, oidc required", request={"scheme": "https"},
         base=filtered(named("login"), CLIENT_SECRET, CERT, listeners=HTTPS)),
     "OpenID Connect in clear": Predicted(
-        "login", (login(spec=OIDC),), "500", base=filtered(named("login"), CLIENT_SECRET),
+        "login", (login(spec=OIDC),), "500", lint=("GWP406",), base=filtered(named("login"), CLIENT_SECRET),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/InvalidFilter",)}),
     "OpenID Connect on both": Predicted(
         "login", (login(spec=OIDC),), "500", request={"scheme": "https"},
-        base=filtered(named("login"), CLIENT_SECRET, CERT, listeners=f"{HTTP}, {HTTPS}")),
+        lint=("GWP406",), base=filtered(named("login"), CLIENT_SECRET, CERT, listeners=f"{HTTP}, {HTTPS}")),
     "OpenID Connect without its client secret": Predicted(
         "login", (login(spec=OIDC),), "500", request={"scheme": "https"},
-        base=filtered(named("login"), secret(), CERT, listeners=HTTPS)),
+        lint=("GWP406",), base=filtered(named("login"), secret(), CERT, listeners=HTTPS)),
     # Backends.
     "an ExternalName without a resolver": Predicted(
-        "backends", (policy("ClientSettingsPolicy", "size", ROUTE, SIZE),), "500", base=base(backend=EXTERNAL),
+        "backends", (policy("ClientSettingsPolicy", "size", ROUTE, SIZE),), "500",
+        lint=("GWP406",), base=base(backend=EXTERNAL),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/UnsupportedValue",)}),
     "an ExternalName with a resolver": Predicted(
         "backends", (policy("ClientSettingsPolicy", "size", ROUTE, SIZE),), "allowed",
@@ -186,13 +188,14 @@ WORLDS = {
               proxy("own", "dnsResolver: {addresses: [{type: IPAddress, value: 10.0.0.10}]}"))),
     "an address family that the proxy does not have": Predicted(
         "backends", (policy("ClientSettingsPolicy", "size", ROUTE, SIZE),), "500",
-        base=(*base(backend="ipFamilies: [IPv6]", parameters=refers("all", "infra")), proxy("all", "ipFamily: ipv4"))),
+        lint=("GWP406",), base=(*base(backend="ipFamilies: [IPv6]",
+              parameters=refers("all", "infra")), proxy("all", "ipFamily: ipv4"))),
     "HTTP/2 without TLS to a backend": Predicted(
         "backends", (policy("ClientSettingsPolicy", "size", ROUTE, SIZE),), "500",
-        base=(*BASE[:3], worlds.service(ports="[{port: 80, appProtocol: kubernetes.io/h2c}]")),
+        lint=("GWP406",), base=(*BASE[:3], worlds.service(ports="[{port: 80, appProtocol: kubernetes.io/h2c}]")),
         status={"checkout": (f"{EDGE} ResolvedRefs=False/UnsupportedProtocol",)}),
     "one of two backends with TLS": Predicted(
-        "backends", (TLS,), "500", base=base(BOTH_BACKENDS, SECOND), loses=True,
+        "backends", (TLS,), "500", lint=("GWP406",), base=base(BOTH_BACKENDS, SECOND), loses=True,
         status={"checkout": (f"{EDGE} ResolvedRefs=False/UnsupportedValue",)}),
     "two CA certificates": Predicted(
         "backends", (TLS.replace("wellKnownCACertificates: System", "caCertificateRefs: [CA, CA]").replace(

@@ -5,19 +5,21 @@ The same for what is there, and the controller of the route refuses.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
 from policylint.implementations import implementation
-from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence
+from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.fix import Fix
 from policylint.model.words import count, listing
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
+from policylint.topology.ancestry import implementation_of
+from policylint.topology.routes import rules
 
 RULE = "GWP406"
 
@@ -46,12 +48,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         named = by_route.get(state.route.key, {})
         for missing in named.values():
             yield _of_filter(simulation, state.route, missing, nearby)
-        told = {binding.pointer[2] for missing in named.values() for binding in missing}
-        yield from _refused(state, told)
+        yield from _refused(state)
     for binding in simulation.bindings:
         if binding.form == "annotation" and not binding.resolution.found:
             yield _of_annotation(binding, nearby)
     yield from _unusable(simulation)
+    yield from _refused_rules(simulation)
 
 
 def _finding(simulation: Simulation, state: RouteState, backends: list[BackendState], nearby: Nearby) -> Finding:
@@ -91,15 +93,42 @@ def _finding(simulation: Simulation, state: RouteState, backends: list[BackendSt
     )
 
 
-def _refused(state: RouteState, told: Collection[object]) -> Iterator[Finding]:
-    """Yield what the controller refuses: rules, by their number, that were not `told` of, and backends."""
+def _refused_rules(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the rules with filters that the controller refuses although each of them is there and can be used."""
+    topology = simulation.topology
+    faulty: dict[Node, bool] = {}
+    for binding in simulation.bindings:
+        if binding.form == "filter" and "backendRefs" not in binding.pointer:
+            resource, kind = binding.resolution.resource, binding.kind
+            fails = resource is None or (
+                kind is not None and bool(implementation(kind.implementation).filter_fault(resource, topology))
+            )
+            faulty[binding.node] = faulty.get(binding.node, False) or fails
+    for node in (node for node, told in faulty.items() if not told):
+        state = topology.route(node.key)
+        rule = None if state is None else next((rule for rule in rules(state.route) if rule.node == node), None)
+        if state is None or rule is None:
+            continue
+        gateways = (topology.gateway(parent.gateway) for parent in state.parents if parent.gateway is not None)
+        names = {implementation_of(gateway, simulation.catalog) for gateway in gateways if gateway is not None}
+        for name in sorted(name for name in names if name is not None):
+            fault = implementation(name).rule_fault(state.route, rule.body, topology)
+            if fault is not None:
+                pointer = ("spec", "rules", rule.number, "filters")
+                yield Finding(
+                    RULE,
+                    "error",
+                    f"requests of {node} are answered with {fault[0]}: {fault[1]}",
+                    state.route.location(*pointer, key=True),
+                    resources=(node.key,),
+                    field=path(pointer),
+                )
+                break
+
+
+def _refused(state: RouteState) -> Iterator[Finding]:
+    """Yield the backends that are there and that the controller refuses."""
     route = state.route
-    errors = {number: why for parent in state.parents for number, why in parent.errors.items() if number not in told}
-    for number, why in sorted(errors.items()):
-        pointer = ("spec", "rules", number, "filters")
-        message = f"requests of rule {number + 1} of {route.key} get an error: {why}"
-        location = route.location(*pointer, key=True)
-        yield Finding(RULE, "error", message, location, resources=(route.key,), field=path(pointer))
     refused: dict[tuple[ResourceKey, str], BackendState] = {}
     for backend in state.backends:
         if backend.reason and backend.reason not in _REPORTED and backend.resolution.found:

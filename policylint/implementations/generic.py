@@ -164,13 +164,6 @@ class Implementation:
         refused = Condition("Accepted", "False", "UnsupportedValue", why)
         return tuple(refused if condition.type == "Accepted" else condition for condition in parent.conditions)
 
-    def route_errors(self, route: RouteState, parent: ParentState, topology: Topology) -> Mapping[int, str]:  # noqa: ARG002
-        """Return the rules whose requests the controller answers with an error, by number, and why; by default none.
-
-        What holds for every controller is not among them. `begin` is not called before it.
-        """
-        return {}
-
     def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:  # noqa: ARG002
         """Return which backendRefs of a route the controller refuses, with reason and message; by default none.
 

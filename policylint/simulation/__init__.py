@@ -303,10 +303,9 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
         for parent in state.parents:
             behaviour = writers[names[parent.gateway, parent.mesh]]
             conditions = behaviour.route_conditions(route, parent, topology)
-            errors = behaviour.route_errors(route, parent, topology)
-            if errors or conditions is not parent.conditions:
+            if conditions is not parent.conditions:
                 serves = behaviour.serves_refused and parent.accepted
-                parent = parent._replace(conditions=conditions, errors=errors, serves=serves)
+                parent = parent._replace(conditions=conditions, serves=serves)
             parents.append(parent)
         routes.append(route._replace(parents=tuple(parents)))
     return routes

@@ -6,7 +6,7 @@ but is marked, so that nothing certain is said of it (docs/design/architecture.m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal
 
 from policylint.documents import Pointer
@@ -150,7 +150,6 @@ class ParentState(NamedTuple):
         candidates: the listeners it selects.
         gateway: the Gateway that serves them.
         unseen: what it names of a Gateway or ListenerSet that was not seen: contexts lead through it all the same.
-        errors: the rules of which the controller answers every request with an error, by number, and why.
         serves: whether the controller serves the route although it writes that it does not accept it.
     """
 
@@ -168,7 +167,6 @@ class ParentState(NamedTuple):
     controller: str
     conditions: tuple[Condition, ...]
     unseen: Node | None = None
-    errors: Mapping[int, str] = {}
     serves: bool = False
 
     @property

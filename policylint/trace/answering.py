@@ -48,9 +48,8 @@ class Responder:
             trace = start._replace(path=tuple(nodes))
             state = self._state(candidate)
             fault = fault_of(candidate.rule.number, candidate.rule.body)
-            why = fault.message if fault is not None else _error(state, candidate.rule.number, start.gateway)
-            if why:
-                return candidate, _ended(trace, message, Outcome(status=500, reason=why))
+            if fault is not None:
+                return candidate, _ended(trace, message, Outcome(status=500, reason=fault.message))
             refusal = self._refusal(candidate, start.gateway)
             if refusal is not None:
                 return candidate, _ended(trace, message, refusal)
@@ -80,8 +79,8 @@ class Responder:
                 return candidate, self._backends(trace, candidate, state, message, port)
             candidates = list(rule_candidates(children, start.request, grpc=False))
             takers = ordered(candidates)
-            if unclear := doubt(candidates, takers):
-                return candidate, _ended(trace, message, Outcome(unknown=True, reason=unclear))
+            if why := doubt(candidates, takers):
+                return candidate, _ended(trace, message, Outcome(unknown=True, reason=why))
             child = next(iter(takers), None)
             if child is None:
                 reason = f"no rule of the routes that {candidate.rule.node} delegates to matches"
@@ -226,13 +225,6 @@ class Responder:
         delegated = [each.child for each in self._topology.delegations if (each.parent, each.rule) == place]
         children = [(child.route, ("",)) for key in delegated if (child := self._topology.route(key)) is not None]
         return [*children] if delegated else None
-
-
-def _error(route: RouteState, rule: int, gateway: ResourceKey | None) -> str:
-    """Return why the controller of a Gateway answers all requests of a rule with an error, "" where it does not."""
-    return next(
-        (parent.errors[rule] for parent in route.parents if parent.gateway == gateway and rule in parent.errors), ""
-    )
 
 
 def _ended(trace: Trace, message: Message, outcome: Outcome) -> Trace:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, unresolved
@@ -152,9 +153,14 @@ class NginxGatewayFabric(Implementation):
         """Return the topology's conditions with what filters, backends and the NginxProxy change."""
         return refusals.conditions(route, parent, topology)
 
-    def route_errors(self, route: RouteState, parent: ParentState, topology: Topology) -> Mapping[int, str]:  # noqa: ARG002
-        """Return the rules of which a filter cannot be used."""
-        return refusals.errors(route, topology)
+    def rule_fault(self, route: Resource, rule: Mapping[str, Any], topology: Topology) -> tuple[int, str] | None:
+        """Return that a rule with a filter that cannot be used answers 500, and why it cannot."""
+        fault = refusals.rule_fault(route, rule, topology)
+        return None if fault is None else (500, fault.message)
+
+    def filter_fault(self, extension: Resource, topology: Topology) -> str:
+        """Return why an AuthenticationFilter cannot be used."""
+        return refusals.login_fault(extension, topology.world)
 
     def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:
         """Return the backends that NGINX cannot be told to use."""

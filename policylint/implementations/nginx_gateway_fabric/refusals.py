@@ -34,32 +34,24 @@ _SESSION = ("caCertificateRefs", "wellKnownCACertificates", "hostname")
 _Fault = tuple[str, str]
 
 
-class RuleFaults(NamedTuple):
-    """What is wrong with the filters of a route's rules, by number: what is invalid, and what cannot be resolved."""
+class RuleFault(NamedTuple):
+    """What is wrong with the filters of a rule: it is `invalid`, or a filter cannot be resolved."""
 
-    invalid: Mapping[int, str]
-    unresolved: Mapping[int, str]
+    message: str
+    invalid: bool = False
 
 
-def rule_faults(route: RouteState, topology: Topology) -> RuleFaults:
-    """Return the first fault of the filters of each rule (processRouteRuleFilters)."""
-    invalid: dict[int, str] = {}
-    unresolved: dict[int, str] = {}
-    for rule in rules(route.route):
-        place: Pointer = ("spec", "rules", rule.number, "filters")
-        named = list(extensions_of(topology.world, route.route, rule.body.get("filters"), place))
-        logins = [extension for extension in named if extension.wanted[:2] == _LOGIN]
-        foreign = next((extension.wanted for extension in named if _is_foreign(extension.wanted)), None)
-        if foreign is not None:
-            invalid[rule.number] = f"{rule.node} has a filter that names {foreign}, a kind that is not supported"
-        elif len(logins) > 1:
-            invalid[rule.number] = f"{rule.node} names {len(logins)} AuthenticationFilters, and only one is allowed"
-        else:
-            for extension in named:
-                why = _unresolved(extension, route, topology)
-                if why:
-                    unresolved.setdefault(rule.number, why)
-    return RuleFaults(invalid, unresolved)
+def rule_fault(route: Resource, rule: Mapping[str, Any], topology: Topology) -> RuleFault | None:
+    """Return the first fault of the filters of a rule, None without one (processRouteRuleFilters)."""
+    named = list(extensions_of(topology.world, route, rule.get("filters"), ()))
+    logins = [extension for extension in named if extension.wanted[:2] == _LOGIN]
+    foreign = next((extension.wanted for extension in named if _is_foreign(extension.wanted)), None)
+    if foreign is not None:
+        return RuleFault(f"a filter names {foreign}, a kind that is not supported", invalid=True)
+    if len(logins) > 1:
+        return RuleFault(f"it names {len(logins)} AuthenticationFilters, and only one is allowed", invalid=True)
+    faults = (_unresolved(extension, route, topology) for extension in named)
+    return next((RuleFault(why) for why in faults if why), None)
 
 
 def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
@@ -67,16 +59,16 @@ def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tu
     if not parent.accepted:
         return parent.conditions
     own: dict[str, Condition] = {}
-    faults = rule_faults(route, topology)
-    if faults.invalid:
-        message = next(iter(faults.invalid.values()))
-        if len(faults.invalid) == len(rules(route.route)):
-            own["Accepted"] = Condition("Accepted", "False", "UnsupportedValue", f"All rules are invalid: {message}")
-        else:
-            own["PartiallyInvalid"] = Condition("PartiallyInvalid", "True", "UnsupportedValue", message)
-    if faults.unresolved:
-        message = next(iter(faults.unresolved.values()))
-        own["ResolvedRefs"] = Condition("ResolvedRefs", "False", "InvalidFilter", message)
+    bodies = [rule.body for rule in rules(route.route)]
+    faults = [fault for body in bodies if (fault := rule_fault(route.route, body, topology)) is not None]
+    invalid = [fault.message for fault in faults if fault.invalid]
+    if invalid and len(invalid) == len(bodies):
+        own["Accepted"] = Condition("Accepted", "False", "UnsupportedValue", f"All rules are invalid: {invalid[0]}")
+    elif invalid:
+        own["PartiallyInvalid"] = Condition("PartiallyInvalid", "True", "UnsupportedValue", invalid[0])
+    unresolved = next((fault.message for fault in faults if not fault.invalid), "")
+    if unresolved:
+        own["ResolvedRefs"] = Condition("ResolvedRefs", "False", "InvalidFilter", unresolved)
     refused = next((backend for backend in route.backends if backend.reason), None)
     if refused is not None:
         own["ResolvedRefs"] = Condition("ResolvedRefs", "False", refused.reason, refused.message)
@@ -89,12 +81,6 @@ def conditions(route: RouteState, parent: ParentState, topology: Topology) -> tu
         return parent.conditions
     kept = tuple(own.pop(condition.type, condition) for condition in parent.conditions)
     return (*kept, *own.values())
-
-
-def errors(route: RouteState, topology: Topology) -> Mapping[int, str]:
-    """Return the rules that answer 500 for their filters, and why."""
-    faults = rule_faults(route, topology)
-    return {**faults.unresolved, **faults.invalid}
 
 
 def backend_faults(route: RouteState, topology: Topology) -> dict[Pointer, _Fault]:
@@ -160,20 +146,21 @@ def _is_foreign(wanted: ResourceKey) -> bool:
     return wanted.group != _GROUP and not holds_variable(wanted.group)
 
 
-def _unresolved(extension: FilterExtension, route: RouteState, topology: Topology) -> str:
+def _unresolved(extension: FilterExtension, route: Resource, topology: Topology) -> str:
     """Return why a filter of a supported kind cannot be used."""
     if extension.resolution.missing:
         return f"a filter names {extension.wanted}, which is missing"
     login = extension.resolution.resource
     if login is None or login.key[:2] != _LOGIN:
         return ""
-    in_clear = login.spec.get("type") == "OIDC" and _is_in_clear(route, topology)
+    in_clear = login.spec.get("type") == "OIDC" and _is_in_clear(topology.route(route.key), topology)
     return _IN_CLEAR if in_clear else login_fault(login, topology.world)
 
 
-def _is_in_clear(route: RouteState, topology: Topology) -> bool:
+def _is_in_clear(route: RouteState | None, topology: Topology) -> bool:
     """Tell whether any listener that serves a route is not one for HTTPS (hasNonHTTPSAttachment)."""
-    listeners = (topology.listener(node) for parent in route.parents for node in parent.attached)
+    attached = () if route is None else route.attached
+    listeners = (topology.listener(node) for node in attached)
     protocols = {listener.protocol for listener in listeners if listener is not None}
     return any(protocol != "HTTPS" and not holds_variable(protocol) for protocol in protocols)
 

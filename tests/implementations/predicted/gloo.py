@@ -179,6 +179,24 @@ WORLDS = {
     "a Gateway of another controller": Predicted(
         "hosts", (host("host", "Gateway/outer", ASKS),), "allowed", lint=("GWP108",), base=base() + FOREIGN,
         request={"gateway": "infra/edge"}),
+    "a virtual host asks what a route asked before": Predicted(
+        "hosts", (option("ask", ROUTE, ASKS),), "allowed, extauth required", base=(*BASE, host("host", EDGE, ASKS))),
+    "tokens that a route does not ask for": Predicted(
+        "hosts", (host("host", EDGE, TOKENS), option("exempt", ROUTE, "jwt: {disable: true}")), "allowed", loses=True),
+    "earlier tokens than those": Predicted(
+        "hosts",
+        (host("host", EDGE, "jwtStaged: {beforeExtAuth: {providers: {one: {issuer: a}}}}"),
+         option("exempt", ROUTE, "jwt: {disable: true}")), "allowed, jwtStaged required"),
+    "tokens that may be missing, and not false": Predicted(
+        "tokens", (host("host", EDGE, "jwt: {providers: {one: {issuer: a}}, validationPolicy: ALLOW_MISSING}"),),
+        "allowed, jwt not required", loses=True),
+    "a route of another controller's Gateway": Predicted(
+        "routes", (option("ask", ROUTE, ASKS),), "allowed", lint=("GWP108",),
+        base=base(parents="[{name: outer, namespace: infra}]") + FOREIGN, request={"gateway": "infra/outer"}),
+    "one of two Gateways": Predicted(
+        "hosts", (host("host", "Gateway/second", ASKS),), "allowed", request={"gateway": "infra/edge"}, loses=True,
+        base=(*base(parents="[{name: edge, namespace: infra}, {name: second, namespace: infra}]"),
+              worlds.gateway("second"))),
     # Direct responses.
     "a direct response": Predicted("answers", (response("tea"),), "418", base=base(f"[{{{named('tea', **DIRECT)}}}]")),
     "a direct response beside backends": Predicted(

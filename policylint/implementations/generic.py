@@ -28,6 +28,7 @@ from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, ParentState, RouteState, Topology, ancestry
 from policylint.topology.ancestry import foreign, gateways_above
 from policylint.topology.grants import Grants
+from policylint.topology.routes import Rule
 
 Attachments = dict[Node, list[Attachment]]
 """The attachments of one kind, by node."""
@@ -43,6 +44,7 @@ class Implementation:
         is_mesh: whether it reports on routes whose parent is a Service.
         ends_above: whether a path that ends above the level of the kind is a context too (see `Effects`).
         serves_refused: whether routes that only `route_conditions` does not accept are served all the same.
+        empty_delegation: the status for what a rule matches that delegates to no route which counts below it.
         asked_by_requests: whether what a change lets in at workloads is told by asking `admit` about requests.
         settings: of the controller, by the names of the catalog; what is not in it has its default.
         topology, catalog: of the environment, from `begin` on.
@@ -52,6 +54,7 @@ class Implementation:
     judges_core_kinds = False
     is_mesh = False
     ends_above = False
+    empty_delegation = 404
     asked_by_requests = False
     serves_refused = False
     settings: Mapping[str, Any] = {}
@@ -223,7 +226,7 @@ class Implementation:
         """
         return spec
 
-    def rule_fault(self, route: Resource, rule: Mapping[str, Any], topology: Topology) -> tuple[int, str] | None:  # noqa: ARG002
+    def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:  # noqa: ARG002
         """Return what the rule of a route answers, and why, because the controller refuses it; by default None.
 
         `begin` is not called before it.

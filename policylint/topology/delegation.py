@@ -112,13 +112,18 @@ def _consents(child: Resource, parent: ResourceKey, by_name: bool) -> bool:
     return by_name or not named
 
 
+def inherits_matcher(route: Resource) -> bool:
+    """Return whether the paths of a route are relative to its parent's (annotation inherit-parent-matcher)."""
+    marks = {text(route.annotations.get(name)).lower() for name in INHERITING}
+    return not marks.isdisjoint(("true", "yes", "enabled"))
+
+
 def disjoint(parent: Resource, rule: int, child: Resource) -> bool:
     """Return whether no match of a rule overlaps, by path and method, a match of the route that it delegates to.
 
     The controllers ask for more (everything that the parent matches). False where a route's paths are relative.
     """
-    marks = {text(route.annotations.get(name)).lower() for route in (parent, child) for name in INHERITING}
-    if marks & {"true", "yes", "enabled"}:
+    if inherits_matcher(parent) or inherits_matcher(child):
         return False
     above = _matches(mapping(sequence(parent.spec.get("rules"))[rule]))
     below = [match for rule_value in sequence(child.spec.get("rules")) for match in _matches(mapping(rule_value))]

@@ -14,9 +14,10 @@ from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.extensions import FilterExtension, extensions_of
 from policylint.topology.routes import PATH_TYPES, fault_of
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
+from policylint.trace.delegating import child_candidates
 from policylint.trace.filters import Message, Step, shown
 from policylint.trace.matching import path_of
-from policylint.trace.precedence import RuleCandidate, doubt, ordered, rule_candidates
+from policylint.trace.precedence import RuleCandidate, doubt, ordered
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
 _MOST_DELEGATIONS = 16
@@ -77,14 +78,22 @@ class Responder:
             children = self._children(candidate)
             if children is None:
                 return candidate, self._backends(trace, candidate, state, message, port)
-            candidates = list(rule_candidates(children, start.request, grpc=False))
+            below = [
+                [found for child in of_reference for found in child_candidates(candidate, child, start.request)]
+                for of_reference in children
+            ]
+            candidates = [found for of_reference in below for found in of_reference]
             takers = ordered(candidates)
             if why := doubt(candidates, takers):
                 return candidate, _ended(trace, message, Outcome(unknown=True, reason=why))
             child = next(iter(takers), None)
             if child is None:
                 reason = f"no rule of the routes that {candidate.rule.node} delegates to matches"
-                return candidate, _ended(trace, message, Outcome(status=404, reason=reason))
+                behaviour = None if all(below) else self._behaviour(start.gateway)
+                if behaviour is not None and behaviour.empty_delegation != 404:
+                    reason = f"{candidate.rule.node} delegates to no route that lies within what it matches"
+                status = 404 if behaviour is None else behaviour.empty_delegation
+                return candidate, _ended(trace, message, Outcome(status=status, reason=reason))
             nodes += [whole(child.route.key), child.rule.node]
             candidate = child
         outcome = Outcome(status=500, reason="the routes delegate to each other in a circle")
@@ -157,14 +166,19 @@ class Responder:
 
     def _refusal(self, candidate: RuleCandidate, gateway: ResourceKey | None) -> Outcome | None:
         """Return the end of requests to a rule that the controller of a Gateway refuses; None where it does not."""
+        behaviour = self._behaviour(gateway)
+        fault = behaviour and behaviour.rule_fault(candidate.route, candidate.rule, self._topology)
+        return Outcome(status=fault[0], reason=fault[1]) if fault else None
+
+    def _behaviour(self, gateway: ResourceKey | None) -> Implementation | None:
+        """Return the behaviour of the controller of a Gateway, None where it is not known."""
         state = None if gateway is None else self._topology.gateway(gateway)
         name = None if state is None else self._catalog.implementation_of_controller(state.controller)
         if name is None:
             return None
         if name not in self._behaviours:
             self._behaviours[name] = implementation(name)
-        fault = self._behaviours[name].rule_fault(candidate.route, candidate.rule.body, self._topology)
-        return None if fault is None else Outcome(status=fault[0], reason=fault[1])
+        return self._behaviours[name]
 
     def _answer(self, candidate: RuleCandidate, pointer: Pointer, *, redirects: bool) -> Outcome | None:
         """Return what the extensions of a rule answer by themselves; None where requests go on to the backends."""
@@ -219,12 +233,15 @@ class Responder:
         state = self._topology.route(candidate.route.key)
         return state if state is not None else RouteState(candidate.route, (), (), ())
 
-    def _children(self, candidate: RuleCandidate) -> list[tuple[Resource, Sequence[str]]] | None:
-        """Return the routes that a rule delegates to (they serve every host); None where it has its own backends."""
+    def _children(self, candidate: RuleCandidate) -> list[list[Resource]] | None:
+        """Return the routes that a rule delegates to by each of its references; None where it has its own backends."""
         place = (candidate.route.key, candidate.rule.number)
-        delegated = [each.child for each in self._topology.delegations if (each.parent, each.rule) == place]
-        children = [(child.route, ("",)) for key in delegated if (child := self._topology.route(key)) is not None]
-        return [*children] if delegated else None
+        by_reference: dict[Pointer, list[Resource]] = {}
+        for delegation in self._topology.delegations:
+            if (delegation.parent, delegation.rule) == place:
+                child = self._topology.route(delegation.child)
+                by_reference.setdefault(delegation.pointer, []).extend([] if child is None else [child.route])
+        return [*by_reference.values()] or None
 
 
 def _ended(trace: Trace, message: Message, outcome: Outcome) -> Trace:

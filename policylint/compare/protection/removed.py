@@ -40,12 +40,20 @@ def authentication_removed(sides: Sides, contexts: Iterable[ContextChange]) -> I
     settings_by_pair: dict[tuple[int, int], list[SettingChange]] = {}
     protection = _Protection(sides.after)
     losses: dict[_Loss, dict[ResourceKey, set[Node]]] = {}
+    closed = {
+        binding.node
+        for binding in sides.after.bindings
+        if binding.form == "filter" and not binding.resolution.found
+        if binding.kind is None or binding.kind.unresolved != "skipped"
+    }
     for context in contexts:
         subject = subject_of(context.path)
         if context.standing != "both" or not subject.kind.endswith("Route") or context.before is None:
             continue
         if context.after is not None and context.after.refused is not None:
             continue  # every request is answered with an error: nobody gets in
+        if not closed.isdisjoint(context.path):
+            continue  # nor here, unless what was not seen lets it
         for purpose, _ in purposes(context.kind):
             fields_before = demanding(context.kind, context.before.spec, purpose)
             fields_after = () if context.after is None else demanding(context.kind, context.after.spec, purpose)

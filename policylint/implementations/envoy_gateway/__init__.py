@@ -51,7 +51,7 @@ from policylint.policy.results import (
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
-from policylint.topology.routes import rules
+from policylint.topology.routes import Rule, rules
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
     "BackendTrafficPolicy": {
@@ -252,7 +252,7 @@ class EnvoyGateway(Implementation):
             phases, entries, {phase.filter for phase in phases if not set_somewhere.isdisjoint(phase.settings)}
         )
 
-    def rule_fault(self, route: Resource, rule: Mapping[str, Any], topology: Topology) -> tuple[int, str] | None:
+    def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return why a rule is not translated as it is written (§10)."""
         return routes.rule_fault(route, rule, topology)
 

@@ -21,6 +21,7 @@ from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
 from policylint.topology.backends import ports_by_number
 from policylint.topology.hostnames import EVERY
+from policylint.topology.routes import Rule
 
 WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
 _NOTHING_OFF: Mapping[str, Any] = {}
@@ -64,18 +65,21 @@ def conditions(
     return tuple(replaced.get(condition.type, condition) for condition in parent.conditions)
 
 
-def rule_fault(route: Resource, rule: Mapping[str, Any], topology: Topology) -> tuple[int, str] | None:
+def rule_fault(route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
     """Return the status that a rule answers with because of itself or of its filters, and why; None where it does not.
 
     Filters are looked at in their order, as far as one that answers (internal/gatewayapi/{route,filters}.go,
     processHTTPRouteRule, ProcessHTTPFilters).
     """
-    if "idleTimeout" in mapping(rule.get("sessionPersistence")):
+    if "idleTimeout" in mapping(rule.body.get("sessionPersistence")):
         return 404, "a rule whose sessionPersistence has an idleTimeout is left out"
     types = set()
-    for route_filter in map(mapping, sequence(rule.get("filters"))):
+    for number, route_filter in enumerate(map(mapping, sequence(rule.body.get("filters")))):
         kind = text(route_filter.get("type"))
         types.add(kind)
+        unusable = _mirror_fault(route, rule, number, topology) if kind == "RequestMirror" else None
+        if unusable is not None:
+            return 500, f"its mirror is of no use: {unusable.message}"
         extension = _route_filter(route, route_filter, topology) if kind == "ExtensionRef" else None
         if extension is None:
             continue
@@ -89,6 +93,15 @@ def rule_fault(route: Resource, rule: Mapping[str, Any], topology: Topology) -> 
     if {"RequestMirror", "RequestRedirect"} <= types:
         return 500, "what is redirected cannot be mirrored"
     return None
+
+
+def _mirror_fault(route: Resource, rule: Rule, number: int, topology: Topology) -> Condition | None:
+    """Return what is wrong with the backend of a mirror, which fails its rule as any filter does; None for nothing."""
+    state = topology.route(route.key)
+    place = ("spec", "rules", rule.number, "filters", number, "requestMirror", "backendRef")
+    backends = () if state is None else state.backends
+    faults = (_of_backend(backend, "TCP", _NOTHING_OFF) for backend in backends if backend.pointer == place)
+    return next(faults, None)
 
 
 def _route_filter(route: Resource, route_filter: Mapping[str, Any], topology: Topology) -> Resource | None:

@@ -53,6 +53,7 @@ class Kgateway(Implementation):
 
     name = "kgateway"
     ends_above = True
+    empty_delegation = 500
 
     def __init__(self) -> None:
         self._kept: Attachments = {}

@@ -312,6 +312,12 @@ WORLDS = {
         "filters", (DIRECT,), "500", base=base(rule(f"{MIRROR}, {named('teapot')}"))),
     "a redirect of what is mirrored": Predicted(
         "filters", (traffic("retry: {}"),), "500", base=base(rule(f"{MIRROR}, {REDIRECT}", backends=""))),
+    "a mirror": Predicted("filters", (traffic("retry: {}"),), "allowed", base=base(rule(MIRROR))),
+    "a mirror that is missing": Predicted(
+        "filters", (traffic("retry: {}"),), "500", lint=("GWP406",),
+        base=base(rule(MIRROR.replace("checkout", "gone")))),
+    "a mirror without a port": Predicted(
+        "filters", (traffic("retry: {}"),), "500", base=base(rule(MIRROR.replace(", port: 80", "")))),
     "an answer whose text is missing": Predicted(
         "filters",
         (route_filter("teapot", f"directResponse: {{body: {TEXT}}}"),

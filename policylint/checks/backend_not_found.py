@@ -112,7 +112,7 @@ def _refused_rules(simulation: Simulation) -> Iterator[Finding]:
         gateways = (topology.gateway(parent.gateway) for parent in state.parents if parent.gateway is not None)
         names = {implementation_of(gateway, simulation.catalog) for gateway in gateways if gateway is not None}
         for name in sorted(name for name in names if name is not None):
-            fault = implementation(name).rule_fault(state.route, rule.body, topology)
+            fault = implementation(name).rule_fault(state.route, rule, topology)
             if fault is not None:
                 pointer = ("spec", "rules", rule.number, "filters")
                 yield Finding(

@@ -29,6 +29,7 @@ from policylint.policy.units import leaves
 from policylint.topology import Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.grants import Grants
+from policylint.topology.routes import Rule
 
 _ADDING: frozenset[Pointer] = frozenset({("rateLimit", "local", "rules"), ("snippets",)})
 """Lists to which every policy of one context adds. A lower context that has limit_req of its own replaces them."""
@@ -153,9 +154,9 @@ class NginxGatewayFabric(Implementation):
         """Return the topology's conditions with what filters, backends and the NginxProxy change."""
         return refusals.conditions(route, parent, topology)
 
-    def rule_fault(self, route: Resource, rule: Mapping[str, Any], topology: Topology) -> tuple[int, str] | None:
+    def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return that a rule with a filter that cannot be used answers 500, and why it cannot."""
-        fault = refusals.rule_fault(route, rule, topology)
+        fault = refusals.rule_fault(route, rule.body, topology)
         return None if fault is None else (500, fault.message)
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:

@@ -50,6 +50,8 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             protection=list(kind.settings.protection),
             optional=list(kind.settings.optional),
             inside=dict(kind.settings.inside),
+            code=list(kind.settings.code),
+            plain=list(kind.settings.plain),
         ),
         weaker=[weakness_entry(weak) for weak in kind.weaker],
         status=kind.status,

@@ -103,7 +103,8 @@ class SettingPurposes(NamedTuple):
     """The top-level fields of the spec proper that serve a security purpose, by what is lost with them.
 
     `optional` are those that let requests pass which come without anything to check; `inside` names, by purpose, the
-    part of a field that serves it, where one field serves several.
+    part of a field that serves it, where one field serves several. `code` are those that may ask for anything, as they
+    run what nobody reads here; `plain` are values of a field that certainly ask for nothing.
     """
 
     authentication: tuple[str, ...] = ()
@@ -111,6 +112,8 @@ class SettingPurposes(NamedTuple):
     protection: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     inside: Mapping[str, str] = {}
+    code: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
 
     @property
     def security(self) -> frozenset[str]:
@@ -256,6 +259,8 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             _texts(settings.get("protection")),
             _texts(settings.get("optional")),
             mapping(settings.get("inside")),
+            _texts(settings.get("code")),
+            _texts(settings.get("plain")),
         ),
         weaker=tuple(weakness(weak) for weak in sequence(entry.get("weaker"))),
         status=entry.get("status", "ancestors"),

@@ -53,11 +53,25 @@ def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
             yield Ask(purpose, path, not unless, unless)
 
 
+def code(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the settings of a spec proper that may ask for anything; "" where all of it may (`settings.code`)."""
+    for path in kind.settings.code:
+        if spec and (path == "*" or _is_asked(_at(spec, path))):
+            yield "" if path == "*" else path
+
+
+def setters(effective: Effective, path: str) -> list[ResourceKey]:
+    """Return who set the fields of a setting, or what it is a part of, in their order; with "" of all of them."""
+    steps = tuple(path.split(".")) if path else ()
+    owners = (owner for at, owner in effective.owners.items() if at[: len(steps)] == steps or steps[: len(at)] == at)
+    return list(dict.fromkeys(owners))
+
+
 def asked(kind: PolicyKind, effective: Effective, world: World, catalog: Catalog) -> list[Ask]:
     """Return what an effective policy asks, by the objects that its settings name, too (`jwtAuth.extensionRef`)."""
     found = []
     for ask in asks(kind, effective.spec):
-        owner = next((owner for at, owner in effective.owners.items() if _below(at, ask.path)), None)
+        owner = next(iter(setters(effective, ask.path)), None)
         named = mapping(mapping(_at(effective.spec, ask.path)).get(_EXTENSION))
         weak = (
             _weak_extension(named, kind.group, owner.namespace, world, catalog) if owner is not None and named else ""
@@ -120,8 +134,3 @@ def _is_asked(value: object) -> bool:
 
 def _at(spec: Mapping[str, Any], path: str) -> Any:
     return value_at(spec, tuple(path.split(".")))
-
-
-def _below(pointer: tuple[str | int, ...], path: str) -> bool:
-    steps = tuple(path.split("."))
-    return pointer[: len(steps)] == steps or steps[: len(pointer)] == pointer

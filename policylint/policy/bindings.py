@@ -28,7 +28,7 @@ from policylint.model import (
     value_at,
 )
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import is_weak
+from policylint.policy.asking import code, is_weak
 from policylint.policy.units import at_path
 from policylint.topology import Topology, whole
 from policylint.topology.extensions import extensions
@@ -95,6 +95,21 @@ class ObjectBinding(NamedTuple):
     def authorizes(self) -> dict[str, bool]:
         """Return by what the object lets requests in, as `authenticates` does."""
         return {} if self.kind is None else self._asks(self.kind, self.kind.settings.authorization, "authorization")
+
+    @property
+    def may_ask(self) -> bool:
+        """Return whether nobody knows what the object asks of requests: its kind, itself or the code that it runs."""
+        kind, resource = self.kind, self.resolution.resource
+        if kind is None or self.form == "target" or self.resolution.unknown:
+            return True
+        if resource is None:
+            return False
+        if not kind.says:
+            return any(True for _ in code(kind, resource.spec))
+        settings = kind.settings
+        known = (*settings.authentication, *settings.authorization, *settings.protection, *settings.plain)
+        said = f"{kind.says}={text(resource.body.get(kind.says))}"
+        return f"{kind.says}=*" in settings.code and said not in known and resource.body.get("disabled") is not True
 
     def _asks(self, kind: PolicyKind, settings: Sequence[str], purpose: str) -> dict[str, bool]:
         resource = self.resolution.resource

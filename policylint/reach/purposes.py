@@ -7,7 +7,7 @@ from typing import Final, Literal
 from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import Ask
+from policylint.policy.asking import Ask, setters
 from policylint.policy.results import Group
 from policylint.reach.ways import WayIn
 from policylint.simulation import Simulation
@@ -38,12 +38,20 @@ class Asked(NamedTuple):
     why: str = ""
 
 
-def asked(simulation: Simulation, way: WayIn, purpose: str, doubtful: dict[ResourceKey, bool] | None = None) -> Asked:
+def asked(
+    simulation: Simulation,
+    way: WayIn,
+    purpose: str,
+    doubtful: dict[ResourceKey, bool] | None = None,
+    *,
+    unread: bool = True,
+) -> Asked:
     """Return what is asked of the requests of a way.
 
     Args:
         purpose: one of PURPOSES, or the name of a setting (`jwt`, `rateLimit`): one that asks for nothing need only be
             in force.
+        unread: whether what nobody reads may ask, too (`Trace.may_ask`).
         doubtful: keeps for many ways whether something that was not seen may ask the requests of a route.
     """
     trace = way.trace
@@ -64,6 +72,11 @@ def asked(simulation: Simulation, way: WayIn, purpose: str, doubtful: dict[Resou
     if names and trace.route is not None:
         demands += [Asker(name, trace.route.key) for name in names]
         covered = backends
+    for binding in trace.extensions:
+        named = {"authentication": binding.authenticates, "authorization": binding.authorizes}.get(purpose, {})
+        demands += [Asker(name, binding.wanted, must) for name, must in named.items()]
+        if any(named.values()):
+            covered |= {binding.node.key} if binding.node.key in backends else backends
     if purpose == "authentication" and way.certificate:
         demands.insert(0, Asker("client certificate", way.entry.gateway))
         covered = backends
@@ -71,6 +84,8 @@ def asked(simulation: Simulation, way: WayIn, purpose: str, doubtful: dict[Resou
     if any(demand.must for demand in told) and covered >= backends:
         return Asked("asked", told)
     why = _unknown(simulation, way, {} if doubtful is None else doubtful)
+    if unread and not why and way.trace.may_ask:
+        why = f"{way.trace.may_ask[0]} may ask for it"
     if why:
         return Asked("unknown", told, why)
     return Asked("optional" if told else "open", told)
@@ -93,9 +108,7 @@ def _in_force(group: Group, setting: str) -> Asker:
 
 def _owner(group: Group, path: str) -> ResourceKey | None:
     """Return who set the first field of a setting."""
-    steps = tuple(path.split("."))
-    owners = group.effective.owners.items()
-    return next((by for at, by in owners if at[: len(steps)] == steps or steps[: len(at)] == at), None)
+    return next(iter(setters(group.effective, path)), None)
 
 
 def _unknown(simulation: Simulation, way: WayIn, doubtful: dict[ResourceKey, bool]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import Ask
+from policylint.policy.asking import Ask, code, setters
 from policylint.policy.authorizing import Decision, PlacedDecision, RequestQuestion
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
@@ -224,6 +224,17 @@ class Trace(NamedTuple):
             for name, needed in binding.authenticates.items():
                 demanded.setdefault(name, set()).update([at] if needed else [])
         return sorted(name for name, at in demanded.items() if (None in at or (bool(at) and backends <= at)) == must)
+
+    @property
+    def may_ask(self) -> list[str]:
+        """What may ask the request for anything, as nobody reads it: `lua of app/script`, `KongPlugin app/fn`."""
+        settings = [
+            f"{setting} of {owner.path}" if setting else str(owner)
+            for met in self.policies
+            for setting in code(met.group.kind, met.spec)
+            for owner in setters(met.group.effective, setting)
+        ]
+        return list(dict.fromkeys([*settings, *(str(each.wanted) for each in self.extensions if each.may_ask)]))
 
     @property
     def depends(self) -> list[Judged]:

@@ -11,6 +11,7 @@ from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import code
 from policylint.policy.results import Group
 from policylint.reach import PURPOSES, Asked, WayIn, asked, asked_in_words, end_in_words
 from policylint.trace import Met, Trace, Tracer
@@ -55,7 +56,9 @@ class RequestAnswer(NamedTuple):
         denied: whether a policy turns the requests away.
         in_part: whether that is said of one of them, and others are perhaps answered otherwise.
         unknown: why it is not known where it ends.
+        asked: by purpose, apart from what something unread may ask.
         rest: all else that is done to it: filters, other settings of policies, the network.
+        unread: what may ask it for anything, as nobody reads it, with what that says.
     """
 
     trace: Trace
@@ -67,6 +70,19 @@ class RequestAnswer(NamedTuple):
     asked: Mapping[str, Asked]
     demands: Mapping[str, Mapping[DemandKey, Demanded]]
     rest: tuple[object, ...]
+    unread: tuple[object, ...] = ()
+
+    def with_doubts(self) -> RequestAnswer:
+        """Return the answer with what is not asked for certain not known, where something unread may ask for it."""
+        if not self.unread:
+            return self
+        why = f"{self.unread[0]} may ask for it"
+        return self._replace(
+            asked={
+                purpose: given if given.state in ("asked", "unknown") else given._replace(state="unknown", why=why)
+                for purpose, given in self.asked.items()
+            }
+        )
 
 
 class Difference(NamedTuple):
@@ -104,7 +120,9 @@ class Answers:
         ended = trace.outcome
         serves = bool(ended.backends)
         purposes = (
-            {purpose: asked(self.simulation, way, purpose, self._doubtful) for purpose in PURPOSES} if serves else {}
+            {purpose: asked(self.simulation, way, purpose, self._doubtful, unread=False) for purpose in PURPOSES}
+            if serves
+            else {}
         )
         demands: dict[str, dict[DemandKey, Demanded]] = {purpose: {} for purpose in PURPOSES}
         for met in trace.policies:
@@ -123,7 +141,20 @@ class Answers:
             purposes,
             demands,
             self._rest(way),
+            self._unread(way),
         )
+
+    def _unread(self, way: WayIn) -> tuple[object, ...]:
+        """Return what may ask the request for anything, and what that says; empty where nothing does."""
+        trace = way.trace
+        if not trace.may_ask:
+            return ()
+        said = [
+            (setting, _text(value_at(met.spec, tuple(setting.split("."))) if setting else met.spec))
+            for met in trace.policies
+            for setting in code(met.group.kind, met.spec)
+        ]
+        return (*trace.may_ask, *said, *((each.wanted, each.says) for each in trace.extensions if each.may_ask))
 
     def _rest(self, way: WayIn) -> tuple[object, ...]:
         trace = way.trace

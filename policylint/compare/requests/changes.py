@@ -206,6 +206,9 @@ class _Comparison:
 
     def _compare(self, entry: EntryPoint, pair: _Pair) -> None:
         before, after = pair.before, pair.after
+        if before.unread != after.unread:
+            before, after = before.with_doubts(), after.with_doubts()
+            self._same = False
         unknown = before.unknown or after.unknown
         unknown = unknown or next(
             (asked.why for side in (before, after) for asked in side.asked.values() if asked.state == "unknown"), ""

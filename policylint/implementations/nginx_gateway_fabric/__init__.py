@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, unresolved

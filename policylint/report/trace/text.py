@@ -163,7 +163,8 @@ def result(trace: Trace, names: Names) -> str:
             from policylint.report.trace.hops import condition as l7_condition
 
             l7 = l7_condition(trace.network, names)
-        return f"reaches {', '.join(parts)}{_protection(trace)}{_condition(trace)}{l7}{failing}."
+        unread = f", unless {listing(trace.may_ask, most=2)} turns it away" if trace.may_ask else ""
+        return f"reaches {', '.join(parts)}{_protection(trace)}{_condition(trace)}{l7}{unread}{failing}."
     nearest = ""
     if trace.nearest:
         nearest = f"; nearest is {_near(trace.nearest[0].node, names)} (needs {', '.join(trace.nearest[0].needs)})"
@@ -292,7 +293,7 @@ def _protection(trace: Trace) -> str:
         for met in trace.policies
         for loss in met.group.effective.lost
     )
-    unclear = any(binding.kind is None or not binding.resolution.found for binding in trace.extensions)
+    unclear = trace.may_ask or not all(binding.resolution.found for binding in trace.extensions)
     return ", unauthenticated" if lost and not unclear else ""
 
 

@@ -39,6 +39,8 @@ def entry(trace: Trace, names: Names, environment: str = "") -> Entry:
     required, optional = trace.asking(must=True), trace.asking(must=False)
     if required or optional:
         content["authentication"] = {"required": required, "optional": optional}
+    if trace.may_ask:
+        content["mayAsk"] = trace.may_ask
     if trace.admissions:
         content["authorization"] = [_admission(admission, names) for admission in trace.admissions]
     if trace.extensions:

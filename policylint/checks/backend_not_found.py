@@ -67,7 +67,8 @@ def _finding(simulation: Simulation, state: RouteState, backends: list[BackendSt
     if first.reason == "InvalidKind":
         field, says = "kind", f"{wanted}, which is not a kind of backend"
         label = first.message or f"{wanted.kind} cannot receive requests"
-        is_foreign = wanted.group and not simulation.catalog.knows_group(wanted.group)
+        # The group of a CRD is a domain, so that `core` is nobody's.
+        is_foreign = "." in wanted.group and not simulation.catalog.knows_group(wanted.group)
         unknown = "a controller may accept kinds of its own" if is_foreign else ""
     elif unknown:
         says, label = f"{wanted}, which was not seen", unknown

@@ -96,7 +96,11 @@ class Tracer:
         self.admissions = Admissions(simulation)
         self.certificates = CertificateDemands(simulation)
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
+        self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
         for state in simulation.topology.routes:
+            for parent in state.parents:
+                if parent.section_found is None and is_symbolic(parent.section):
+                    self._open[parent.wanted].append(state)
             for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
                 if not candidate.failure:
                     self._attached[candidate.node].append((state, candidate))
@@ -337,6 +341,12 @@ class Tracer:
         if why := doubt(evaluated, fitting):
             return start._replace(outcome=Outcome(unknown=True, reason=why))
         if not fitting:
+            kind = "GRPCRoute" if grpc else "HTTPRoute"
+            open_states = [each for each in self._open.get(gateway.gateway.key, ()) if each.route.key.kind == kind]
+            may_serve = [(state.route, state.hostnames) for state in open_states]
+            if open_takers := ordered(rule_candidates(may_serve, request, grpc=grpc, **ranking)):
+                why = f"the listener that {open_takers[0].route.key} is for stands in a variable"
+                return start._replace(outcome=Outcome(unknown=True, reason=why))
             reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"
             status = Outcome(status=404, reason=reason, grpc_status="Unimplemented" if request.grpc else "")
             if not self._nearest:

@@ -89,6 +89,11 @@ def kinds(entry: str) -> str:
 
 SET_PARENT = "{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra, namespace: shop"
 OWN = "[{name: extra, port: 8080, protocol: HTTP}]"
+OLDER_SET = (
+    worlds.listener_set("extra", "shop", OWN)
+    .replace(f"{worlds.GATEWAY_API}/v1", "gateway.networking.x-k8s.io/v1alpha1")
+    .replace("kind: ListenerSet", "kind: XListenerSet")
+)
 BY_SETS = "allowedListeners: {namespaces: {from: All}}"
 
 
@@ -177,7 +182,29 @@ WORLDS = {
         "routes", (), "reset", lint=("GWP403",), request={"scheme": "tcp", "port": 9000},
         conditions={"UDPRoute shop/dns": ("Accepted=False/NotAllowedByListeners",)},
         base=base(route("dns", kind="UDPRoute"), listeners=listener("tcp", 9000, "TCP"))),
+    "HTTPS takes no TLSRoute": Predicted(
+        "streams", (), "404", lint=("GWP403",), request=HTTPS,
+        conditions={"TLSRoute shop/checkout": ("Accepted=False/NotAllowedByListeners",)},
+        base=base(route(kind="TLSRoute", hosts="a.example"), certificate("shop"), listeners=secured())),
+    "a ListenerSet's own namespace is not the Gateway's": Predicted(
+        "listener-sets", (), "404", lint=("GWP403", "GWP406"), request={"port": 8080},
+        conditions={"HTTPRoute infra/checkout": ("Accepted=False/NotAllowedByListeners",)},
+        base=base(worlds.listener_set("extra", "shop", OWN),
+                  route(parent=f"{SET_PARENT}}}").replace("namespace: shop}\nspec", "namespace: infra}\nspec"),
+                  gateway=BY_SETS)),
+    "a set of the older kind": Predicted(
+        "listener-sets", (), "allowed", request={"port": 8080},
+        base=base(OLDER_SET, route(parent=SET_PARENT.replace("k8s.io, kind: L", "x-k8s.io, kind: XL") + "}"),
+                  gateway=BY_SETS)),
+    "which listener is meant stands in a variable": Predicted(
+        "parents", (), "unknown", base=base(route(parent=f"{TO_EDGE}, sectionName: '${{LISTENER}}'}}"))),
+    "and the port, too": Predicted(
+        "parents", (), "allowed", base=base(route(parent=f"{TO_EDGE}, port: '${{PORT}}'}}"))),
     # Hostnames.
+    "nobody's host": Predicted(
+        "hostnames", (), "404", request={"host": "c.example"},
+        base=base(route(), listeners=", ".join((
+            listener("a", more="hostname: a.example"), listener("b", more="hostname: b.example"))))),
     "a wildcard is not its own end": Predicted(
         "hostnames", (), "404", lint=("GWP404",), request={"host": "example.com"},
         conditions={PARENT: ("Accepted=False/NoMatchingListenerHostname",)},
@@ -234,6 +261,15 @@ WORLDS = {
     "a copy that may not go there": Predicted(
         "references", (), "allowed", lint=("GWP405",), conditions={PARENT: (REFUSED,)},
         base=base(route(rules=rule(filters=MIRROR)), WEB)),
+    "a copy to nobody": Predicted(
+        "references", (), "allowed", lint=("GWP406",), conditions={PARENT: ("ResolvedRefs=False/BackendNotFound",)},
+        base=base(route(rules=rule(filters=MIRROR.replace("namespace: back, ", ""))))),
+    "a port that the Service has not": Predicted(
+        "references", (), "500", lint=("GWP406",), conditions={PARENT: (PERMITTED,)},
+        base=base(route(rules=f"{{{GOOD.replace('80', '81')}}}"))),
+    "the core group has no name": Predicted(
+        "references", (), "500", lint=("GWP406",), conditions={PARENT: ("ResolvedRefs=False/InvalidKind",)},
+        base=base(route(rules="{backendRefs: [{group: core, kind: Service, name: checkout, port: 80}]}"))),
     "nobody who authorises": Predicted(
         "ext-auth", (), "500", lint=("GWP406",), conditions={PARENT: ("ResolvedRefs=False/BackendNotFound",)},
         base=base(route(rules=rule(filters=authoriser("login"))))),
@@ -307,6 +343,14 @@ WORLDS = {
         "allowed", {"a": "PartiallyEnforced", "b": "Enforced"}, loses=True,
         base=base(route(rules="{backendRefs: [{name: checkout, port: 80}, {name: web, port: 80}]}"),
                   worlds.service("web"))),
+    "TLS for a port that no route uses": Predicted(
+        "backends", (tls("p", "Service/web#admin"),), "allowed", {"p": "Accepted"}, (),
+        base=base(route(rules="{backendRefs: [{name: web, port: 80}]}"),
+                  worlds.service("web", ports="[{name: http, port: 80}, {name: admin, port: 81}]"))),
+    "a name of a sort that it has not": Predicted(
+        "backends",
+        (tls("p", "Service/checkout", more="wellKnownCACertificates: System, subjectAltNames: [{type: URI}]"),),
+        "allowed", {"p": "Invalid"}, base=BASE),
     "a port has a name": Predicted(
         "backends", (tls("p", "Service/checkout#80"),), "allowed", {"p": "TargetNotFound"}, ("GWP103",), base=BASE),
     "TLS policies are of the Service's namespace": Predicted(

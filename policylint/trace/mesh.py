@@ -90,12 +90,16 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
 
 
 def _routed_otherwise(world: World, service: ResourceKey, client: str) -> Resource | None:
-    """Return a VirtualService of Istio that routes the requests of a namespace to a Service inside the mesh."""
+    """Return a VirtualService of Istio that routes the requests of a namespace to a Service inside the mesh.
+
+    One of the mesh for every host (`*`) is refused (pkg/config/validation of Istio).
+    """
     for virtual in world.of_kind("networking.istio.io", "VirtualService"):
         hosts, gateways, readers = (texts(virtual.spec.get(field)) for field in ("hosts", "gateways", "exportTo"))
         home = virtual.key.namespace
         shown = not readers or "*" in readers or client in readers or (client == home and "." in readers)
-        if shown and (not gateways or "mesh" in gateways) and any(names_service(host, home, service) for host in hosts):
+        meant = any(host != "*" and names_service(host, home, service) for host in hosts)
+        if meant and shown and (not gateways or "mesh" in gateways):
             return virtual
     return None
 

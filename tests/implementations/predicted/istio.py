@@ -216,7 +216,13 @@ WORLDS = {
         base=base(INJECTED, INJECTED, PLAIN_CLIENTS.replace("host: web", "host: other"))),
     "a VirtualService leads elsewhere": Predicted(
         "routes", (rule(DENY_ALL),), "unknown", OF_PEER, loses=True, base=base(INJECTED, INJECTED, VIRTUAL)),
-    "one of a Gateway does not": Predicted(
+    "nor does one for every host": Predicted(
+        "validation", (rule(DENY_ALL),), "403", OF_PEER,
+        base=base(INJECTED, INJECTED, VIRTUAL.replace("hosts: [web]", "hosts: ['*']"))),
+    "nor does one that other namespaces do not see": Predicted(
+        "routes", (rule(DENY_ALL),), "403", OF_PEER,
+        base=base(INJECTED, INJECTED, VIRTUAL.replace("hosts:", "exportTo: [.], hosts:"))),
+    "nor does one of a Gateway": Predicted(
         "routes", (rule(DENY_ALL),), "403", OF_PEER,
         base=base(INJECTED, INJECTED, VIRTUAL.replace("http:", "gateways: [infra/old], http:"))),
     # what the proxies do not see

@@ -186,6 +186,12 @@ WORLDS = {
         "allowed, jwt-validation required", base=FILTERED, request=HTTPS),
     "sticky sessions ask nothing": Predicted(
         "rules", (rule("actions: [{type: forward, forwardConfig: {}}]"),), "allowed", base=FILTERED, request=HTTPS),
+    "addresses from which the rule is for": Predicted(
+        "rules", (rule("conditions: [{field: source-ip, sourceIPConfig: {values: [10.0.0.0/8]}}]"),), "allowed",
+        base=FILTERED, request=HTTPS),
+    "hosts keep nobody out": Predicted(
+        "rules", (rule("conditions: [{field: host-header, hostHeaderConfig: {values: [a.example]}}]"),), "allowed",
+        base=FILTERED, request=HTTPS),
     "an answer": Predicted(
         "rules", (rule("actions: [{type: fixed-response, fixedResponseConfig: {statusCode: 410}}]"),), "410",
         base=balanced(filtering(""))),

@@ -33,7 +33,7 @@ UNSEEN = re.compile(
 LINKS = re.compile(
     r"(?i)(?<![\w`])(?:@[a-z0-9]|#\d|gh-\d|[0-9a-f]{7,40}\b|(?:https?|ftp|mailto|xmpp):(?!\u200b)|www\.)"
 )
-OURS = re.compile(r"</?(?:details|summary|sub|code)>|<!-- policylint:v1 key=default -->")
+OURS = re.compile(r"</?(?:details|summary|sub|code|br)>|<!-- policylint:v1 key=default -->")
 DIFF = "diff --rendered-before before --rendered-after after"
 COMMANDS = {
     **{f"lint {form}": f"lint before --min-severity note --show-unknown --verbose -o {form}" for form in FORMATS[1:] if form != "json-v1"},

@@ -64,7 +64,7 @@ def written(text: str) -> dict[str, str]:
                  f"spec: {{parentRefs: [{{name: {said('gateway')}, namespace: infra}}],"
                  f" rules: [{{backendRefs: [{{name: {said('service')}, namespace: {said('space')}, port: 80}}]}}]}}"),
         manifest(f"{ENVOY}/v1alpha1", "SecurityPolicy", said("edge"), "infra",
-                 f"spec: {{{target('Gateway', said('gateway'))}, jwt: {{providers: [{{name: {said('j')}, issuer: {said('i')}}}]}}}}"),
+                 f"spec: {{{target('Gateway', said('gateway'))}, jwt: {{providers: [{{name: j, audiences: [{said('i')}]}}]}}}}"),
         manifest(f"{ENVOY}/v1alpha1", "SecurityPolicy", said("lost"), "shop",
                  f"spec: {{{target('HTTPRoute', said('chekout'))}, {said('field')}: {said('v')}}}"),
         manifest(f"{ENVOY}/v1alpha1", "BackendTrafficPolicy", said("limits"), said("space"),

@@ -24,6 +24,7 @@ SOURCES = {
     "timeouts": f"{_AT}/route.go @ 0040c95518, processRouteTimeout; xds/translator/route.go",
     "proxies": f"{_AT}/envoyproxy_merge.go @ 0c4c92294f, MergeEnvoyProxyConfigs",
     "order": "the same, internal/xds/translator/httpfilters.go @ d32f282942, newOrderedHTTPFilter",
+    "patches": f"{_AT}/envoypatchpolicy.go @ 0a250982a7, ProcessEnvoyPatchPolicies",
     "merging": f"{_AT}/backendtrafficpolicy.go @ d32f282942, processBackendTrafficPolicyForRoute",
 }
 REQUEST = {"host": "shop.example"}
@@ -146,6 +147,26 @@ def parameters(name: str, namespace: str = "") -> str:
     )
 
 
+ORIGINS = "cors: {allowOrigins: ['https://www.example']}"
+BOTH_ROUTES = "targetRefs: [" + ", ".join(worlds.reference(f"HTTPRoute/{name}") for name in ("checkout", "gone")) + "]"
+PATCH = worlds.manifest(
+    f"{GROUP}/v1alpha1", "EnvoyPatchPolicy", "own", "infra",
+    "spec: {{type: JSONPatch, targetRef: {{group: gateway.networking.k8s.io, kind: {kind}, name: {name}}}, "
+    "jsonPatches: [{{type: type.googleapis.com/envoy.config.listener.v3.Listener, name: infra/edge/http, "
+    "operation: {{op: add, path: /x, value: 1}}}}]}}",
+).replace("metadata: {name: own, namespace: infra}", "metadata: {{name: own, namespace: infra}}")  # fmt: skip
+SET = worlds.listener_set(
+    "extra", "infra",
+    "[{name: more, port: 8081, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]",
+)  # fmt: skip
+BEHIND_SET = (
+    worlds.gateway_class("any", CONTROLLER),
+    worlds.gateway(more="allowedListeners: {namespaces: {from: All}}"),
+    worlds.route(
+        more=PLAIN, parents="[{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra, namespace: infra}]"
+    ),
+    worlds.service(), SET,
+)  # fmt: skip
 MOVED = "filterOrder: [{name: envoy.filters.http.jwt_authn, before: envoy.filters.http.cors}]"
 
 
@@ -309,7 +330,7 @@ WORLDS = {
         "filters", (DIRECT, route_filter("gone", "directResponse: {statusCode: 410}")), "410",
         base=base(rule(f"{named('gone')}, {named('teapot')}"))),
     "an answer to what is mirrored": Predicted(
-        "filters", (DIRECT,), "500", base=base(rule(f"{MIRROR}, {named('teapot')}"))),
+        "filters", (DIRECT,), "500", lint=("GWP406",), base=base(rule(f"{MIRROR}, {named('teapot')}"))),
     "a redirect of what is mirrored": Predicted(
         "filters", (traffic("retry: {}"),), "500", base=base(rule(f"{MIRROR}, {REDIRECT}", backends=""))),
     "a mirror": Predicted("filters", (traffic("retry: {}"),), "allowed", base=base(rule(MIRROR))),
@@ -346,6 +367,66 @@ WORLDS = {
         "rules", (COOKIE,), "allowed", request={"headers": {"Cookie": "a=b; canary=yes"}},
         base=base(rule(named("canary")))),
     "and that the request has not": Predicted("rules", (COOKIE,), "404", base=base(rule(named("canary")))),
+    # Targets, scopes, and what is merged with what.
+    "tokens of the Gateway, origins of the route": Predicted(
+        "merging", (WIDE, security(f"mergeType: StrategicMerge, {ORIGINS}")), "allowed, jwt required",
+        {"wide": "Enforced", "own": "Enforced"},
+        status={"own": ("Gateway infra/edge Accepted=True/Accepted", "Gateway infra/edge#http Merged=True/Merged")},
+        effective={"jwt.providers": "wide", "cors.allowOrigins": "own"}),
+    "a rule is merged with the Gateway's, not with its route's": Predicted(
+        "merging",
+        (WIDE, security(USERS, name="route"), secret("users", f".htpasswd: {SHA}"),
+         security(f"mergeType: JSONMerge, {ORIGINS}", "HTTPRoute/checkout#all", "rule")),
+        "allowed, jwt required", {"rule": "Enforced", "route": "Overridden"},
+        effective={"jwt.providers": "wide", "cors.allowOrigins": "rule"}),
+    "the listener's policy is the parent, and not the Gateway's": Predicted(
+        "merging",
+        (WIDE, security("cors: {maxAge: 10s}", "Gateway/edge#http", "listener"),
+         security("mergeType: StrategicMerge, cors: {allowMethods: [GET]}")),
+        "allowed", {"wide": "Overridden", "listener": "Enforced", "own": "Enforced"},
+        effective={"cors.maxAge": "listener", "cors.allowMethods": "own"}),
+    "lists of another policy are replaced": Predicted(
+        "merging",
+        (security(ORIGINS, "Gateway/edge", "wide"),
+         security("mergeType: StrategicMerge, cors: {allowOrigins: ['https://own.example']}")),
+        "allowed", {"wide": "Overridden"}, effective={"cors.allowOrigins": "own"}),
+    "behind a ListenerSet its policy is the parent": Predicted(
+        "merging",
+        (WIDE, security(ORIGINS, "ListenerSet/extra", "set", "infra"),
+         security("mergeType: StrategicMerge, cors: {maxAge: 10s}")),
+        "allowed", {"set": "Enforced", "own": "Enforced"}, request={"port": 8081}, base=BEHIND_SET,
+        effective={"cors.allowOrigins": "set", "cors.maxAge": "own"}),
+    "behind a ListenerSet without one it is the Gateway's": Predicted(
+        "merging", (WIDE, security(f"mergeType: StrategicMerge, {ORIGINS}")), "allowed, jwt required",
+        {"own": "Enforced"}, request={"port": 8081}, base=BEHIND_SET,
+        effective={"jwt.providers": "wide", "cors.allowOrigins": "own"}),
+    "of two targets one is missing": Predicted(
+        "levels", (policy("SecurityPolicy", JWT, field=BOTH_ROUTES),), "allowed, jwt required",
+        {"own": "PartiallyEnforced"}, ("GWP101",), status={"own": ("Gateway infra/edge Accepted=True/Accepted",)}),
+    "a rule that is not there": Predicted(
+        "levels", (security(JWT, "HTTPRoute/checkout#gone"), WIDE), "allowed, jwt required",
+        {"own": "TargetNotFound", "wide": "Enforced"}, ("GWP103",),
+        status={"own": ("Gateway infra/edge Accepted=False/TargetNotFound",)}),
+    "a selector chooses no route": Predicted(
+        "levels",
+        (policy("SecurityPolicy", JWT, field="targetSelectors: [{kind: HTTPRoute, matchLabels: {tier: gold}}]"),),
+        "allowed", lint=("GWP105",)),
+    "of two policies of a route the first holds": Predicted(
+        "levels", (security(JWT, name="a"), security(ORIGINS, name="b")), "allowed, jwt required",
+        {"a": "Enforced", "b": "Conflicted"}, status={"b": ("Gateway infra/edge Accepted=False/Conflicted",)}),
+    "of a rule and its route both hold": Predicted(
+        "levels", (security(JWT, "HTTPRoute/checkout#all", "rule"), security(ORIGINS, name="route")),
+        "allowed, jwt required", {"rule": "Enforced"}),
+    "a patch of a class whose Gateways are not merged": Predicted(
+        "patches", (PATCH.format(kind="GatewayClass", name="any"),), "allowed", lint=("GWP109",), status={"own": ()}),
+    "a patch of a Gateway": Predicted(
+        "patches", (PATCH.format(kind="Gateway", name="edge"),), "allowed", {"own": "Enforced"},
+        status={"own": ("Gateway infra/edge Accepted=True/Accepted",)}),
+    "a policy of a Gateway that shares its proxy stays at it": Predicted(
+        "levels", (security(JWT, "Gateway/second"),), "allowed", {}, ("GWP106",),
+        base=(worlds.gateway_class("any", CONTROLLER, parameters("class", "infra")), *base()[1:],
+              worlds.gateway("second", listeners="[{name: http, port: 81, protocol: HTTP}]"),
+              proxy("class", "mergeGateways: true"))),
     # The order of filters, and the proxies that change it.
     "cors before tokens": Predicted("order", (BOTH,), "allowed, jwt required", acts=("cors of own", "jwt of own")),
     "the Gateway's proxy replaces the one of its class": Predicted(

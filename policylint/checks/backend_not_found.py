@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import rename
-from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.locations import at, deepest_written, path
 from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
 from policylint.implementations import implementation
@@ -19,7 +19,7 @@ from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.routes import rules
+from policylint.topology.routes import Rule, rules
 
 RULE = "GWP406"
 
@@ -95,7 +95,7 @@ def _finding(simulation: Simulation, state: RouteState, backends: list[BackendSt
 
 
 def _refused_rules(simulation: Simulation) -> Iterator[Finding]:
-    """Yield the rules with filters that the controller refuses although each of them is there and can be used."""
+    """Yield the rules that the controller refuses for their filters or sessions, where nothing that they name fails."""
     topology = simulation.topology
     faulty: dict[Node, bool] = {}
     for binding in simulation.bindings:
@@ -105,6 +105,11 @@ def _refused_rules(simulation: Simulation) -> Iterator[Finding]:
                 kind is not None and bool(implementation(kind.implementation).filter_fault(resource, topology))
             )
             faulty[binding.node] = faulty.get(binding.node, False) or fails
+    for route in topology.routes:
+        for of_route in rules(route.route):
+            if "sessionPersistence" in of_route.body or _mirrors(of_route):
+                failing = (backend.reason or not backend.resolution.found for backend in _of_rule(route, of_route))
+                faulty.setdefault(of_route.node, any(failing))
     for node in (node for node, told in faulty.items() if not told):
         state = topology.route(node.key)
         rule = None if state is None else next((rule for rule in rules(state.route) if rule.node == node), None)
@@ -115,16 +120,27 @@ def _refused_rules(simulation: Simulation) -> Iterator[Finding]:
         for name in sorted(name for name in names if name is not None):
             fault = implementation(name).rule_fault(state.route, rule, topology)
             if fault is not None:
-                pointer = ("spec", "rules", rule.number, "filters")
+                pointer = deepest_written(state.route.body, ("spec", "rules", rule.number, "filters"))
                 yield Finding(
                     RULE,
                     "error",
                     f"requests of {node} are answered with {fault[0]}: {fault[1]}",
-                    state.route.location(*pointer, key=True),
+                    state.route.location(*pointer, key=pointer[-1:] == ("filters",)),
                     resources=(node.key,),
                     field=path(pointer),
                 )
                 break
+
+
+def _mirrors(rule: Rule) -> bool:
+    return any(
+        mapping(route_filter).get("type") == "RequestMirror" for route_filter in sequence(rule.body.get("filters"))
+    )
+
+
+def _of_rule(state: RouteState, rule: Rule) -> Iterator[BackendState]:
+    """Yield the backends of the mirrors of a rule."""
+    return (each for each in state.backends if each.rule == rule.number and each.role == "RequestMirror")
 
 
 def _refused(state: RouteState) -> Iterator[Finding]:

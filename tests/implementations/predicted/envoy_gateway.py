@@ -332,13 +332,15 @@ WORLDS = {
     "an answer to what is mirrored": Predicted(
         "filters", (DIRECT,), "500", lint=("GWP406",), base=base(rule(f"{MIRROR}, {named('teapot')}"))),
     "a redirect of what is mirrored": Predicted(
-        "filters", (traffic("retry: {}"),), "500", base=base(rule(f"{MIRROR}, {REDIRECT}", backends=""))),
+        "filters", (traffic("retry: {}"),), "500", lint=("GWP406",),
+        base=base(rule(f"{MIRROR}, {REDIRECT}", backends=""))),
     "a mirror": Predicted("filters", (traffic("retry: {}"),), "allowed", base=base(rule(MIRROR))),
     "a mirror that is missing": Predicted(
         "filters", (traffic("retry: {}"),), "500", lint=("GWP406",),
         base=base(rule(MIRROR.replace("checkout", "gone")))),
     "a mirror without a port": Predicted(
-        "filters", (traffic("retry: {}"),), "500", base=base(rule(MIRROR.replace(", port: 80", "")))),
+        "filters", (traffic("retry: {}"),), "500", lint=("GWP406",),
+        base=base(rule(MIRROR.replace(", port: 80", "")))),
     "an answer whose text is missing": Predicted(
         "filters",
         (route_filter("teapot", f"directResponse: {{body: {TEXT}}}"),
@@ -358,7 +360,7 @@ WORLDS = {
         lint=("GWP406",), base=base(rule(named("add")))),
     # Rules of routes.
     "a session that ends when it is idle": Predicted(
-        "rules", (traffic("retry: {}"),), "404",
+        "rules", (traffic("retry: {}"),), "404", lint=("GWP406",),
         base=base(rule(more="sessionPersistence: {idleTimeout: 1m, sessionName: s}"))),
     "a session that ends at a time": Predicted(
         "rules", (traffic("retry: {}"),), "allowed",

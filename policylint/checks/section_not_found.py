@@ -10,6 +10,7 @@ from policylint.checks.kit.locations import at, entry, path, targets, unknown_ta
 from policylint.checks.kit.sections import NOUN
 from policylint.checks.kit.suggestions import Nearby
 from policylint.checks.kit.wording import near
+from policylint.checks.target_not_found import is_elsewhere
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.model.words import quoted
 from policylint.policy.results import PolicyState, Target
@@ -26,7 +27,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         elif target.problem in ("section-not-found", "section-not-allowed"):
             yield _finding(state, target, simulation.world.get(target.key), target.section, nearby)
         elif target.section and target.resolution.unknown and not target.problem:
-            yield _unknown(state, target, target.resolution.reason)
+            if not is_elsewhere(target, simulation.world):
+                yield _unknown(state, target, target.resolution.reason)
         elif isinstance(number := entry(state.policy, target).get("sectionName"), int):
             yield _finding(state, target, simulation.world.get(target.key), str(number), nearby)
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import path, target_at, targets, unknown_target
 from policylint.checks.kit.suggestions import Nearby
-from policylint.model import Finding, Related, Resource, ResourceKey
+from policylint.model import Finding, Related, Resource, ResourceKey, World
 from policylint.model.words import listing
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
+from policylint.topology.references import is_parent
 
 RULE = "GWP101"
 
@@ -30,8 +31,21 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             is_near = orphan is not None or nearby.namespaces(target.key) or nearby.name(target.key)
             doubt = simulation.world.doubt(target.key) if simulation.world.partial and not is_near else ""
             yield _missing(state, target, nearby, orphan, fine[state.key], doubt)
-        elif not target.problem and target.resolution.unknown and target.selector is None and not target.section:
+        elif (
+            not target.problem
+            and target.resolution.unknown
+            and target.selector is None
+            and (not target.section or is_elsewhere(target, simulation.world))
+        ):
             yield _unknown(state, target, target.resolution.reason)
+
+
+def is_elsewhere(target: Target, world: World) -> bool:
+    """Tell whether the object of a target comes from outside of this tree, so that nothing is said of its section.
+
+    What routes hang on is another matter: a section of a Gateway that was not seen is GWP103's.
+    """
+    return not is_parent(target.key) and target.resolution.reason == (world.elsewhere(target.key) or None)
 
 
 def _missing(

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from policylint.checks import run
+from policylint.report.kit.display import Paint
+from policylint.report.simulate.text import tables
 from policylint.workspace import open_workspace
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, policy, route, rules
@@ -407,3 +410,21 @@ def test_a_waypoint_needs_no_route(tmp_path: Path, cls: str, protocol: str, told
     waypoint = worlds.gateway("wp", "shop", f"[{{name: mesh, port: 15088, protocol: {protocol}}}]", of_class=cls)
     found = lint(tmp_path, *WORLD, waypoint, policy(BTP, "limits", "kind: Gateway, name: wp", TIMEOUT))
     assert ("GWP106" in rules(found)) == told
+
+
+@pytest.mark.parametrize("section", ["", "#all"])
+@pytest.mark.parametrize(("target", "seen"), [("GRPCRoute/calls", False), ("HTTPRoute/chekout", True)])
+def test_simulate_has_the_three_answers_of_lint(tmp_path: Path, target: str, seen: bool, section: str) -> None:
+    """Of a tree, what lint calls not seen is Unknown; where others of the kind are in it, one that is not is missing.
+
+    Files that are named are the whole world for simulate.
+    """
+    text = worlds.policy("gateway.envoyproxy.io/v1alpha1", BTP, "p", f"{target}{section}", TIMEOUT, "shop")
+    (tmp_path / "all.yaml").write_text("---\n".join((*WORLD, text)), encoding="utf-8")
+    (simulation,) = open_workspace([str(tmp_path)]).simulations
+    state = worlds.state(simulation, "p")
+    (finding,) = (each for each in run(simulation) if each.rule in ("GWP101", "GWP103"))
+    assert (state.verdict, finding.severity) == (("TargetNotFound", "error") if seen else ("Unknown", "note"))
+    assert ("was not seen" in finding.message) is not seen
+    assert state.targets[0].resolution.state == ("missing" if seen else "unknown")
+    assert ("come from elsewhere" in " ".join("".join(tables([simulation], Paint(False))).split())) is not seen

@@ -15,6 +15,7 @@ SOURCES = {
     "protocols": "github.com/linkerd/linkerd2-proxy @ 1a33d8883 linkerd/proxy/server-policy/src/lib.rs",
     "annotations": "linkerd.io/2.19/reference/proxy-configuration",
     "injector": "github.com/linkerd/linkerd2 (2.19) pkg/inject/report.go",
+    "limits": "github.com/linkerd/linkerd2 @ 01afd2304 policy-controller/grpc/src/inbound.rs, to_server",
     "policy": "linkerd.io/2.19/reference/authorization-policy",
 }
 STRANGER = {"client": "Deployment outside/stranger"}
@@ -92,6 +93,10 @@ def route(group: str = LINKERD, path: str = "/admin") -> str:
     return worlds.manifest(f"{group}/{version}", "HTTPRoute", "admin", "shop", f"spec: {{{spec}}}")
 
 
+LIMIT = of(
+    "HTTPLocalRateLimitPolicy", "limit",
+    f"targetRef: {{group: {LINKERD}, kind: Server, name: web}}, total: {{requestsPerSecond: 9}}",
+)  # fmt: skip
 WHO, WHERE = reference("MeshTLSAuthentication", "who"), reference("NetworkAuthentication", "where")
 EVERYBODY = of("MeshTLSAuthentication", "who", 'identities: ["*"]')
 OF_INFRA = of("MeshTLSAuthentication", "who", "identityRefs: [{kind: Namespace, name: infra}]")
@@ -183,6 +188,20 @@ WORLDS = {
         "authorizations",
         (server(), old("name: web", "unauthenticated: true, networks: [{cidr: 10.0.0.0/8}]")),
         "depends"),
+    "a rate limit of HTTP": Predicted(
+        "limits", (server("accessPolicy: all-unauthenticated, proxyProtocol: HTTP/1"), LIMIT), "allowed",
+        {"limit": "Enforced"}),
+    "a rate limit of a protocol that is found out": Predicted(
+        "limits", (server("accessPolicy: all-unauthenticated"), LIMIT), "allowed", {"limit": "Enforced"}),
+    "a rate limit of an opaque Server": Predicted(
+        "limits", (server("accessPolicy: all-unauthenticated, proxyProtocol: opaque"), LIMIT), "allowed",
+        {"limit": "Accepted"}, ("GWP106",)),
+    "a rate limit of gRPC": Predicted(
+        "limits", (server("accessPolicy: all-unauthenticated, proxyProtocol: gRPC"), LIMIT), "allowed",
+        {"limit": "Accepted"}, ("GWP106",)),
+    "a rate limit of TLS": Predicted(
+        "limits", (server("accessPolicy: all-unauthenticated, proxyProtocol: TLS"), LIMIT), "allowed",
+        {"limit": "Accepted"}, ("GWP106",)),
     "a Namespace of another name is refused": Predicted(
         "webhook", (server(), lets(WHO, target="kind: Namespace, name: infra"), EVERYBODY), "403", {"lets": "Invalid"},
         ("GWP104",)),

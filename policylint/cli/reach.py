@@ -6,7 +6,7 @@ import click
 
 from policylint.cli.commands import INCOMPLETE, OK
 from policylint.cli.completing import objects as known_objects
-from policylint.cli.completing import of_kind
+from policylint.cli.completing import of_kind, workloads
 from policylint.cli.options import EXIT_CODES, Command, at, form_option, option
 from policylint.cli.run import Run, reading, showing
 
@@ -29,6 +29,7 @@ QUERY = "What is asked"
   policylint reach --to Service/shop/checkout
   policylint reach --gateway infra/public --without authentication
   policylint reach --from 203.0.113.0/24
+  policylint reach --from ServiceAccount/shop/web --to Service/pay/payments
   policylint reach --without jwt -o csv > exposure.csv
 """,
     exit_codes=EXIT_CODES,
@@ -55,9 +56,11 @@ QUERY = "What is asked"
     QUERY,
     "--from",
     "clients",
-    metavar="ADDRESS",
+    metavar="CLIENT",
     multiple=True,
-    help="Only requests of clients with this address, or of this network (10.0.0.0/8); repeatable.",
+    shell_complete=workloads,
+    help="Only requests of clients with this address, or of this network (10.0.0.0/8); or in the mesh those of "
+    "ServiceAccount/NAMESPACE/NAME, a workload, namespace/NAME, or 'unmeshed'; repeatable.",
 )
 @option(
     QUERY,
@@ -95,7 +98,7 @@ def reach(
     from policylint.report.kit.display import Paint
     from policylint.report.reach import Question, find, write
 
-    networks = _networks(clients)
+    networks, principals = _told_apart(clients)
     setup = run.setup()
     workspace = run.open(setup, revision)
     run.lap("read and simulate")
@@ -106,7 +109,8 @@ def reach(
         put(explained(found, _guardrail(explain, setup)))
         run.end(workspace.coverage)
         return INCOMPLETE if workspace.coverage.cut_off else OK
-    question = Question(_meant(gateways, found), _meant(objects, found), without, networks)
+    _known(principals, found)
+    question = Question(_meant(gateways, found), _meant(objects, found), without, networks, principals)
     for piece in write(form, find(found, question), Paint(wants_color(run.color))):
         put(piece)
     run.lap("report")
@@ -114,18 +118,38 @@ def reach(
     return INCOMPLETE if workspace.coverage.cut_off else OK
 
 
-def _networks(clients: tuple[str, ...]) -> str:
-    """Return addresses and networks as one set, in the form in which predicates hold it.
+def _told_apart(clients: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return addresses and networks as one set, in the form in which predicates hold it, and clients in the mesh.
 
     Raises:
-        click.UsageError: one is neither.
+        click.UsageError: one is none of these, or both sorts are named.
     """
     from policylint.spaces.addresses import address_set
+    from policylint.trace.mesh import UNMESHED
 
-    meant = address_set(clients)
+    inside = tuple(client for client in clients if client == UNMESHED or (client[:1].isalpha() and "/" in client))
+    meant = address_set(tuple(client for client in clients if client not in inside))
     if meant.doubtful:
-        raise click.UsageError(f"--from: {meant.doubtful!r} is neither an address nor a network such as 10.0.0.0/8")
-    return meant.text
+        forms = "an address nor a network such as 10.0.0.0/8, nor a client such as ServiceAccount/shop/web"
+        raise click.UsageError(f"--from: {meant.doubtful!r} is neither {forms}")
+    if inside and meant.ranges:
+        raise click.UsageError("--from takes addresses or clients in the mesh, not both at once")
+    return meant.text, inside
+
+
+def _known(principals: tuple[str, ...], simulations: Sequence[Simulation]) -> None:
+    """Look whether clients in the mesh are known in any environment; what a ServiceAccount is called needs no manifest.
+
+    Raises:
+        click.UsageError: one is not.
+    """
+    from policylint.reach import senders
+    from policylint.trace import Tracer
+
+    tracers = [Tracer(simulation, nearest=False) for simulation in simulations] if principals else []
+    for name in principals:
+        if not any(senders(tracer, name) for tracer in tracers):
+            raise click.UsageError(f"--from: there is no workload {name!r}")
 
 
 def _guardrail(name: str, setup: Setup) -> Guardrail:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from policylint.guardrails.mesh import ANYBODY, NOBODY, MeshEntry
 from policylint.guardrails.reading import OUTSIDE, Guardrail, RequestPattern, any_names, names
 from policylint.model import Location, Resource, ResourceKey, texts
 from policylint.model.spelling import spelled
@@ -29,11 +30,16 @@ from policylint.reach import (
 from policylint.simulation import Simulation
 from policylint.spaces import Box, intersect, is_empty, merged, subtract
 from policylint.spaces.addresses import EVERYWHERE, address_set, without
+from policylint.topology.workloads import workloads_selected
 from policylint.trace import Request, Tracer
 
 RULE = "GWP320"
 _MOST_PAIRS = 100_000
 """Pairs of ends that one guardrail asks about; beyond, it is unknown."""
+_UNKNOWN = {
+    "unknown": "it is not known which pods the network policies select",
+    "in the mesh": "it is not known whether the mesh lets them in",
+}
 _PUBLISHED = ("LoadBalancer", "NodePort")
 
 
@@ -87,6 +93,7 @@ def verdicts(simulation: Simulation, guardrails: Sequence[Guardrail]) -> Iterato
         )
         else None
     )
+    mesh = MeshEntry(Tracer(simulation, nearest=False)) if any(each.form != "ask" for each in guardrails) else None
     for guardrail in guardrails:
         tally = _Tally(guardrail)
         if guardrail.form == "ask":
@@ -96,10 +103,11 @@ def verdicts(simulation: Simulation, guardrails: Sequence[Guardrail]) -> Iterato
             assert room is not None
             room.by_address(tally)
         else:
+            assert mesh is not None
             if OUTSIDE in guardrail.sources and guardrail.form == "never":
                 assert room is not None
-                room.from_outside(tally)
-            _connections(simulation, tally)
+                room.from_outside(tally, mesh)
+            _connections(simulation, tally, mesh)
         yield tally.verdict()
 
 
@@ -218,7 +226,7 @@ class _Requests:
             what, f"{asks}{wants} on the way to {end_in_words(way.trace)}", resource, location, shows, unknown
         )
 
-    def from_outside(self, tally: _Tally) -> None:
+    def from_outside(self, tally: _Tally, mesh: MeshEntry) -> None:
         """Judge a guardrail by which nothing outside may get to some backends."""
         guardrail = tally.guardrail
         for entry in self._entries(()):
@@ -239,7 +247,13 @@ class _Requests:
             if not self._is_target(service.key, guardrail.target):
                 continue
             kind = service.spec.get("type")
-            if kind in _PUBLISHED:
+            behind = workloads_selected(self._simulation.world, service) if kind in _PUBLISHED else []
+            kept = {mesh.of(workload, guardrail.port, None, NOBODY) for workload in behind}
+            if kept and all(answer == "denied" for answer, _ in kept):
+                tally.hold(
+                    f"{', '.join(sorted({by for _, by in kept}))} keeps who is not in the mesh from {service.key}"
+                )
+            elif kind in _PUBLISHED:
                 why = f"is published outside as a Service of type {kind}"
                 tally.breach(Breach(str(service.key), why, service.key, service.location("spec", "type")))
             else:
@@ -313,8 +327,6 @@ class _Requests:
         """Return whether a backend is what a guardrail names, or has the pods of a workload that it names."""
         if names(target, key):
             return True
-        from policylint.topology.workloads import workloads_selected
-
         service = self._simulation.world.get(key) if key[:2] == ("", "Service") else None
         selected = [] if service is None else workloads_selected(self._simulation.world, service)
         return any(names(target, workload.key) for workload in selected)
@@ -362,13 +374,16 @@ def _shown(request: Request) -> tuple[str, ...]:
     return arguments(request)
 
 
-def _connections(simulation: Simulation, tally: _Tally) -> None:
+def _connections(simulation: Simulation, tally: _Tally, mesh: MeshEntry) -> None:
     """Judge a guardrail about connections between workloads."""
     guardrail = tally.guardrail
     network = simulation.network
     ends = network.universe.endpoints
-    targets = [number for number, end in enumerate(ends[:-2]) if end.is_pod and names(guardrail.target, end.key)]
-    allowed = [number for number, end in enumerate(ends[:-2]) if end.is_pod and any_names(guardrail.sources, end.key)]
+    services = [each for each in simulation.world.of_kind("", "Service") if names(guardrail.target, each.key)]
+    behind = {workload.key for service in services for workload in workloads_selected(simulation.world, service)}
+    pods = [(number, end) for number, end in enumerate(ends[:-2]) if end.is_pod]
+    targets = [number for number, end in pods if end.key in behind or names(guardrail.target, end.key)]
+    allowed = [number for number, end in pods if any(any_names(guardrail.sources, key) for key in _called(end))]
     if guardrail.form == "only":
         within = {*allowed, *targets}
         sources = [number for number, end in enumerate(ends[:-2]) if end.is_pod and number not in within]
@@ -388,10 +403,22 @@ def _connections(simulation: Simulation, tally: _Tally) -> None:
             verdict = _verdict(network, source, target, ports)
             if verdict == "denied":
                 tally.hold(f"network policies keep others from {ends[target]}")
+                continue
+            caller = ends[source].resource if source < len(ends) else None
+            clients = ANYBODY if source < len(ends) else NOBODY
+            answer, by = mesh.of(ends[target].resource, guardrail.port, caller, clients)
+            if answer == "denied":
+                tally.hold(f"{by} keeps others from {ends[target]}")
             else:
+                verdict = "in the mesh" if answer == "unknown" and verdict == "allowed" else verdict
                 tally.breach(
                     _connected(guardrail, ends[source] if source < len(ends) else None, ends[target], place, verdict)
                 )
+
+
+def _called(end: Endpoint) -> list[ResourceKey]:
+    """Return by what a pod may be called: its workload, and its ServiceAccount."""
+    return [end.key, ResourceKey("", "ServiceAccount", end.namespace, end.account)] if end.account else [end.key]
 
 
 def _verdict(network: Network, source: int, target: int, ports: int) -> str:
@@ -423,7 +450,7 @@ def _connected(
     shows: tuple[str, ...] = ()
     if source is not None and source.role == target.role == "workload" and guardrail.port is not None:
         shows = ("--from", spelled(source.key), "--to", spelled(target.key), "--port", str(guardrail.port))
-    unknown = "it is not known which pods the network policies select" if verdict == "unknown" else ""
+    unknown = _UNKNOWN.get(verdict, "")
     return Breach(named, f"may connect to {target}{at}", target.key, place, shows, unknown)
 
 

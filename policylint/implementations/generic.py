@@ -256,6 +256,10 @@ class Implementation:
         """
         return None
 
+    def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002
+        """Return whether the pods of a workload have a proxy of the mesh beside them; None where it is not known."""
+        return False
+
     def is_foreign(self, key: ResourceKey) -> bool:
         """Tell whether an object stands below Gateways, and all of them are served by other implementations."""
         return foreign(self.topology, key, self.name, self.catalog)

@@ -23,12 +23,29 @@ _STARTS = re.compile(r"""\s*request\.(path|url_path|host)\.startsWith\(\s*(["'])
 _HEADER = re.compile(r"""\s*request\.headers\[\s*(["'])([\w-]+)\1\s*\]\s*(==|!=)\s*(["'])([^"'\\]*)\4\s*""")
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
 CLIENT = "client address"
+PRINCIPAL = "principal"
 CLAIM = "claim "
-"""How properties of requests are called: the address of the client, and how those of its token begin."""
+"""How properties of requests are called: the address of the client, its identity, how those of its token begin."""
 
 
 def _nobody(_: Sequence[Resource]) -> tuple[Resource | None, bool]:
     return None, False
+
+
+class Client(NamedTuple):
+    """Who sends a request.
+
+    Args:
+        workload: the workload or the Gateway; None for what is outside, or not in the tree.
+        namespace: of it; "" for what is outside of the mesh, None where it is not known.
+        account: its identity in the mesh, `shop/web`, where it is called by that; "" for what has none.
+        original: whether it sends the request in the first place, and does not pass it on.
+    """
+
+    workload: Resource | None = None
+    namespace: str | None = None
+    account: str | None = None
+    original: bool = False
 
 
 class RequestQuestion(NamedTuple):
@@ -52,8 +69,7 @@ class RequestFacts(NamedTuple):
         port: that the proxy or the container listens on, None where it is not known.
         dialled: the port of the Service that the client asks for, None where it is not known.
         stream: whether it is no HTTP request.
-        client: the workload or the Gateway that sends it; None for what is outside, or not in the tree.
-        namespace: of the client; "" for what is outside of the mesh, None where it is not known.
+        sender: who sends it, or passes it on to where it is asked about.
         taker: which of some routes takes the request, and whether that is certain.
         address: of the client, "" where it is not known.
         claims: of the valid token that it brings, () for none; None where it is not known.
@@ -69,8 +85,7 @@ class RequestFacts(NamedTuple):
     headers: Mapping[str, str]
     port: int | None = None
     stream: bool = False
-    client: Resource | None = None
-    namespace: str | None = None
+    sender: Client = Client()
     taker: Callable[[Sequence[Resource]], tuple[Resource | None, bool]] = _nobody
     dialled: int | None = None
     address: str = ""
@@ -130,6 +145,19 @@ class RequestFacts(NamedTuple):
         if within.ranges:
             self._keep(CLIENT, (Predicate("Network", within.text),), answer)
         return None if within.doubtful and not answer else answer
+
+    def is_principal(self, known: str | None, wanted: Iterable[str]) -> bool | None:
+        """Return whether the client has one of some identities.
+
+        Args:
+            known: its own, `shop/web`; "" for none, None where it is not known.
+            wanted: each as `shop/web`, with a `*` in each part for any run of characters.
+        """
+        predicates = tuple(Predicate("Pair", pair) for pair in wanted)
+        answer = None if known is None or self.blank else some(each.takes(known or None) for each in predicates)
+        if self.sender.original and predicates:
+            self._keep(PRINCIPAL, predicates, answer)
+        return answer if predicates else False
 
     def _keep(self, name: str, predicates: tuple[Predicate, ...], answer: bool | None) -> None:
         if self.asked is not None:

@@ -7,6 +7,7 @@ by those before them, and one request of each region is traced. Source: docs/des
 from __future__ import annotations
 
 from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at
+from policylint.reach.inside import entries_at_pods, entries_inside, identities, leading_to, senders, with_routes
 from policylint.reach.purposes import PURPOSES, Asked, Asker, asked, asked_in_words
 from policylint.reach.ways import (
     Stated,
@@ -22,6 +23,7 @@ from policylint.reach.ways import (
     request_in,
     stated,
     ways_in,
+    ways_inside,
 )
 
 __all__ = [
@@ -40,13 +42,20 @@ __all__ = [
     "end_in_words",
     "entries",
     "entries_at",
+    "entries_at_pods",
+    "entries_inside",
+    "identities",
     "in_words",
     "is_for_anybody",
     "is_grpc",
     "is_of_client",
     "is_possible",
+    "leading_to",
     "overlap",
     "request_in",
+    "senders",
     "stated",
     "ways_in",
+    "ways_inside",
+    "with_routes",
 ]

@@ -18,12 +18,14 @@ _ELSEWHERE = "other.invalid"
 
 
 class EntryPoint(NamedTuple):
-    """A Gateway's port, and a set of hosts that all rules and listeners treat alike.
+    """A Gateway's port, and a set of hosts that all rules and listeners treat alike; or a Service's port in the mesh.
 
     Args:
+        gateway: the Gateway; for requests from inside the mesh the Service, or the workload that they are for.
         port: None where the Gateway was not seen.
         hostname: the pattern whose hosts are meant, but for those that other entries name; "" for every other host.
         host: one of the hosts.
+        consumer: the namespace whose clients are meant, since their own routes count; "" for all others.
     """
 
     gateway: ResourceKey
@@ -31,10 +33,18 @@ class EntryPoint(NamedTuple):
     port: int | None
     hostname: str
     host: str
+    consumer: str = ""
+
+    @property
+    def inside(self) -> bool:
+        """Whether clients in the mesh come in here, and not through a Gateway."""
+        return self.gateway.kind != "Gateway"
 
     @property
     def hosts(self) -> str:
         """The hosts in words."""
+        if self.inside:
+            return self.host
         return self.hostname or ("*" if self.scheme in ("http", "https", "tls") else "")
 
 

@@ -78,7 +78,8 @@ def asked(
         if any(named.values()):
             covered |= {binding.node.key} if binding.node.key in backends else backends
     if purpose == "authentication" and way.certificate:
-        demands.insert(0, Asker("client certificate", way.entry.gateway))
+        certificate = Asker("client certificate", way.entry.gateway)
+        demands.insert(0, Asker("identity in the mesh", None) if way.entry.inside else certificate)
         covered = backends
     told = tuple(dict.fromkeys(demands))
     if any(demand.must for demand in told) and covered >= backends:

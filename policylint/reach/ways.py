@@ -13,8 +13,9 @@ from policylint.model import Node, ResourceKey
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.policy.authorizing import CLAIM, CLIENT, RequestQuestion
+from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, RequestQuestion
 from policylint.reach.entries import EntryPoint, entries
+from policylint.reach.inside import doubt, entries_inside, of_consumers, told_apart
 from policylint.simulation import Simulation
 from policylint.spaces import (
     Box,
@@ -24,6 +25,8 @@ from policylint.spaces import (
     intersect,
     is_empty,
     merged,
+    most_pairs,
+    pairs,
     paths,
     regions,
     values,
@@ -35,6 +38,7 @@ from policylint.spaces.words import described
 from policylint.trace import Outcome, Request, Trace, Tracer
 from policylint.trace.hosts import serves
 from policylint.trace.matching import Match, demands
+from policylint.trace.mesh import UNMESHED
 from policylint.trace.precedence import RuleCandidate
 
 CUT_OFF: Final = "too many matches"
@@ -51,6 +55,8 @@ _MOST_QUESTIONS: Final = 400_000
 """Questions of policies about the requests of one host, by which its regions are cut."""
 _MOST_PREDICATES: Final = 3_000
 """What policies may say of one property of the requests of a host; of more nothing is told apart."""
+_ATOMS_OF_PAIRS: Final = 10
+"""Into how many atoms of identities each of these predicates may cut them on average."""
 _QUESTIONS_OF_A_TRACE: Final = 20
 """What following a request takes, in questions."""
 _MOST_BOXES: Final = 3
@@ -64,12 +70,14 @@ class WayIn(NamedTuple):
     Args:
         boxes: the region, over `dimensions`.
         trace: of one request of the region.
-        certificate: whether the listener demands a client certificate, which the request that is traced has.
+        certificate: whether the listener demands a client certificate, which the request that is traced has; inside the
+            mesh, whether nobody is let in without an identity.
         undecided: regular expressions of the host that may have requests in common with others that are not told apart
             here, the first ones by name.
         around: of requests that policies turn away in several boxes, the region of their rule: they are all the others
             of it.
         cells: what policies asked about the requests, a list for each part of which all requests are answered alike.
+        doubt: of requests inside the mesh, on what it depends whether they are let in.
     """
 
     entry: EntryPoint
@@ -80,6 +88,7 @@ class WayIn(NamedTuple):
     undecided: tuple[str, ...] = ()
     around: tuple[Box, ...] = ()
     cells: tuple[tuple[RequestQuestion, ...], ...] = ()
+    doubt: str = ""
 
     @property
     def requests(self) -> str:
@@ -97,7 +106,7 @@ class WayIn(NamedTuple):
     def taken(self) -> bool:
         """Whether a rule takes the requests, or may take them."""
         unknown = self.trace.outcome.unknown and self.entry.port is not None
-        return self.trace.rule is not None or unknown or self.cut_off
+        return self.trace.rule is not None or unknown or self.cut_off or (self.entry.inside and bool(self.trace.path))
 
     @property
     def clients(self) -> str:
@@ -143,23 +152,46 @@ def all_ways(
         clients: the networks, with commas, of the clients whose requests are meant; "" for all clients.
     """
     tracer = Tracer(simulation, nearest=False)
-    network = Predicate("Network", clients)
-    also = Stated({CLIENT: (network,)}) if clients else None
+    wanted = [Predicate("Network", clients)] if clients else []
     for entry in entries(tracer, gateways):
-        for way in ways_in(tracer, entry, also):
-            meant = _of_clients(way, network) if clients else way
-            if meant is not None:
-                yield meant
+        yield from _of_clients(tracer, entry, CLIENT, wanted, everybody=not clients)
 
 
-def _of_clients(way: WayIn, network: Predicate) -> WayIn | None:
-    """Return the requests of a way that clients of a network send, None if it has none of them; what all of these
-    clients may send says nothing of addresses."""
-    number = next((n for n, dimension in enumerate(way.dimensions) if dimension.name == CLIENT), None)
+def ways_inside(
+    tracer: Tracer, services: Collection[ResourceKey] | None = None, principals: Collection[str] | None = None
+) -> Iterator[WayIn]:
+    """Yield the ways from clients in the mesh to some Services, or to all that are in it; see `ways_in`.
+
+    Args:
+        principals: the identities of the clients that are meant, "" for clients without any; None for all clients.
+    """
+    wanted = [Predicate("Pair", pair) for pair in principals or ()]
+    for entry in entries_inside(tracer, services):
+        yield from _of_clients(tracer, entry, PRINCIPAL, wanted, everybody=principals is None)
+
+
+def _of_clients(
+    tracer: Tracer, entry: EntryPoint, name: str, wanted: Collection[Predicate], *, everybody: bool
+) -> Iterator[WayIn]:
+    """Yield the ways at an entry, as far as some clients send requests."""
+    stated_of = Stated() if everybody else Stated({name: [each for each in wanted if each.value]})
+    for way in ways_in(tracer, entry, stated_of):
+        if everybody:
+            yield way
+        elif (meant := _sent_by(way, name, wanted)) is not None:
+            yield meant
+
+
+def _sent_by(way: WayIn, name: str, wanted: Collection[Predicate]) -> WayIn | None:
+    """Return the requests of a way that some clients send, None if it has none of them.
+
+    What all of these clients may send says nothing of who they are.
+    """
+    number = next((n for n, dimension in enumerate(way.dimensions) if dimension.name == name), None)
     if number is None:
         return way
     dimension = way.dimensions[number]
-    inside = dimension.masks[network]
+    inside = reduce(or_, (dimension.masks[each] if each.value else 1 for each in wanted))
     own = [box for box in way.boxes if box[number] & inside]
     if not own:
         return None
@@ -175,7 +207,7 @@ def _of_clients(way: WayIn, network: Predicate) -> WayIn | None:
 
 def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
     """Return what the matches of the rules at an entry demand, and what the policies behind them ask."""
-    if entry.scheme not in ("http", "https") or not tracer.knows(entry.gateway):
+    if not (entry.inside or entry.scheme in ("http", "https")) or not tracer.knows(entry.gateway):
         return Stated(asked=True)
     found: dict[str, set[Predicate]] = {}
     calls = tracer.contenders(request_in(entry, grpc=True))
@@ -190,14 +222,16 @@ def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
 
 def _asked(tracer: Tracer, entry: EntryPoint, also: Stated, *, nameless: bool = False) -> Stated:
     """Return what policies may ask about requests at an entry: each is asked about one of each rule, unanswered."""
-    found: dict[str, set[Predicate]] = {}
+    clients = told_apart(tracer, entry)
+    apart = {PRINCIPAL: clients} if clients else {}
+    found = {name: set(predicates) for name, predicates in apart.items()}
     if tracer.authorizes:
-        for way in _ways(tracer, entry, also, blank=True):
+        for way in _ways(tracer, entry, also.joined(Stated(apart)), blank=True):
             for question in way.trace.questions:
                 if not (nameless and is_of_client(question.name)):
                     found.setdefault(question.name, set()).update(question.predicates)
-    most = max(map(len, found.values()), default=0)
-    return Stated({} if most > _MOST_PREDICATES else found, asked=True)
+    most = max(*map(len, found.values()), most_pairs(found.get(PRINCIPAL, ())) // _ATOMS_OF_PAIRS, 0)
+    return Stated(apart if most > _MOST_PREDICATES else found, asked=True)
 
 
 def ways_in(
@@ -211,7 +245,24 @@ def ways_in(
     """
     also = also or Stated()
     whole = also if also.asked else also.joined(_asked(tracer, entry, also, nameless=nameless))
-    yield from _ways(tracer, entry, whole, blank=False, nameless=nameless)
+    found = _ways(tracer, entry, whole, blank=False, nameless=nameless)
+    yield from _identified(list(found)) if entry.inside else found
+
+
+def _identified(ways: Sequence[WayIn]) -> Iterator[WayIn]:
+    """Yield the ways of clients in the mesh, with whether all who send such requests must show an identity there."""
+    apart: list[tuple[WayIn, list[Box]]] = []
+    strangers: list[Box] = []
+    for way in ways:
+        place = next((n for n, dimension in enumerate(way.dimensions) if dimension.name == PRINCIPAL), 0)
+        boxes = [(*box[:place], *box[place + 1 :]) for box in way.boxes]
+        apart.append((way, boxes))
+        if way.trace.denied is None:
+            strangers += (rest for rest, box in zip(boxes, way.boxes, strict=True) if box[place] & 1)
+    for way, boxes in apart:
+        alike = (box for box in strangers if len(box) == len(boxes[0]))
+        open_to_all = any(not is_empty(intersect(box, other)) for other in alike for box in boxes)
+        yield way._replace(certificate=way.trace.denied is None and not open_to_all)
 
 
 def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, nameless: bool = False) -> Iterator[WayIn]:
@@ -220,11 +271,11 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
     Args:
         blank: whether policies are only asked what they would ask: the regions are those of the rules.
     """
-    if entry.scheme not in ("http", "https"):
+    known = tracer.knows(entry.gateway)
+    if entry.scheme not in ("http", "https") and not entry.inside:
         yield _whole(tracer, entry, (), ())
         return
     for grpc in (False, True):
-        known = tracer.knows(entry.gateway)
         spent = known and tracer.contended > _MOST_CONTENDERS
         candidates = tracer.contenders(request_in(entry, grpc=grpc)) if known and not spent else []
         if grpc and not candidates and not also.grpc:
@@ -234,6 +285,14 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         tracer.contended += 0 if blank else len(candidates)
         spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
         boxes = [] if spent else [_box(candidate.match, dimensions) for candidate in candidates]
+        takers: list[RuleCandidate | None] = list(candidates)
+        if entry.inside and known and not spent:
+            number = next(number for number, dimension in enumerate(dimensions) if dimension.name == PRINCIPAL)
+            own = of_consumers(tracer, entry, dimensions[number])
+            universe = (*universe[:number], own, *universe[number + 1 :])
+            strangers = (*universe[:number], 1, *universe[number + 1 :])  # no route of the mesh is for them
+            straight = [] if candidates else [universe]
+            boxes, takers = [strangers, *boxes, *straight], [None, *takers, *([None] * len(straight))]
         steps = min(_MOST_STEPS, _STEPS_FOR_A_RULE * (len(boxes) + _FREE_RULES))
         found = None if spent else regions(boxes, universe, steps)
         if found is None:
@@ -248,14 +307,18 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         gained, left = found
         doubtful = [candidate for candidate in candidates if candidate.doubtful]
         cells = Cells(tracer, entry, dimensions, nameless=nameless)
-        for own in _of_rules(candidates, gained):
-            boxes_of_rule = tuple(merged(box for box, _ in own))
-            first, winner = own[0]
-            way = _whole(tracer, entry, dimensions, boxes_of_rule, first, [*doubtful, winner], blank=blank)
-            if not way.trace.questions or blank:
+        for gains in _of_rules(takers, gained):
+            boxes_of_rule = tuple(merged(box for box, _ in gains))
+            first, winner = gains[0]
+            among = None if winner is None else [*doubtful, winner]
+            way = _whole(tracer, entry, dimensions, boxes_of_rule, first, among, blank=blank)
+            if blank and entry.inside:
+                yield from (_whole(tracer, entry, dimensions, (box,), box, blank=True) for box, _ in gains)
+                continue
+            if (not way.trace.questions and not entry.inside) or blank:
                 yield way._replace(undecided=undecided)
                 continue
-            for cell in cells.of(way, own, doubtful):
+            for cell in cells.of(way, gains, doubtful):
                 yield cell._replace(undecided=(*cell.undecided, *undecided))
         if left:
             yield _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])._replace(undecided=undecided)
@@ -314,7 +377,8 @@ def _whole(
         return WayIn(entry, boxes, dimensions, Trace(witness, absent))
     certificate = tracer.demands_certificate(witness)
     witness = witness._replace(client_certificate="client" if certificate else "", blank=blank)
-    return WayIn(entry, boxes, dimensions, tracer.trace(witness, among), certificate)
+    trace = tracer.trace(witness, among) if not witness.pod else tracer.past_services(witness)
+    return WayIn(entry, boxes, dimensions, trace, certificate, doubt=doubt(tracer, trace) if entry.inside else "")
 
 
 class Cells:
@@ -334,7 +398,7 @@ class Cells:
         self._left = _MOST_QUESTIONS
 
     def of(
-        self, way: WayIn, own: Sequence[tuple[Box, RuleCandidate]], doubtful: Sequence[RuleCandidate]
+        self, way: WayIn, own: Sequence[tuple[Box, RuleCandidate | None]], doubtful: Sequence[RuleCandidate]
     ) -> list[WayIn]:
         """Return the ways of one rule, those that are answered alike together.
 
@@ -347,7 +411,8 @@ class Cells:
         waiting = list(reversed(own))
         while waiting:
             box, winner = waiting.pop()
-            cell = _whole(self._tracer, self._entry, self._dimensions, (box,), box, [*doubtful, winner])
+            among = None if winner is None else [*doubtful, winner]
+            cell = _whole(self._tracer, self._entry, self._dimensions, (box,), box, among)
             self._left -= len(cell.trace.questions) + _QUESTIONS_OF_A_TRACE
             if self._left < 0:
                 return [_not_told(way, "too many rules of authorization")]
@@ -425,13 +490,13 @@ def _not_told(way: WayIn, why: str) -> WayIn:
 
 def is_of_client(name: str) -> bool:
     """Return whether a dimension is of who sends requests, and not of what they are."""
-    return name == CLIENT or name.startswith(CLAIM)
+    return name in (CLIENT, PRINCIPAL) or name.startswith(CLAIM)
 
 
 def is_for_anybody(dimensions: Sequence[Dimension], box: Box) -> bool:
-    """Return whether anybody can send requests of a box: without a token, from at least half of all addresses."""
+    """Return whether anybody can send requests of a box: without token and identity, from half of all addresses."""
     for dimension, bits in zip(dimensions, box, strict=True):
-        if dimension.name.startswith(CLAIM) and not bits & 1:
+        if (dimension.name == PRINCIPAL or dimension.name.startswith(CLAIM)) and not bits & 1:
             return False
         if dimension.ranges and bits != dimension.all:
             intervals = (
@@ -448,13 +513,13 @@ def is_grpc(dimensions: Sequence[Dimension]) -> bool:
 
 
 def _of_rules(
-    candidates: Sequence[RuleCandidate], gained: Sequence[list[Box]]
-) -> Iterable[list[tuple[Box, RuleCandidate]]]:
-    """Return what each rule gets by all of its matches: boxes, each with the match that takes it."""
-    by_rule: dict[object, list[tuple[Box, RuleCandidate]]] = {}
+    candidates: Sequence[RuleCandidate | None], gained: Sequence[list[Box]]
+) -> Iterable[list[tuple[Box, RuleCandidate | None]]]:
+    """Return what each rule gets by all of its matches: boxes, each with the match that takes it; None for no rule."""
+    by_rule: dict[object, list[tuple[Box, RuleCandidate | None]]] = {}
     for candidate, own in zip(candidates, gained, strict=True):
         if own:
-            by_rule.setdefault(candidate.rule.node, []).extend((box, candidate) for box in own)
+            by_rule.setdefault(candidate and candidate.rule.node, []).extend((box, candidate) for box in own)
     return by_rule.values()
 
 
@@ -480,8 +545,8 @@ def _dimensions(matches: Sequence[Match], also: Stated, *, grpc: bool) -> tuple[
 
 
 def _of_name(name: str, predicates: Iterable[Predicate], expressions: int) -> Dimension:
-    if name == CLIENT:
-        return addresses(name, predicates)
+    if name in (CLIENT, PRINCIPAL):
+        return (addresses if name == CLIENT else pairs)(name, predicates)
     if not name.startswith(CLAIM):
         return values(name, predicates, expressions=expressions)
     _, wanted = _claim(name)
@@ -543,6 +608,12 @@ def request_in(
 
         path += f"?{urlencode(query)}"
     given: dict[str, Any] = {"gateway": spelled(entry.gateway), "scheme": entry.scheme, "host": entry.host}
+    client = f"namespace/{entry.consumer}" if entry.consumer else ""
+    is_service = entry.gateway.kind == "Service"
+    if entry.inside:
+        if any(dimension.name == PRINCIPAL for dimension in dimensions):
+            client = f"ServiceAccount/{told[PRINCIPAL]}" if PRINCIPAL in told else UNMESHED
+        given = {"client": client, ("service" if is_service else "pod"): given.pop("gateway"), **given}
     return Request(
         scheme=entry.scheme,
         method="POST" if grpc else told.get("method", "GET"),
@@ -550,7 +621,10 @@ def request_in(
         path=path,
         headers=tuple(named.items()),
         port=entry.port,
-        gateway=spelled(entry.gateway),
+        gateway="" if entry.inside else spelled(entry.gateway),
+        client=client,
+        service=spelled(entry.gateway) if is_service else "",
+        pod=spelled(entry.gateway) if entry.inside and not is_service else "",
         sni=entry.host if entry.scheme in ("https", "tls") else "",
         grpc=grpc,
         given={**given, "path": path, **({"headers": named} if named else {})},

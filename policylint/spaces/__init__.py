@@ -7,7 +7,7 @@ bit set of them, an `int`. A *box* is one bit set per dimension. Source: docs/de
 from __future__ import annotations
 
 from policylint.spaces.boxes import Box, intersect, is_empty, merged, regions, subtract, widened
-from policylint.spaces.dimension import ABSENT, Dimension, Predicate, addresses, paths, values
+from policylint.spaces.dimension import ABSENT, Dimension, Predicate, addresses, most_pairs, pairs, paths, values
 
 __all__ = [
     "ABSENT",
@@ -18,6 +18,8 @@ __all__ = [
     "intersect",
     "is_empty",
     "merged",
+    "most_pairs",
+    "pairs",
     "paths",
     "regions",
     "subtract",

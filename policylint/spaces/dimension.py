@@ -7,7 +7,7 @@ on these atoms and on samples of their own; where that shows no value that one o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import combinations, pairwise
 from operator import or_
@@ -37,12 +37,13 @@ _NOTHING: Final[_Said] = (frozenset(), frozenset())
 
 
 class Predicate(NamedTuple):
-    """What a match demands of a property: `PathPrefix` and `/shop`, `Exact` and a value, `Present`, `Network`.
+    """What a match demands of a property: `PathPrefix` and `/shop`, `Exact` and a value, `Present`, `Network`, `Pair`.
 
-    The value of `Network` is a list of CIDRs as `AddressSet.text` writes it.
+    The value of `Network` is a list of CIDRs as `AddressSet.text` writes it. That of `Pair` is two names, `shop/web`,
+    in each of which one `*` may stand for any run of characters.
     """
 
-    type: Literal["Exact", "PathPrefix", "RegularExpression", "Present", "Network"]
+    type: Literal["Exact", "PathPrefix", "RegularExpression", "Present", "Network", "Pair"]
     value: str = ""
 
     def takes(self, value: str | None) -> bool | None:
@@ -61,6 +62,8 @@ class Predicate(NamedTuple):
             case "Network":
                 number = number_of(value)
                 return number is not None and address_set(tuple(self.value.split(","))).holds(number)
+            case "Pair":
+                return all(map(_fits, self.value.split("/", 1), value.split("/", 1)))
         return True
 
 
@@ -173,6 +176,68 @@ def addresses(name: str, predicates: Iterable[Predicate]) -> Dimension:
             masks[stated[index]] |= 1 << number
     ranges = tuple(map(tuple, atoms.values()))
     return Dimension(name, tuple(map(_usual_address, ranges)), masks, (), ranges)
+
+
+def pairs(name: str, predicates: Iterable[Predicate]) -> Dimension:
+    """Return pairs of names, `shop/web`, as predicates cut them. The first atom is of what has none (ABSENT).
+
+    Of each name all is tried that predicates tell apart: what is written out, and every beginning with every end.
+    """
+    stated = sorted(set(predicates))
+    by_first: dict[str, list[Predicate]] = {}
+    for predicate in stated:
+        by_first.setdefault(predicate.value.partition("/")[0], []).append(predicate)
+    wild = [first for first in by_first if "*" in first]
+    atoms: dict[frozenset[Predicate] | None, str | None] = {None: ABSENT}
+    for left in _names(by_first):
+        near = [*by_first.get(left, ()), *(each for first in wild if _fits(first, left) for each in by_first[first])]
+        for right in _names({predicate.value.partition("/")[2] for predicate in near}):
+            said = frozenset(each for each in near if _fits(each.value.partition("/")[2], right))
+            atoms.setdefault(said, f"{left}/{right}")
+    masks = dict.fromkeys(stated, 0)
+    for number, said_of in enumerate(atoms):
+        for predicate in said_of or ():
+            masks[predicate] |= 1 << number
+    return Dimension(name, tuple(atoms.values()), masks)
+
+
+def most_pairs(predicates: Collection[Predicate]) -> int:
+    """Return how many atoms pairs may be cut into at most: names that stand for themselves meet only their own."""
+    split = [predicate.value.split("/", 1) for predicate in predicates]
+    anywhere = {right for left, right in split if "*" in left}
+    return len(split) + _number_of_names({left for left, _ in split}) * _number_of_names(anywhere)
+
+
+def _number_of_names(globs: Collection[str]) -> int:
+    wild = [glob.split("*", 1) for glob in globs if "*" in glob]
+    return len(globs) + len({"", *(start for start, _ in wild)}) * len({"", *(end for _, end in wild)})
+
+
+def _names(globs: Collection[str]) -> Iterator[str]:
+    """Yield names of which globs say different things: all that they can say, the plainest first."""
+    parts = [glob.split("*", 1) for glob in globs if "*" in glob]
+    starts, ends = ({"", *column} for column in zip(("", ""), *parts, strict=True))
+    written = sorted(glob for glob in globs if "*" not in glob)
+    yield from written
+    first = _unused(_FRESH[0], starts)
+    last = _unused(_FRESH[-1], {end[::-1] for end in ends})
+    longest = max(map(len, written), default=0) * "-"
+    fresh = (
+        f"{first}{_FRESH[1:-1]}{last}" if not any(_FRESH[1:-1] in name for name in written) else first + longest + last
+    )
+    for start in sorted(starts):
+        yield from (f"{start}{fresh}{end}" for end in sorted(ends))
+
+
+def _unused(usual: str, starts: Collection[str]) -> str:
+    """Return a letter with which no start goes on after another one."""
+    after = {start[end] for start in starts for end in range(len(start)) if start[:end] in starts}
+    return next((letter for letter in (usual, *"abcdefghijklmnopqrstuvwxyz0123456789") if letter not in after), usual)
+
+
+def _fits(glob: str, name: str) -> bool:
+    start, star, end = glob.partition("*")
+    return name == glob if not star else len(name) >= len(start + end) and name.startswith(start) and name.endswith(end)
 
 
 def _usual_address(ranges: Sequence[Range]) -> str:

@@ -27,6 +27,8 @@ def words(dimension: Dimension, bits: int) -> str:
         return ""
     if dimension.name == "path":
         return _paths(dimension, bits)
+    if dimension.name == "principal":
+        return f"from {_principals(dimension, bits)}"
     if dimension.ranges:
         return f"from {networks(dimension, bits)}"
     if dimension.name.startswith("claim "):
@@ -40,6 +42,30 @@ def words(dimension: Dimension, bits: int) -> str:
     if others and len(others) <= len(stated) + 1:
         return name + f"not {' or '.join(others)}"
     return name + " or ".join([*stated, "others"])
+
+
+def _principals(dimension: Dimension, bits: int) -> str:
+    """Return a set of identities in words, the widest that are stated; the first atom is of clients without any."""
+    mesh = dimension.all & ~1
+    stated = [("the mesh", mesh), *((_written(each), found) for each, found in dimension.masks.items())]
+    around = [("others than", dimension.all), *stated] if bits & 1 and bits & mesh else stated
+    parts, left = [], bits
+    for name, found in sorted(around, key=lambda entry: -entry[1].bit_count()):
+        if not found & left:
+            continue
+        rest, exceptions = found & ~bits & ~1, []
+        apart = [entry for entry in stated if entry[1] & rest and not entry[1] & bits] if rest else []
+        for other, mask in sorted(apart, key=lambda entry: (-(entry[1] & found).bit_count(), entry[1].bit_count())):
+            if mask & rest:
+                exceptions.append(other)
+                rest &= ~mask
+        if not rest:
+            listed = _listed(sorted(exceptions))
+            parts.append(f"{name} {listed}" if name == "others than" else f"{name} except {listed}" if listed else name)
+            left &= ~found
+    if left & mesh:
+        parts.append(f"some such as {dimension.witness(left & mesh)}")
+    return _listed([*parts, "outside the mesh"] if left & 1 else parts)
 
 
 def networks(dimension: Dimension, bits: int) -> str:
@@ -125,6 +151,8 @@ def _written(predicate: Predicate) -> str:
             return f"~{predicate.value}"
         case "Present":
             return "any"
+        case "Pair" if predicate.value == "*/*":
+            return "the mesh"
         case _:
             return predicate.value or '""'
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.policy.authorizing import Checkpoint, PlacedDecision, RequestFacts, RequestQuestion
+from policylint.model.ternary import some
+from policylint.policy.authorizing import Checkpoint, Client, PlacedDecision, RequestFacts, RequestQuestion
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -34,7 +35,7 @@ _STREAMS = ("tcp", "tls", "udp")
 class Admissions:
     """The proxies of an environment that may turn requests away."""
 
-    __slots__ = ("_asked", "_simulation")
+    __slots__ = ("_asked", "_behind_services", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
         catalog, world = simulation.catalog, simulation.world
@@ -42,6 +43,7 @@ class Admissions:
         names = {kind.implementation for kind in kinds if kind is not None}
         names.update(filter(None, map(catalog.implementation_of_controller, _enrolments(world))))
         self._simulation = simulation
+        self._behind_services: dict[ResourceKey, list[Resource]] = {}
         self._asked: list[tuple[Implementation, list[Group]]] = []
         for name in sorted(names):
             behaviour = implementation(name, catalog.settings(name))
@@ -67,18 +69,17 @@ class Admissions:
         if not self._asked:
             return ()
         nodes = [front.path[0] for front in self._fronts(key, caller)]
-        for workload in self._workloads(key):
+        for workload in self.workloads(key):
             nodes.append(whole(workload.key))
             for server in servers_selecting(self._simulation.world, workload):
                 nodes.append(whole(server.key))
                 nodes += [whole(route.key) for route in server_routes(self._simulation.world, server)]
         return tuple(dict.fromkeys(nodes))
 
-    def applied(self, trace: Trace, client: Resource | None, namespace: str | None, *, stream: bool = False) -> Trace:
+    def applied(self, trace: Trace, client: Client, *, stream: bool = False) -> Trace:
         """Return a trace with what the proxies on its way answer, and with the end that this means.
 
         Args:
-            client, namespace: who sends the request, as in `RequestFacts`.
             stream: whether the proxies see no HTTP request in it.
         """
         if not self._asked:
@@ -87,10 +88,10 @@ class Admissions:
         port = request.port or (trace.listener.port if trace.listener is not None else None)
         stream = stream or request.scheme in _STREAMS
         asked = list(trace.questions)
-        call = _call(request, request.host, request.path, port, client, namespace, asked, stream=stream)
+        call = _call(request, request.host, request.path, port, client, asked, stream=stream)
         call = call._replace(address=request.address if trace.gateway is not None else "")
         found: list[PlacedDecision] = []
-        caller = client
+        caller = client.workload
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
@@ -100,14 +101,14 @@ class Admissions:
                 return trace._replace(outcome=_end(denied))
             served_by = implementation_of(gateway, self._simulation.catalog)
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
-            client, namespace = (gateway.gateway, gateway.gateway.key.namespace) if meshed else (None, None)
+            client = Client(gateway.gateway, gateway.gateway.key.namespace) if meshed else Client()
             caller = gateway.gateway
         shares = list(trace.outcome.shares)
         ends: list[PlacedDecision] = []
         for number, share in enumerate(shares):
             if share.problem or not share.share:
                 continue
-            answers, denied = self._behind(trace, share, caller, client, namespace, asked, stream=stream)
+            answers, denied = self._behind(trace, share, caller, client, asked, stream=stream)
             found += answers
             if denied is not None:
                 shares[number] = share._replace(problem=_words(denied))
@@ -125,8 +126,7 @@ class Admissions:
         trace: Trace,
         share: Share,
         caller: Resource | None,
-        client: Resource | None,
-        namespace: str | None,
+        client: Client,
         asked: list[RequestQuestion],
         *,
         stream: bool,
@@ -140,20 +140,19 @@ class Admissions:
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         found: list[PlacedDecision] = []
-        for front in self._fronts(share.key, caller):
-            found += self._ask(_call(request, host, path, share.port, client, namespace, asked, stream=stream), front)
-            client, namespace = (None, None) if front.doubt else (front.resource, front.resource.key.namespace)
+        for front in self._fronts(share.key, caller) if client.account != "" else ():  # strangers go past waypoints
+            found += self._ask(_call(request, host, path, share.port, client, asked, stream=stream), front)
+            client = Client() if front.doubt else Client(front.resource, front.resource.key.namespace)
         denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
         if denied is not None:
             return found, denied
-        workloads = self._workloads(share.key)
+        workloads = self.workloads(share.key)
         service = self._simulation.world.get(share.key) if share.key[:2] == ("", "Service") else None
         turned_away = []
         for workload in workloads:
             port = self._container_port(share, workload)
-            call = _call(request, host, path, port, client, namespace, asked, stream=stream)._replace(
-                dialled=share.port, service=service
-            )
+            call = _call(request, host, path, port, client, asked, stream=stream)
+            call = call._replace(dialled=share.port, service=service)
             answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
             found += answers
             turned_away += [answer for answer in answers if answer.decision.answer == "denied"][:1]
@@ -179,12 +178,20 @@ class Admissions:
         fronts = (behaviour.fronts(backend, caller, self._simulation.world) for behaviour, _ in self._asked)
         return [front for front in fronts if front is not None]
 
-    def _workloads(self, key: ResourceKey) -> list[Resource]:
+    def workloads(self, key: ResourceKey) -> list[Resource]:
         """Return the workloads behind a Service; a workload itself."""
-        resource = self._simulation.world.get(key)
-        if resource is None or is_workload(key.group, key.kind):
-            return [] if resource is None else [resource]
-        return workloads_selected(self._simulation.world, resource) if (key.group, key.kind) == ("", "Service") else []
+        if key not in self._behind_services:
+            resource = self._simulation.world.get(key)
+            found = [] if resource is None or not is_workload(key.group, key.kind) else [resource]
+            if resource is not None and (key.group, key.kind) == ("", "Service"):
+                found = workloads_selected(self._simulation.world, resource)
+            self._behind_services[key] = found
+        return self._behind_services[key]
+
+    def proxied(self, workload: Resource) -> bool | None:
+        """Return whether the pods of a workload are in a mesh; None where it is not known."""
+        world = self._simulation.world
+        return some(behaviour.proxied(workload, world) for behaviour, _ in self._asked) if self._asked else None
 
     def _container_port(self, share: Share, workload: Resource) -> int | None:
         """Return the port of the pods that a request to a port of a Service comes to, None where it is not known."""
@@ -213,8 +220,7 @@ def _call(
     host: str,
     path: str,
     port: int | None,
-    client: Resource | None,
-    namespace: str | None,
+    client: Client,
     asked: list[RequestQuestion],
     *,
     stream: bool,
@@ -229,7 +235,6 @@ def _call(
         port,
         stream,
         client,
-        namespace,
         taker(request, asked),
         claims=request.claims,
         blank=request.blank,

@@ -85,7 +85,7 @@ def along_route(
         policies=tracer.policies.met(nodes, working, beyond, facts(request)),
         beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share.key))),
     )
-    return tracer.admissions.applied(trace, *tracer.client(start), stream=True)
+    return tracer.admissions.applied(trace, tracer.client(start), stream=True)
 
 
 def _beaten(loser: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:

@@ -5,23 +5,27 @@ Source: docs/design/request-precedence.md §9.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from policylint.model import Resource, ResourceKey, World, text, texts
 from policylint.model.hosts import names_service
-from policylint.model.spelling import find, same_kind, spelling
+from policylint.model.spelling import find, same_kind, spelled, spelling
+from policylint.policy.authorizing import Client
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import port_node, ports
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace.nearby import nearest_rules
 from policylint.trace.policies import facts
-from policylint.trace.precedence import can_match, doubt, ordered, rule_candidates
+from policylint.trace.precedence import RuleCandidate, can_match, doubt, ordered, rule_candidates
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
 if TYPE_CHECKING:
     from policylint.trace.tracing import Tracer
 
+UNMESHED = "unmeshed"
+"""A client that is not in the mesh: nobody there knows who it is."""
 _WORKLOADS = tuple(kind for _, kind in WORKLOADS)
 
 
@@ -30,20 +34,14 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
 
     The client's own routes for it come first, then those of the Service's namespace; else it goes straight there.
     """
-    service = _object(tracer.simulation.world, request.service, ("Service", "ServiceImport"))
+    service = _object(tracer, request.service, ("Service", "ServiceImport"))
     client = _namespace(tracer.simulation.world, request.client)
     start = Trace(request, Outcome())
     other = _routed_otherwise(tracer.simulation.world, service, client)
     if other is not None:
         reason = f"{other.key} routes requests for {service}, and VirtualServices are not evaluated"
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
-    attached = _routes(tracer, service, request)
-    consumer = client != service.namespace and client
-    consumer_routes = [state for state in attached if consumer and state.route.key.namespace == client]
-    chosen = consumer_routes or [state for state in attached if state.route.key.namespace == service.namespace]
-    kinds = ("GRPCRoute",) if request.grpc else ("HTTPRoute",)
-    if request.grpc and not any(state.route.key.kind == "GRPCRoute" for state in chosen):
-        kinds = ("HTTPRoute",)
+    chosen, is_consumer = _chosen(tracer, service, request)
     streams = {"tcp": "TCPRoute", "tls": "TLSRoute", "udp": "UDPRoute"}
     if request.scheme in streams:
         from policylint.trace.layer4 import along_route
@@ -51,10 +49,9 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         fitting = [state for state in chosen if state.route.key.kind == streams[request.scheme]]
         fitting.sort(key=lambda state: (not state.route.created, state.route.created, state.route.key.path))
         return along_route(tracer, start, fitting[0], ()) if fitting else _direct(tracer, start, service)
-    listed = [(state.route, state.hostnames) for state in chosen if state.route.key.kind in kinds]
-    if not listed:
+    candidates = _candidates(chosen, request)
+    if candidates is None:
         return _direct(tracer, start, service)
-    candidates = list(rule_candidates(listed, request, grpc=kinds == ("GRPCRoute",)))
     takers = ordered(candidates)
     if why := doubt(candidates, takers):
         return start._replace(outcome=Outcome(unknown=True, reason=why))
@@ -64,14 +61,14 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         return start._replace(outcome=outcome, nearest=nearest_rules((), filter(can_match, candidates), request))
     winner = takers[0]
     trace = tracer.finish(start, winner, takers, (), request.port)
-    kind = "consumer" if consumer_routes else "producer"
+    kind = "consumer" if is_consumer else "producer"
     return trace._replace(notes=(*trace.notes, f"{winner.route.key} is a {kind} route of {service}"))
 
 
 def to_pod(tracer: Tracer, request: Request) -> Trace:
     """Return the trace of a request to a Pod: no route applies; the Service selecting it most closely is named."""
     world = tracer.simulation.world
-    workload = _object(world, request.pod, _WORKLOADS)
+    workload = _object(tracer, request.pod, _WORKLOADS)
     if request.scheme in ("tcp", "udp", "sctp") and request.port is not None:
         return Trace(request, Outcome((Share(workload, request.port, 1, 1.0),)), path=(whole(workload),))
     resource = world.get(workload)
@@ -104,17 +101,50 @@ def _routed_otherwise(world: World, service: ResourceKey, client: str) -> Resour
     return None
 
 
-def _routes(tracer: Tracer, service: ResourceKey, request: Request) -> list[RouteState]:
-    """Return the routes whose parentRef is the Service, on the request's port where they name one."""
-    return [
-        state
-        for state in tracer.topology.routes
-        if any(
-            parent.mesh and parent.wanted == service and (parent.accepted or parent.resolution.unknown)
-            for parent in state.parents
-            if parent.port is None or request.port is None or parent.port == request.port
-        )
-    ]
+def past_services(tracer: Tracer, request: Request) -> Trace:
+    """Return the trace of a request to a Pod by its address."""
+    return _direct(tracer, Trace(request, Outcome()), _object(tracer, request.pod, _WORKLOADS))
+
+
+def contenders(tracer: Tracer, request: Request) -> list[RuleCandidate]:
+    """Return every match that might take a request for a Service from the same namespace, by precedence."""
+    chosen, _ = _chosen(tracer, _object(tracer, request.service, ("Service", "ServiceImport")), request)
+    candidates = _candidates(chosen, request) or ()
+    return sorted((each for each in candidates if each.match.grpc == request.grpc), key=lambda each: each.order)
+
+
+def consumers(tracer: Tracer, service: ResourceKey, port: int | None) -> list[str]:
+    """Return the namespaces whose clients have routes of their own to a port of a Service, sorted."""
+    homes = {state.route.key.namespace for state in _routes(tracer, service, port)}
+    return sorted(homes - {service.namespace})
+
+
+def _chosen(tracer: Tracer, service: ResourceKey, request: Request) -> tuple[list[RouteState], bool]:
+    """Return the routes that count for a client, and whether they are its own; who is not in the mesh has none."""
+    if request.client == UNMESHED:
+        return [], False
+    client = _namespace(tracer.simulation.world, request.client)
+    attached = _routes(tracer, service, request.port)
+    own = [state for state in attached if state.route.key.namespace == client != service.namespace]
+    return own or [state for state in attached if state.route.key.namespace == service.namespace], bool(own)
+
+
+def _candidates(chosen: Sequence[RouteState], request: Request) -> list[RuleCandidate] | None:
+    """Return the matches of some routes for a request or a call; None where no route is for it."""
+    calls = request.grpc and any(state.route.key.kind == "GRPCRoute" for state in chosen)
+    kind = "GRPCRoute" if calls else "HTTPRoute"
+    listed = [(state.route, state.hostnames) for state in chosen if state.route.key.kind == kind]
+    return list(rule_candidates(listed, request, grpc=calls)) if listed else None
+
+
+def _routes(tracer: Tracer, service: ResourceKey, port: int | None) -> list[RouteState]:
+    """Return the routes whose parentRef is the Service, on a port where they name one."""
+    attached = {
+        state.route.key: state
+        for parent, state in tracer.in_mesh.get(service, ())
+        if (parent.accepted or parent.resolution.unknown) and (None in (parent.port, port) or parent.port == port)
+    }
+    return list(attached.values())
 
 
 def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True) -> Trace:
@@ -139,11 +169,17 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         beyond=tracer.beyond(start)(service),
         extensions=tracer.policies.extensions((), [share]),
     )
-    return tracer.admissions.applied(trace, *tracer.client(start))
+    return tracer.admissions.applied(trace, tracer.client(start))
 
 
-def _object(world: World, name: str, kinds: tuple[str, ...]) -> ResourceKey:
-    known = [key for key in world.resources if key.kind in kinds]
+def _object(tracer: Tracer, name: str, kinds: tuple[str, ...]) -> ResourceKey:
+    if kinds not in tracer.named:
+        known = [key for key in tracer.simulation.world.resources if key.kind in kinds]
+        tracer.named[kinds] = {spelled(key): key for key in known}
+    named = tracer.named[kinds]
+    if name in named:
+        return named[name]
+    known = list(named.values())
     matching = find(name, known)
     if len(matching) == 1:
         return matching[0]
@@ -152,18 +188,23 @@ def _object(world: World, name: str, kinds: tuple[str, ...]) -> ResourceKey:
     raise RequestError(ambiguous(name, spelling(name).kind or kinds[0], matching, known))
 
 
-def client(world: World, name: str) -> tuple[Resource | None, str | None]:
-    """Return the workload that a client is, None where it is not in the tree, and its namespace, None where unknown."""
+def client(world: World, name: str) -> Client:
+    """Return who a client is: a workload, all that run as a ServiceAccount, a namespace, or UNMESHED."""
     if not name:
-        return None, None
+        return Client(original=True)
+    if name == UNMESHED:
+        return Client(None, "", "", original=True)
+    parsed = spelling(name)
+    if parsed.kind and same_kind(parsed.kind, "ServiceAccount") and parsed.namespace:
+        return Client(None, parsed.namespace, f"{parsed.namespace}/{parsed.name}", original=True)
     matching = [key for key in find(name, world.resources) if key.kind in _WORKLOADS]
     resource = world.get(matching[0]) if len(matching) == 1 else None
-    return resource, _namespace(world, name) or None
+    return Client(resource, _namespace(world, name) or None, original=True)
 
 
 def _namespace(world: World, client: str) -> str:
     """Return the namespace of a client; the workload itself need not be among the manifests."""
-    if not client:
+    if client in ("", UNMESHED):
         return ""
     parsed = spelling(client)
     if parsed.kind and same_kind(parsed.kind, "Namespace"):

@@ -229,7 +229,7 @@ def from_url(
 
 
 def arguments(request: Request) -> tuple[str, ...]:
-    """Return what `policylint trace` takes to trace a request at a Gateway."""
+    """Return what `policylint trace` takes to trace a request at a Gateway, or through a mesh."""
     port = "" if request.port in (None, _PORTS.get(request.scheme)) else f":{request.port}"
     path = request.path if request.scheme in _PORTS else ""
     headers = (word for name, value in request.headers for word in ("-H", f"{name}: {value}"))
@@ -238,6 +238,8 @@ def arguments(request: Request) -> tuple[str, ...]:
     claims = [f"{name}={value}" for name, value in request.claims or ()] or ([""] if request.claims == () else [])
     token = (word for claim in claims for word in ("--claim", claim))
     url = f"{request.scheme}://{request.host}{port}{path}"
+    if request.service:
+        return (method, url, *headers, "--from", request.client, *token, "--to", request.service)
     return (method, url, *headers, *who, *token, "--gateway", request.gateway)
 
 

@@ -14,10 +14,10 @@ from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symb
 from policylint.model.spelling import spelled
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
-from policylint.policy.authorizing import RequestQuestion
+from policylint.policy.authorizing import Client, RequestQuestion
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
-from policylint.topology import Candidate, GatewayState, ListenerState, RouteState, whole
+from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.extensions import extensions_of
 from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.routes import Rule
@@ -83,6 +83,8 @@ class Tracer:
     Attributes:
         contended: how many matches were asked for one question, for whoever has to stop somewhere.
         authorizes: whether any policy or proxy may ask who sends a request.
+        named: by kinds, the objects that requests through the mesh may name, as they are spelled in full.
+        in_mesh: the routes of clients in the mesh, by the Service that is their parent.
     """
 
     def __init__(self, simulation: Simulation, *, nearest: bool = True) -> None:
@@ -95,6 +97,8 @@ class Tracer:
         self.policies = Policies(simulation)
         self.admissions = Admissions(simulation)
         self.certificates = CertificateDemands(simulation)
+        self.named: dict[tuple[str, ...], dict[str, ResourceKey]] = {}
+        self.in_mesh: dict[ResourceKey, list[tuple[ParentState, RouteState]]] = defaultdict(list)
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
         for state in simulation.topology.routes:
@@ -104,6 +108,8 @@ class Tracer:
             for candidate in (each for parent in state.parents if parent.accepted for each in parent.candidates):
                 if not candidate.failure:
                     self._attached[candidate.node].append((state, candidate))
+            for parent in (parent for parent in state.parents if parent.mesh):
+                self.in_mesh[parent.wanted].append((parent, state))
         self._exact: dict[tuple[Node, str], dict[str, list[int]]] = {}
         self._served: dict[tuple[Node, str, str], _Served] = {}
         self._spelled: dict[str, ResourceKey] = {}
@@ -126,8 +132,14 @@ class Tracer:
         best = network.along(self.simulation, min(traces, key=preference))
         return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
 
+    def past_services(self, request: Request) -> Trace:
+        """Return the trace of a request to the pods of a workload that it names in full, past every Service."""
+        return mesh.past_services(self, request)
+
     def knows(self, gateway: ResourceKey) -> bool:
-        """Return whether a Gateway is there, or is named by what is."""
+        """Return whether a Gateway, or a Service in the mesh, is there, or is named by what is."""
+        if gateway.kind != "Gateway":
+            return gateway in self.simulation.world.resources
         return self.topology.gateway(gateway) is not None or gateway in self.topology.unseen
 
     def attached(self, listener: ListenerState, *kinds: str) -> list[tuple[RouteState, Candidate]]:
@@ -166,8 +178,10 @@ class Tracer:
         They are GRPCRoutes' for gRPC calls and HTTPRoutes' for all others; none where no listener takes the request.
 
         Args:
-            request: at a Gateway that it names in full.
+            request: at a Gateway or for a Service that it names in full.
         """
+        if request.service or request.pod:
+            return mesh.contenders(self, request) if request.service else []
         (key,) = self._gateways(request)
         gateway = self.topology.gateway(key)
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
@@ -185,6 +199,8 @@ class Tracer:
 
     def demands_certificate(self, request: Request) -> bool:
         """Return whether the listener that takes a request at the Gateway it names demands a client certificate."""
+        if request.service or request.pod:
+            return False
         (key,) = self._gateways(request)
         gateway = self.topology.gateway(key)
         listener = None if gateway is None else select(self.listeners(gateway), request).listener
@@ -424,18 +440,18 @@ class Tracer:
             extensions=extensions,
             considered=_considered(winner, fitting),
         )
-        return trace if refused or left or denial is not None else self.admissions.applied(trace, *self.client(start))
+        return trace if refused or left or denial is not None else self.admissions.applied(trace, self.client(start))
 
-    def client(self, start: Trace) -> tuple[Resource | None, str | None]:
-        """Return the workload that sends a request through the mesh, and its namespace: ("" for what is outside)."""
+    def client(self, start: Trace) -> Client:
+        """Return who sends a request through the mesh, or to a Gateway."""
         if start.gateway is not None:
-            return None, ""
+            return Client(None, "")
         return mesh.client(self.simulation.world, start.request.client)
 
     def beyond(self, start: Trace) -> Callable[[ResourceKey], tuple[Node, ...]]:
         """Return what says which nodes a request passes beside a backend, by who sends it there."""
         gateway = None if start.gateway is None else self.topology.gateway(start.gateway)
-        caller = self.client(start)[0] if gateway is None else gateway.gateway
+        caller = self.client(start).workload if gateway is None else gateway.gateway
         return partial(self.admissions.beyond, caller=caller)
 
     def _implementation(self, key: ResourceKey | None) -> str | None:

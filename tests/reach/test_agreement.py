@@ -7,9 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from policylint.reach import EntryPoint, Stated, WayIn, entries, is_possible, request_in, stated, ways_in
+from policylint.policy.authorizing import PRINCIPAL
+from policylint.reach import (
+    EntryPoint,
+    Stated,
+    WayIn,
+    entries,
+    entries_inside,
+    is_possible,
+    request_in,
+    stated,
+    ways_in,
+)
+from policylint.reach.inside import of_consumers
 from policylint.simulation import Simulation
-from policylint.spaces import Box, Predicate
+from policylint.spaces import Box, Dimension, Predicate
 from policylint.trace import Trace, Tracer
 from policylint.workspace import open_workspace
 
@@ -58,7 +70,7 @@ def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: 
     draw = random.Random(seed)
     tracer = Tracer(simulation)
     universes: dict[tuple[EntryPoint, tuple[str, ...]], list[WayIn]] = {}
-    points = list(entries(tracer))
+    points = [*entries(tracer), *entries_inside(tracer)]
     for entry in points:
         also = ALIEN.joined(stated(tracer, draw.choice(points))) if mixed else None
         for way in ways_in(tracer, entry, also):
@@ -71,7 +83,7 @@ def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: 
             # The first requests take every atom of every dimension, the others any.
             atoms = [number % size if number < max(sizes) else draw.randrange(size) for size in sizes]
             box: Box = tuple(1 << atom for atom in atoms)
-            if not is_possible(dimensions, box):
+            if not is_possible(dimensions, box) or not _is_at(tracer, entry, dimensions, box):
                 continue
             holding = [way for way in ways if any(_holds(own, box) for own in way.boxes)] if dimensions else ways
             request = request_in(entry, dimensions, box, grpc=bool(dimensions) and dimensions[0].name == "service")
@@ -80,6 +92,12 @@ def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: 
             if len(holding) != 1 or (of(holding[0].trace) != of(traced) and not holding[0].undecided):
                 wrong.append(f"{request}: {len(holding)} regions, {traced.rule}")
     return tried, wrong
+
+
+def _is_at(tracer: Tracer, entry: EntryPoint, dimensions: tuple[Dimension, ...], box: Box) -> bool:
+    """Return whether a client comes in by an entry, and not by that of a namespace with routes of its own."""
+    clients = [(each, bits) for each, bits in zip(dimensions, box, strict=True) if each.name == PRINCIPAL]
+    return all(of_consumers(tracer, entry, each) & bits for each, bits in clients)
 
 
 def _holds(box: Box, point: Box) -> bool:

@@ -13,7 +13,7 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.implementations import implementation
 from policylint.model import Resource, mapping, sequence, text
-from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
+from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.workloads import WORKLOADS, container_port, pod_spec, server_routes, servers_selecting
@@ -70,7 +70,7 @@ def _requests(before: Simulation, workload: Resource) -> Iterator[RequestFacts]:
     for port in sorted({port for port in wanted if port is not None}):
         for place in paths or ("/",):
             request = Request(host=workload.key.name, path=place)
-            yield RequestFacts("GET", request.host, place, {}, port, False, None, "", taker(request, []))
+            yield RequestFacts("GET", request.host, place, {}, port, False, Client(None, ""), taker(request, []))
 
 
 def _cause(sides: Sides, denied: Decision, by: Resource, call: RequestFacts, after: Decision | None) -> Cause:

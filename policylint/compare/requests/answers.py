@@ -115,7 +115,7 @@ class Answers:
 
     def of(self, way: WayIn) -> RequestAnswer:
         """Return the answer to the request of a way."""
-        way = way._replace(trace=_settled(way.trace, self._hears))
+        way = way._replace(trace=_settled(way.trace, self._hears), certificate=way.certificate and not way.entry.inside)
         trace = way.trace
         ended = trace.outcome
         serves = bool(ended.backends)
@@ -137,7 +137,7 @@ class Answers:
             serves,
             trace.denied is not None,
             bool(way.undecided),
-            ended.reason or "it depends on what was not seen" if ended.unknown else "",
+            ended.reason or "it depends on what was not seen" if ended.unknown else way.doubt,
             purposes,
             demands,
             self._rest(way),

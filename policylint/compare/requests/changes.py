@@ -35,13 +35,20 @@ _MOST_WORDS = 3
 
 
 class RequestSet(NamedTuple):
-    """Requests to some hosts at one port of a Gateway, in words; `port` is None where the Gateway was not seen."""
+    """Requests to some hosts at one port of a Gateway, in words; `port` is None where the Gateway was not seen.
+
+    For requests inside a mesh `gateway` is the Service that they are for.
+    """
 
     gateway: ResourceKey
     scheme: str
     port: int | None
     hosts: tuple[str, ...]
     words: str
+
+    @property
+    def inside(self) -> bool:
+        return self.gateway.kind == "Service"
 
 
 class RequestChange(NamedTuple):
@@ -213,10 +220,13 @@ class _Comparison:
         unknown = unknown or next(
             (asked.why for side in (before, after) for asked in side.asked.values() if asked.state == "unknown"), ""
         )
-        self._served = self._served or before.trace.rule is not None or after.trace.rule is not None
+        answered = (each.trace.rule is not None or (entry.inside and each.serves) for each in (before, after))
+        self._served = self._served or any(answered)
         extensions = {binding.wanted for side in (before, after) for binding in side.trace.extensions}
         if unknown or before.rest != after.rest or not extensions.isdisjoint(self._changed):
             self._same = False
+        if entry.inside and unknown and before.end == after.end and before.rest != after.rest:
+            self._doubt(entry, unknown)
         for difference in differences(before, after):
             if difference.unknown:
                 self._doubt(entry, difference.unknown)
@@ -225,7 +235,8 @@ class _Comparison:
 
     def _gather(self, entry: EntryPoint, pair: _Pair, difference: Difference) -> None:
         by = self._reasons.of(difference, pair.before, pair.after)
-        reason = (difference.change, difference.purpose, difference.settings, tuple(who.policy for who in by))
+        inside = entry.gateway if entry.inside else None
+        reason = (difference.change, difference.purpose, difference.settings, tuple(who.policy for who in by), inside)
         gathered = self._gathered.get(reason)
         if gathered is None:
             partly = pair.before.in_part or pair.after.in_part

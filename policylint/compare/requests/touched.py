@@ -9,7 +9,7 @@ from policylint.compare.pairing import Sides
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
-from policylint.reach import Door, EntryPoint, Named, doors, entries_at
+from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_inside
 from policylint.simulation import Simulation
 from policylint.topology.hostnames import EVERY
 from policylint.topology.workloads import is_workload, pod_spec, pod_template
@@ -22,10 +22,15 @@ _FILES = (("", "ConfigMap"), ("", "Secret"))
 
 
 class Touched(NamedTuple):
-    """What a change touches on one side; what stands in the way of requests to a route touches the route."""
+    """What a change touches on one side; what stands in the way of requests to a route touches the route.
+
+    Args:
+        services: that clients in a mesh call.
+    """
 
     gateways: Collection[ResourceKey]
     routes: Collection[ResourceKey]
+    services: Collection[ResourceKey] = ()
     everything: bool = False
 
     def hosts(self, door: Door, named: Named) -> Iterator[str]:
@@ -46,6 +51,7 @@ def touched_entries(
     """
     listed = list(contexts)
     named: dict[Door, dict[str, bool]] = {}
+    services: set[ResourceKey] = set()
     for tracer, translate in zip(tracers, (sides.pairing.was, _same), strict=True):
         side = _touched(sides, tracer, translate, listed, changed)
         for (gateway, scheme, port), hostnames in doors(tracer).items():
@@ -54,6 +60,7 @@ def touched_entries(
             patterns = named.setdefault((after, scheme, port), {})
             for hostname in hostnames:
                 patterns[hostname] = patterns.get(hostname, False) or hostname in hit
+        services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in side.services}
     _place_unseen(named)
     for door, patterns in named.items():
         hit = {hostname for hostname, is_hit in patterns.items() if is_hit}
@@ -61,6 +68,19 @@ def touched_entries(
         for entry in entries_at(door, patterns) if hit else ():
             if entry.host in hit or any(serves(entry.host, pattern) for pattern in wide):
                 yield entry
+    yield from _inside(sides, tracers, services)
+
+
+def _inside(sides: Sides, tracers: tuple[Tracer, Tracer], services: Collection[ResourceKey]) -> Iterator[EntryPoint]:
+    """Yield the entries of clients in a mesh to Services that both sides have, in names of the side after."""
+    found: dict[EntryPoint, None] = {}
+    was = {key: sides.pairing.was(key) for key in services}
+    shared = {key for key in services if tracers[0].knows(was[key]) and tracers[1].knows(key)}
+    for entry in entries_inside(tracers[0], {was[key] for key in shared}) if shared else ():
+        found[entry._replace(gateway=sides.pairing.key(entry.gateway))] = None
+    for entry in entries_inside(tracers[1], shared) if shared else ():
+        found[entry] = None
+    yield from found
 
 
 def _same(key: ResourceKey) -> ResourceKey:
@@ -98,7 +118,9 @@ def _touched(
     for key in tuple(keys):
         state = simulation.policies.get(key)
         if state is not None:
-            everything = everything or tracer.admissions.hears(state.kind.implementation)
+            heard = tracer.admissions.hears(state.kind.implementation)
+            everything = everything or heard
+            keys.update(node.key for group in (state.groups if heard else ()) for node in group.nodes)
             keys.update(node.key for target in state.targets for node in target.nodes)
         elif key[:2] == ("", "Namespace"):
             namespaces.add(key.name)
@@ -128,7 +150,21 @@ def _touched(
     }
     while delegating := {each.parent for each in topology.delegations if each.child in routes_touched} - routes_touched:
         routes_touched |= delegating
-    return Touched(gateways, routes_touched, everything)
+    return Touched(gateways, routes_touched, _services(tracer, keys, namespaces), everything)
+
+
+def _services(tracer: Tracer, keys: Collection[ResourceKey], namespaces: Collection[str]) -> list[ResourceKey]:
+    """Return the Services of which something is touched that clients in a mesh meet."""
+    if not tracer.admissions.any and not tracer.in_mesh:
+        return []
+    return [
+        service.key
+        for service in tracer.simulation.world.of_kind("", "Service")
+        if service.key in keys
+        or service.key.namespace in namespaces
+        or any(node.key in keys for node in tracer.admissions.beyond(service.key, None))
+        or any(state.route.key in keys for _, state in tracer.in_mesh.get(service.key, ()))
+    ]
 
 
 def _matters_nearby(sides: Sides, key: ResourceKey) -> bool:

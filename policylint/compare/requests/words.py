@@ -29,7 +29,7 @@ def _set(hosts: Sequence[str], requests: str) -> str:
 
 
 def doors_in_words(change: RequestChange) -> str:
-    """Return `through Gateway infra/edge (http 80, https 443)`."""
+    """Return `through Gateway infra/edge (http 80, https 443)`, or `inside the mesh to Service shop/web (http 80)`."""
     ports: dict[str, dict[str, None]] = {}
     for requests in change.requests:
         port = "" if requests.port is None else f"{requests.scheme} {requests.port}"
@@ -37,7 +37,8 @@ def doors_in_words(change: RequestChange) -> str:
     named = (
         f"{gateway} ({listed})" if (listed := ", ".join(filter(None, at))) else gateway for gateway, at in ports.items()
     )
-    return f"through {leading(named, 2)}"
+    inside = all(requests.inside for requests in change.requests)
+    return f"{'inside the mesh to' if inside else 'through'} {leading(named, 2)}"
 
 
 def difference_in_words(change: RequestChange) -> str:

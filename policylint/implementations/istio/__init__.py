@@ -37,7 +37,7 @@ from policylint.implementations.istio.mesh import Mesh
 from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
-from policylint.model import PolicyKind, Resource, World, mapping, text
+from policylint.model import Node, PolicyKind, Resource, World, mapping, sequence, text
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
@@ -57,11 +57,19 @@ class Istio(Implementation):
     name = "istio"
     judges_core_kinds = True
     is_mesh = True
+    _groups: Sequence[Group] = ()
+    _at: dict[tuple[Node, ...], dict[str, Group]]
 
     @property
     def root_namespace(self) -> str:
         """Return meshConfig.rootNamespace."""
         return text(self.settings.get("rootNamespace"), labels.ROOT_NAMESPACE)
+
+    @property
+    def _trust_domains(self) -> Sequence[str]:
+        """Return meshConfig.trustDomain, then its aliases."""
+        own = text(self.settings.get("trustDomain"), "cluster.local")
+        return (own, *map(text, sequence(self.settings.get("trustDomainAliases"))))
 
     @property
     def _open_gateways(self) -> bool:
@@ -154,14 +162,24 @@ class Istio(Implementation):
 
     def admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
         """Ask the policies of a Gateway, a waypoint or a workload that turn requests away."""
-        here = {group.kind.kind: group for group in groups if any(path == hop.path for path in group.contexts())}
+        if self._groups is not groups:
+            self._groups, self._at = groups, {}
+            for group in groups:
+                for path in group.contexts():
+                    self._at.setdefault(path, {})[group.kind.kind] = group
+        here = self._at.get(hop.path, {})
         if hop.resource.key[:2] == labels.SERVICE:
             return Decision("depends", why=hop.doubt)
         if here.keys().isdisjoint(admission.ASKED):
             return None
-        outputs = tokens.headers_of(call.client, groups) if call.client is not None else {}
+        outputs = {} if call.sender.workload is None else tokens.headers_of(call.sender.workload, groups)
         several = self.settings.get("multipleCustomProviders") is True
-        return admission.admit(call, hop, here, world, outputs, several_providers=several)
+        return admission.admit(call, hop, here, world, outputs, self._trust_domains, several_providers=several)
+
+    def proxied(self, workload: Resource, world: World) -> bool | None:
+        """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""
+        proxy = world.once(Mesh).proxy(workload.key)
+        return proxy is not None and (proxy.sure or None)
 
 
 def compose(

@@ -7,7 +7,7 @@ for ztunnel docs/design/implementations/istio.md §1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -37,6 +37,8 @@ ASKED = (labels.REQUEST_AUTHENTICATION, labels.PEER_AUTHENTICATION, labels.AUTHO
 _WEIGHTIEST = ("denied", "depends", "allowed")
 _PERMISSIVE = "PERMISSIVE"
 _PRINCIPAL = "principal"
+_SLASHES = 4
+"""In an identity of the form `cluster.local/ns/shop/sa/web`."""
 _UNREAD_PORT = "whether the sidecar takes the port"
 
 
@@ -46,6 +48,7 @@ def admit(
     here: Mapping[str, Group],
     world: World,
     outputs: Outputs,
+    trust_domains: Sequence[str],
     *,
     several_providers: bool,
 ) -> Decision | None:
@@ -56,10 +59,11 @@ def admit(
     Args:
         here: the effective policies of the context, by kind.
         outputs: the headers that the proxy before it adds.
+        trust_domains: the mesh's own one, then its aliases.
         several_providers: whether policies with action CUSTOM may name different providers.
     """
     mesh = world.once(Mesh)
-    proxy = next((proxy for proxy in mesh.proxies if proxy.node == hop.path[0]), None)
+    proxy = mesh.proxy(hop.path[0].key)
     taken = True if proxy is None else takes_inbound(proxy, call.port)
     if taken is False:
         return None
@@ -70,7 +74,7 @@ def admit(
     sender = Sender(call, mesh, world, checked=checking is not None, plain=plain)
     decisions = [_mutual(mode, by, place, sender), tokens.refusal(call, checking)]
     if asked is not None:
-        judge = _Judge(call, sender, tokens.rules_of(checking), outputs, ambient=ambient)
+        judge = _Judge(call, sender, tokens.rules_of(checking), outputs, trust_domains, ambient=ambient)
         decision = _authorize(judge, asked, several_providers=several_providers)
         decisions.append(decision._replace(resets=ambient or call.stream))
     given = [decision for decision in decisions if decision is not None]
@@ -95,11 +99,12 @@ def tls_mode(peers: Group, port: int | None) -> tuple[str, Resource | None, Poin
 
 def _mutual(mode: str, by: Resource | None, place: Pointer, sender: Sender) -> Decision | None:
     """Return the refusal of a client that shows no certificate where one is asked for."""
-    if (mode not in ("", "STRICT") and not is_symbolic(mode)) or sender.principal:
+    known = sender.is_one_of(["*/*"]) if mode in ("", "STRICT") or is_symbolic(mode) else True
+    if known:
         return None
     if mode != "STRICT":
         return Decision("depends", place, "a variable" if mode else "the port", by=by)
-    if sender.principal is None:
+    if known is None:
         return Decision("depends", place, sender.doubt, by=by)
     return Decision("denied", place, "it takes no plain text", by=by, resets=True)
 
@@ -140,7 +145,7 @@ def _of_provider(rule: AuthorizationRule, *, several: bool) -> AuthorizationRule
 class _Judge:
     """Matches rules against one request; what it could not know last is in `unknown`."""
 
-    __slots__ = ("_ambient", "_call", "_home", "_outputs", "_source", "_tokens", "unknown")
+    __slots__ = ("_ambient", "_call", "_home", "_outputs", "_source", "_tokens", "_trusted", "unknown")
 
     def __init__(
         self,
@@ -148,11 +153,12 @@ class _Judge:
         source: Sender,
         token_rules: Sequence[Mapping[str, Any]],
         outputs: Outputs,
+        trust_domains: Sequence[str],
         *,
         ambient: bool,
     ) -> None:
         self._call, self._source, self._ambient = call, source, ambient
-        self._tokens, self._outputs = token_rules, outputs
+        self._tokens, self._outputs, self._trusted = token_rules, outputs, trust_domains
         self.unknown = ""
         self._home = ""
 
@@ -213,16 +219,15 @@ class _Judge:
         call, source = self._call, self._source
         match name:
             case "principals" | "source.principal":
-                return self._known(source.principal, wanted, "who the client is")
+                return self._identified(pairs(each, self._trusted) for each in wanted)
             case "serviceAccounts" | "source.serviceAccount":
-                wanted = [each if "/" in each else f"{self._home}/{each}" for each in wanted]
-                return self._known(source.place, wanted, "who the client is")
+                return self._identified([each if "/" in each else f"{self._home}/{each}"] for each in wanted)
             case "namespaces" | "source.namespace":
-                identity = source.namespace if source.account != "" else ""
-                answer = self._known(identity, wanted, "the namespace of the client")
-                if answer and source.account is None:
-                    return self._unknown("whether the client is in the mesh")
-                return answer
+                why = "whether the client is in the mesh" if source.namespace else "the namespace of the client"
+                return self._identified(([f"{each}/*"] for each in wanted), why)
+            case "trustDomains":
+                own = any(_matches(each, self._trusted[0]) for each in wanted)
+                return self._identified([["*/*"]] if own else [])
             case "requestPrincipals" | "request.auth.principal":
                 return self._of_token(_known_claims(call), "", wanted)
             case "request.auth.audiences" | "request.auth.presenter":
@@ -264,6 +269,11 @@ class _Judge:
                 return self._unknown("the token that it brings")
             call = call._replace(headers={**call.headers, name.lower(): written[0]})
         return call.has_header(name, *map(_predicate, wanted))
+
+    def _identified(self, wanted: Iterable[Iterable[str]], why: str = "who the client is") -> bool | None:
+        """Return whether the client has one of some identities."""
+        answer = self._source.is_one_of(chain.from_iterable(wanted))
+        return self._unknown(why) if answer is None else answer
 
     def _known(self, value: str | None, wanted: list[str], what: str) -> bool | None:
         """Return whether a value is among those wanted; one that is "" is not there, and None is not known."""
@@ -316,3 +326,39 @@ def _known_claims(call: RequestFacts) -> RequestFacts:
     if "iss" not in claims or "sub" not in claims:
         return call
     return call._replace(claims=(*call.claims, (_PRINCIPAL, f"{claims['iss']}/{claims['sub']}")))
+
+
+def pairs(wanted: str, trust_domains: Sequence[str]) -> Iterator[str]:
+    """Yield the identities of the mesh that a principal stands for: `shop/web` for `cluster.local/ns/shop/sa/web`.
+
+    The mesh's own trust domain, its aliases and `cluster.local` mean the same where all of the identity is written
+    (trustdomain/bundle.go); else its own is compared. `x*` is a prefix of the whole text, `*x` a suffix.
+    """
+    own = trust_domains[0]
+    written, _, rest = wanted.partition("/")
+    if wanted.count("/") == _SLASHES and (
+        written == "cluster.local" or any(_matches(written, domain) for domain in trust_domains)
+    ):
+        wanted = f"{own}/{rest}"
+    if wanted in ("", "*"):
+        yield from ["*/*"] if wanted else []
+    elif wanted.endswith("*"):
+        start, home = wanted[:-1], f"{own}/ns/"
+        namespace, apart, tail = start.removeprefix(home).partition("/")
+        if home.startswith(start):
+            yield "*/*"
+        elif start.startswith(home) and not apart:
+            yield f"{namespace}*/*"
+        elif start.startswith(home) and ("sa/".startswith(tail) or tail.startswith("sa/")):
+            yield f"{namespace}/{tail[len('sa/') :]}*"
+    elif wanted.startswith("*"):
+        around, apart, account = wanted[1:].rpartition("/")
+        before, named, namespace = around.removesuffix("/sa").rpartition("/")
+        if not apart:
+            yield f"*/*{account}"
+        elif "/sa".endswith(around):
+            yield f"*/{account}"
+        elif around.endswith("/sa") and (not named or f"{own}/ns".endswith(before)):
+            yield f"{'' if named else '*'}{namespace}/{account}"
+    elif wanted.startswith(f"{own}/ns/") and wanted.count("/") == _SLASHES and rest.split("/")[2] == "sa":
+        yield f"{rest.split('/')[1]}/{rest.split('/')[3]}"

@@ -6,7 +6,7 @@ findServiceWaypoint in endpoint_builder.go, and mtls_checker.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.istio import labels
@@ -15,6 +15,7 @@ from policylint.implementations.istio.waypoints import WaypointBinding
 from policylint.model import Resource, World, mapping, sequence, text
 from policylint.model.hosts import names_service
 from policylint.policy.authorizing import Checkpoint, RequestFacts
+from policylint.spaces import Predicate
 from policylint.topology import whole
 
 _TRAFFIC = "traffic.sidecar.istio.io/"
@@ -29,48 +30,47 @@ class Sender:
         plain: whether the proxy takes plain text only, so that nobody shows a certificate.
 
     Attributes:
-        namespace, account: of its identity; "" where it has none, None where it is not known.
+        namespace: of it, None where that is not known.
+        principal: its identity, `shop/web`; "" where it has none, None where it is not known.
         token: False where nobody checks tokens, so that it has none.
         doubt: on what it depends whether the client shows a certificate, where that is not known.
     """
 
-    __slots__ = ("account", "doubt", "namespace", "token")
+    __slots__ = ("_call", "doubt", "namespace", "principal", "token")
 
     def __init__(self, call: RequestFacts, mesh: Mesh, world: World, *, checked: bool, plain: bool) -> None:
-        self.namespace: str | None = call.namespace
-        self.account: str | None = None
+        self._call = call
+        self.namespace: str | None = call.sender.namespace
+        self.principal: str | None = None
         self.token: bool | None = None if checked else False
         self.doubt = "whether the client is in the mesh"
-        client = call.client
-        if call.namespace == "" or plain:
-            self.namespace = self.account = ""
-        elif client is None:
+        client = call.sender.workload
+        if self.namespace == "" or plain:
+            self.principal = ""
+        elif client is None and call.sender.account is None:
             return
         elif (rule := _tls_rule(call.service, client, mesh, world)) is not None:
             self.doubt = f"the TLS that {rule.key} sets for clients"
+        elif client is None:
+            self.principal = call.sender.account
         elif client.key.kind == "Gateway":
-            self.account = _gateway_account(client)
+            self.principal = f"{self.namespace}/{_gateway_account(client)}"
         else:
             proxy = _proxy_of(client, mesh)
             sends = False if proxy is None else takes_outbound(proxy, call.dialled)
             if sends is False:
-                self.namespace = self.account = ""
+                self.principal = ""
             elif proxy is not None and proxy.sure and sends:
-                self.account = _account(client)
+                self.principal = f"{self.namespace}/{_account(client)}"
 
-    @property
-    def principal(self) -> str | None:
-        """Return the SPIFFE identity without its scheme, "" for none, None where it is not known."""
-        if self.account == "" or self.namespace == "":
-            return ""
-        if self.account is None or self.namespace is None:
-            return None
-        return f"cluster.local/ns/{self.namespace}/sa/{self.account}"
-
-    @property
-    def place(self) -> str | None:
-        """Return `namespace/account`, "" without an identity, None where it is not known."""
-        return f"{self.namespace}/{self.account}" if self.principal else self.principal
+    def is_one_of(self, identities: Iterable[str]) -> bool | None:
+        """Return whether it has one of some identities; those of other namespaces it never has."""
+        wanted = list(identities)
+        answer = self._call.is_principal(self.principal, wanted)
+        if answer is None and self.namespace and not self._call.blank:
+            anyone = [Predicate("Pair", f"{pair.partition('/')[0]}/*") for pair in wanted]
+            return None if any(each.takes(f"{self.namespace}/") for each in anyone) else False
+        return answer
 
 
 class ClientTls:
@@ -89,13 +89,14 @@ def _sets_tls(rule: Resource) -> bool:
     return any(text(mapping(policy.get("tls")).get("mode")) not in ("", "ISTIO_MUTUAL") for policy in policies)
 
 
-def _tls_rule(service: Resource | None, client: Resource, mesh: Mesh, world: World) -> Resource | None:
+def _tls_rule(service: Resource | None, client: Resource | None, mesh: Mesh, world: World) -> Resource | None:
     """Return a DestinationRule that gives the clients of a Service other TLS; ztunnel reads none.
 
     Which of several acts, and for whom, is not asked: whose the identity is then remains open.
     """
     rules = world.once(ClientTls).rules if service is not None else []
-    if service is None or not rules or ((proxy := _proxy_of(client, mesh)) is not None and proxy.ambient):
+    proxy = _proxy_of(client, mesh) if client is not None and rules else None
+    if service is None or not rules or (proxy is not None and proxy.ambient):
         return None
     hosts = ((rule, text(rule.spec.get("host"))) for rule in rules)
     return next((rule for rule, host in hosts if names_service(host, rule.key.namespace, service.key)), None)

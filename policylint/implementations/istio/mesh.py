@@ -116,6 +116,10 @@ class Mesh:
         modes = (namespace.labels.get(labels.DATAPLANE_MODE) for namespace in world.of_kind("", "Namespace"))
         self.ambient = bool(self.waypoints.bound) or "ambient" in map(text, modes)
 
+    def proxy(self, key: ResourceKey) -> Proxy | None:
+        """Return the proxy that an object makes, or the ztunnel of a workload."""
+        return next((proxy for proxy in self.by_namespace.get(key.namespace, ()) if proxy.node.key == key), None)
+
     def selected(self, selector: Mapping[str, Any], namespace: str | None = None) -> tuple[Proxy, ...]:
         """Return the proxies with the labels asked for, waypoints and assumed ones too; without a namespace of all."""
         labelled = self._labelled.get(namespace)

@@ -97,6 +97,12 @@ class Linkerd(Implementation):
                 why = f"the proxy limits nothing at a Server with `proxyProtocol: {protocol}`"
                 state.idle = Idle(target, why, "set `proxyProtocol` to HTTP/1, HTTP/2 or unknown") if protocol else None
 
+    def proxied(self, workload: Resource, world: World) -> bool | None:
+        """Return whether an annotation has the proxy injected."""
+        from policylint.implementations.linkerd.admission import injected
+
+        return injected(workload, world)
+
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return the condition that is written on a rate limit (policy-controller/k8s/status/src/index.rs)."""
         if state.kind.status != "conditions" or state.invalid_code:

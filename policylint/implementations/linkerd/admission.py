@@ -35,6 +35,7 @@ _SKIP_INBOUND = "config.linkerd.io/skip-inbound-ports"
 _SKIP_OUTBOUND = "config.linkerd.io/skip-outbound-ports"
 _POLICY = "policy.linkerd.io"
 _CLIENT = "who the client is"
+_IDENTITY = "serviceaccount.identity.linkerd.cluster.local"
 _PROBES = ("liveness", "readiness", "startup")
 _PROBE = "whether it comes from the networks of probes"
 
@@ -45,9 +46,9 @@ def admit(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], w
     Args:
         policies: all AuthorizationPolicies, by what they target.
     """
-    injected = False if _names(_SKIP_INBOUND, hop.resource, call.port, world) else _injected(hop.resource, world)
-    decision = None if injected is False else _answer(call, hop, policies, world)
-    if injected is None and decision is not None and decision.answer == "denied":
+    proxied = False if _names(_SKIP_INBOUND, hop.resource, call.port, world) else injected(hop.resource, world)
+    decision = None if proxied is False else _answer(call, hop, policies, world)
+    if proxied is None and decision is not None and decision.answer == "denied":
         return decision._replace(answer="depends", why="whether its pods are in the mesh")
     return decision
 
@@ -172,7 +173,7 @@ def _authenticates(reference: Mapping[str, Any], home: str, call: RequestFacts, 
     kind, name = text(reference.get("kind")), text(reference.get("name"))
     namespace = text(reference.get("namespace")) or home
     if kind == "ServiceAccount":
-        return _is_client(f"{name}.{namespace}.serviceaccount.identity.*", call, world)
+        return _is_one_of([f"{namespace}/{name}"], call, world)
     resolution = world.resolve_inner(ResourceKey(_POLICY, kind, namespace, name))
     if resolution.resource is None:
         return None if resolution.unknown else False
@@ -190,7 +191,7 @@ def _identified(spec: Mapping[str, Any], home: str, call: RequestFacts, world: W
         name, namespace = text(reference.get("name")), text(reference.get("namespace")) or home
         if text(reference.get("kind")) == "Namespace":
             namespace, name = name or home, "*"
-        yield _is_client(f"{name}.{namespace}.serviceaccount.identity.*", call, world)
+        yield _is_one_of([f"{namespace}/{name}"], call, world)
 
 
 def _lets_in_old(policy: Resource, call: RequestFacts, world: World) -> bool | None:
@@ -204,11 +205,9 @@ def _lets_in_old(policy: Resource, call: RequestFacts, world: World) -> bool | N
         identified = _meshed(call, world)
     else:
         accounts = map(mapping, sequence(tls.get("serviceAccounts")))
-        names = [
-            f"{text(each.get('name'))}.{text(each.get('namespace')) or policy.key.namespace}.serviceaccount.identity.*"
-            for each in accounts
-        ]
-        identified = some(_is_client(name, call, world) for name in (*texts(tls.get("identities")), *names))
+        named = (f"{text(each.get('namespace')) or policy.key.namespace}/{text(each.get('name'))}" for each in accounts)
+        listed = [pair for identity in texts(tls.get("identities")) for pair in _pairs(identity)]
+        identified = _is_one_of([*listed, *named], call, world)
     return every((identified, network)) if client.get("networks") else identified
 
 
@@ -229,31 +228,39 @@ def _from_network(network: Mapping[str, Any], call: RequestFacts) -> bool | None
 
 def _is_client(identity: str, call: RequestFacts, world: World) -> bool | None:
     """Return whether the client has an identity: `*` is every meshed one, `*.suffix` those of a domain."""
-    meshed = _meshed(call, world)
-    if identity == "*" or meshed is False:
-        return meshed
-    if call.client is None or call.client.key.kind == "Gateway":
-        return None
-    account = text(pod_spec(call.client).get("serviceAccountName")) or "default"
-    own = f"{account}.{call.client.key.namespace}.serviceaccount.identity.linkerd.cluster.local"
-    if identity.startswith("*."):
-        fits = (
-            own.partition(".")[2].startswith(identity[2:-1]) if identity.endswith("*") else own.endswith(identity[1:])
-        )
-    else:
-        fits = own.startswith(identity[:-1]) if identity.endswith("*") else own == identity
-    return meshed if fits else False
+    return _is_one_of(_pairs(identity), call, world)
+
+
+def _pairs(identity: str) -> list[str]:
+    """Return the identities of the mesh, `shop/web`, that one of MeshTLSAuthentication stands for."""
+    suffix = identity.startswith("*.")
+    rest = identity[2:] if suffix else identity
+    if identity == "*" or (suffix and f".{_IDENTITY}".endswith(f".{rest}")):
+        return ["*/*"]
+    account, _, namespace = rest.removesuffix(_IDENTITY).rstrip(".").rpartition(".")
+    if not rest.endswith(f".{_IDENTITY}") or not (account or suffix):
+        return []
+    return [f"{namespace}/{'*' if suffix else ''}{'.' if suffix and account else ''}{account}"]
+
+
+def _is_one_of(pairs: list[str], call: RequestFacts, world: World) -> bool | None:
+    """Return whether the client has one of some identities, each `shop/web` or `shop/*`."""
+    workload = call.sender.workload
+    if workload is None or workload.key.kind == "Gateway":
+        return call.is_principal("" if call.sender.namespace == "" else call.sender.account, pairs)
+    skipped = _names(_SKIP_OUTBOUND, workload, call.dialled, world)
+    meshed = False if skipped else injected(workload, world)
+    account = text(pod_spec(workload).get("serviceAccountName")) or "default"
+    fits = call.is_principal("" if meshed is False else f"{workload.key.namespace}/{account}", pairs)
+    return meshed if fits else fits
 
 
 def _meshed(call: RequestFacts, world: World) -> bool | None:
     """Return whether the client is in the mesh, and its proxy in between; None where it is not in the tree."""
-    if call.client is None or call.client.key.kind == "Gateway":
-        return False if call.namespace == "" else None
-    skipped = _names(_SKIP_OUTBOUND, call.client, call.dialled, world)
-    return False if skipped else _injected(call.client, world)
+    return _is_one_of(["*/*"], call, world)
 
 
-def _injected(workload: Resource, world: World) -> bool | None:
+def injected(workload: Resource, world: World) -> bool | None:
     """Return whether the pods of a workload get a proxy; None without an annotation, which may be set by hand."""
     spec = pod_spec(workload)
     if spec.get("hostNetwork") is True or spec.get("automountServiceAccountToken") is False:

@@ -168,6 +168,7 @@ def _change(report: DiffReport, change: RequestChange, names: Names) -> dict[str
             "headers": dict(request.headers),
             "gateway": request.gateway,
             "grpc": request.grpc,
+            **({"client": request.client, "service": request.service} if request.service else {}),
             **({"address": request.address} if request.address else {}),
             **({} if request.claims is None else {"claims": claims_of(request)}),
         },

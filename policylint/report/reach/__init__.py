@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from policylint.documents import loading
 from policylint.model import ResourceKey
 from policylint.model.words import count, verb
 from policylint.namedtuple import NamedTuple
-from policylint.reach import PURPOSES, Asked, WayIn, all_ways, asked, asked_in_words, end_in_words
+from policylint.reach import (
+    PURPOSES,
+    Asked,
+    WayIn,
+    all_ways,
+    asked,
+    asked_in_words,
+    end_in_words,
+    leading_to,
+    senders,
+    ways_inside,
+    with_routes,
+)
 from policylint.report.kit.display import Paint, aligned, one_line, short_place
 from policylint.report.kit.escape import spoken
 from policylint.report.kit.identity import MOST_INDENTED, Names, json_lines, json_place, json_text
 from policylint.report.trace.trace_v1 import outcome
 from policylint.simulation import Simulation
+from policylint.trace import Tracer
 from policylint.trace.request import claims_of
 
 VERSION = "reach-v1"
@@ -32,17 +46,30 @@ class Question(NamedTuple):
         objects: a route or rule that takes the requests, or a backend they go to.
         without: a purpose or a setting that is not demanded of them.
         clients: the networks, with commas, of the clients that are meant.
+        principals: the clients in the mesh that are meant, as `--from` names them.
     """
 
     gateways: Collection[ResourceKey] | None = None
     objects: Collection[ResourceKey] | None = None
     without: str = ""
     clients: str = ""
+    principals: tuple[str, ...] = ()
 
-    def concerns(self, way: WayIn) -> bool:
-        trace = way.trace
-        to = {*(node.key for node in trace.path), *(share.key for share in trace.outcome.shares)}
-        return self.objects is None or way.cut_off or not to.isdisjoint(self.objects)
+    def ways(self, simulation: Simulation) -> Iterator[WayIn]:
+        """Yield the ways through Gateways; and those inside the mesh where an object or a client of it is named."""
+        tracer = Tracer(simulation, nearest=False)
+        objects = None if self.objects is None else leading_to(tracer, self.objects)
+        found = iter(()) if self.principals else all_ways(simulation, self.gateways, self.clients)
+        if (objects is not None or self.principals) and self.gateways is None and not self.clients:
+            named = [pair for name in self.principals for pair in senders(tracer, name) or ()]
+            services = None if objects is None else with_routes(tracer, objects)
+            if named or not self.principals:
+                found = chain(found, ways_inside(tracer, services, named or None))
+        for way in found:
+            trace = way.trace
+            to = {*(node.key for node in trace.path), *(share.key for share in trace.outcome.shares)}
+            if objects is None or way.cut_off or not to.isdisjoint(objects):
+                yield way
 
 
 class Row(NamedTuple):
@@ -76,8 +103,8 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
     with loading():  # ways stay until they are written, and hold no cycles either
         for simulation in sorted(simulations, key=lambda simulation: simulation.world.name):
             doubtful: dict[ResourceKey, bool] = {}
-            for way in all_ways(simulation, question.gateways, question.clients):
-                if not way.taken or not question.concerns(way):
+            for way in question.ways(simulation):
+                if not way.taken:
                     continue
                 row = Row(simulation, way, {purpose: asked(simulation, way, purpose, doubtful) for purpose in purposes})
                 ways += row.serves or not question.without
@@ -140,6 +167,8 @@ def _head(row: Row, found: Found) -> str:
     entry = row.way.entry
     where = f", environment {row.simulation.world.name}" if found.several else ""
     port = "not seen here" if entry.port is None else f"{entry.scheme} on port {entry.port}"
+    if entry.inside:
+        port += f", clients of namespace {entry.consumer}" if entry.consumer else ", inside the mesh"
     return f"{found.names.key(entry.gateway)}, {port}{where}"
 
 
@@ -151,6 +180,8 @@ def _cells(row: Row) -> list[str]:
         if purpose == "authentication" or given.demands:
             parts.append(words if purpose == "authentication" else f"{purpose}: {words}")
     goes_to, place = end_in_words(row.way.trace), _denied_at(row.way)
+    if row.way.doubt:
+        goes_to += f", not known who is let in: {row.way.doubt}"
     return [row.way.entry.hosts, row.way.requests, f"{goes_to} ({place})" if place else goes_to, ", ".join(parts)]
 
 
@@ -178,7 +209,8 @@ def _csv(found: Found) -> str:
         cells = [row.simulation.world.name, entry.gateway.path, entry.scheme, entry.port, host, requests]
         cells += [row.way.clients, goes_to]
         route = "" if trace.route is None else found.names.key(trace.route.key)
-        writer.writerow([_plain(value) for value in (*cells, *askers, route, place, trace.request)])
+        example = f"{trace.request} from {trace.request.client}" if entry.inside else trace.request
+        writer.writerow([_plain(value) for value in (*cells, *askers, route, place, example)])
     return out.getvalue()
 
 
@@ -205,7 +237,7 @@ def _entry(row: Row, found: Found) -> dict[str, Any]:
     entry, trace, names = row.way.entry, row.way.trace, found.names
     content: dict[str, Any] = {"environment": row.simulation.world.name} if found.several else {}
     content |= {
-        "gateway": names.key(entry.gateway),
+        "gateway": None if entry.inside else names.key(entry.gateway),
         "scheme": entry.scheme,
         "port": entry.port,
         "host": entry.hosts,
@@ -220,6 +252,9 @@ def _entry(row: Row, found: Found) -> dict[str, Any]:
     }
     if trace.request.address:
         content["address"] = trace.request.address
+    if entry.inside:
+        content |= {"service": names.key(entry.gateway), "client": trace.request.client}
+        content |= {"depends": row.way.doubt} if row.way.doubt else {}
     if trace.request.claims is not None:
         content["claims"] = claims_of(trace.request)
     if trace.denied is not None:

@@ -1,0 +1,137 @@
+"""Requests from inside the mesh: the Services that they are for, and the clients that are told apart there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.model.spelling import find, same_kind, spelling
+from policylint.reach.entries import EntryPoint
+from policylint.spaces import Dimension, Predicate
+from policylint.topology.workloads import container_port, is_workload, pod_spec, services_selecting
+from policylint.trace import Trace, Tracer
+from policylint.trace.mesh import UNMESHED, consumers
+
+IDENTIFIED = Predicate("Pair", "*/*")
+"""Every client with an identity of the mesh."""
+_STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
+
+
+def entries_inside(tracer: Tracer, services: Collection[ResourceKey] | None = None) -> Iterator[EntryPoint]:
+    """Yield the ports of some Services, or of all, whose pods are in a mesh or may be; none where no mesh is in sight.
+
+    Clients of a namespace with routes of its own to a Service come in by an entry of theirs.
+    """
+    for service in tracer.simulation.world.of_kind("", "Service") if tracer.admissions.any or tracer.in_mesh else ():
+        key = service.key
+        if not tracer.admissions.any and key not in tracer.in_mesh:
+            continue
+        behind = tracer.admissions.workloads(key)
+        outside = behind and all(tracer.admissions.proxied(workload) is False for workload in behind)
+        if outside or service.spec.get("type") == "ExternalName" or (services is not None and key not in services):
+            continue
+        for port in map(mapping, sequence(service.spec.get("ports"))):
+            number, protocol = port.get("port"), text(port.get("protocol"), "TCP")
+            if isinstance(number, int) and protocol == "TCP":
+                for consumer in ("", *consumers(tracer, key, number)):
+                    yield EntryPoint(key, _scheme(port), number, "", f"{key.name}.{key.namespace}", consumer)
+
+
+def entries_at_pods(tracer: Tracer, workload: Resource, port: int | None = None) -> Iterator[EntryPoint]:
+    """Yield the ports of the pods of a workload, or one of them, where clients come in past every Service."""
+    ports: dict[int | None, str] = {}
+    for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
+        for each in map(mapping, sequence(container.get("ports"))):
+            ports[container_port(workload, each.get("containerPort"))] = _scheme(each)
+    for service in services_selecting(tracer.simulation.world, workload):
+        for each in map(mapping, sequence(service.spec.get("ports"))):
+            ports[container_port(workload, each.get("targetPort", each.get("port")))] = _scheme(each)
+    ports.pop(None, None)
+    chosen = {port: ports.get(port, "http")} if port is not None else ports or {None: "http"}
+    for number, scheme in chosen.items():
+        yield EntryPoint(workload.key, scheme, number, "", workload.key.name)
+
+
+def _scheme(port: Mapping[str, object]) -> str:
+    """Return whether proxies see HTTP requests at a port, by its name or `appProtocol`."""
+    named = text(port.get("appProtocol")) or text(port.get("name")).partition("-")[0]
+    return "tcp" if named.lower() in _STREAMS else "http"
+
+
+def of_consumers(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> int:
+    """Return the clients that come in by an entry: those of its namespace, or of none that has an entry of its own."""
+    masks = [dimension.masks[clients_of(name)] for name in consumers(tracer, entry.gateway, entry.port)]
+    if entry.consumer:
+        return dimension.masks[clients_of(entry.consumer)]
+    return dimension.all & ~sum(masks)
+
+
+def told_apart(tracer: Tracer, entry: EntryPoint) -> set[Predicate]:
+    """Return by what the clients of an entry are told apart before anybody asks who they are."""
+    homes = (entry.consumer, *consumers(tracer, entry.gateway, entry.port)) if entry.inside else ()
+    return {IDENTIFIED, *map(clients_of, filter(None, homes))} if entry.inside else set()
+
+
+def clients_of(namespace: str) -> Predicate:
+    return Predicate("Pair", f"{namespace}/*")
+
+
+def doubt(tracer: Tracer, trace: Trace) -> str:
+    """Return on what it depends whether a request through the mesh is let in; "" where it certainly is, or is not."""
+    for admission in trace.admissions:
+        if admission.decision.answer == "depends":
+            return admission.decision.why
+    for key in trace.outcome.backends:
+        behind = tracer.admissions.workloads(key)
+        if not behind:
+            return f"the pods of {key.path} were not seen"
+        if any(tracer.admissions.proxied(workload) is None for workload in behind):
+            return "whether its pods are in the mesh"
+    return ""
+
+
+def senders(tracer: Tracer, name: str) -> list[str] | None:
+    """Return the identities that a client of some name has or may have, "" for none; None where there is no such one.
+
+    Args:
+        name: a ServiceAccount, a namespace, a workload, or UNMESHED.
+    """
+    parsed = spelling(name)
+    if name == UNMESHED:
+        return [""]
+    if parsed.kind and same_kind(parsed.kind, "ServiceAccount") and parsed.namespace:
+        return [f"{parsed.namespace}/{parsed.name}"]
+    if parsed.kind and same_kind(parsed.kind, "Namespace"):
+        return [f"{parsed.name}/*"]
+    world = tracer.simulation.world
+    workloads = [world.resources[key] for key in find(name, world.resources) if is_workload(key.group, key.kind)]
+    found = [identity for workload in workloads for identity in identities(tracer, workload)]
+    return list(dict.fromkeys(found)) or None
+
+
+def identities(tracer: Tracer, workload: Resource) -> list[str]:
+    """Return the identity of the pods of a workload, "" for none; both where either may be."""
+    account = text(pod_spec(workload).get("serviceAccountName")) or "default"
+    proxied = tracer.admissions.proxied(workload)
+    return [*([f"{workload.key.namespace}/{account}"] if proxied is not False else []), *([] if proxied else [""])]
+
+
+def leading_to(tracer: Tracer, objects: Collection[ResourceKey]) -> set[ResourceKey]:
+    """Return some objects with the Services of the workloads among them, and those whose routes lead to any of them."""
+    world = tracer.simulation.world
+    found = set(objects)
+    for key in objects:
+        workload = world.get(key) if is_workload(key.group, key.kind) else None
+        found.update(service.key for service in (services_selecting(world, workload) if workload is not None else ()))
+    return found
+
+
+def with_routes(tracer: Tracer, objects: Collection[ResourceKey]) -> set[ResourceKey]:
+    """Return some objects, and the Services of which routes in the mesh are among them or lead there."""
+    led = {
+        service
+        for service, attached in tracer.in_mesh.items()
+        for _, state in attached
+        if state.route.key in objects or any(backend.wanted in objects for backend in state.backends)
+    }
+    return {*objects, *led}

@@ -1,0 +1,124 @@
+"""Which clients of a mesh a change lets in or turns away: made changes, each with its mirror and a witness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.compare.requests import MIRRORED, doors_in_words
+from policylint.trace import Tracer, from_url
+from policylint.trace.request import arguments
+from tests import worlds
+from tests.compare.test_compare import sides
+from tests.compare.test_requests import Made, requests, said
+from tests.reach.test_inside import DISABLED, ELSEWHERE, ON_SERVICE, ONLY_CALLER, STRICT, WHO, route
+from tests.trace.test_admissions import INJECTED, deployment, lets, meshed, rule, server, service, source
+
+ISTIO = (worlds.labelled("shop", INJECTED), service(), deployment("web", "shop"), ELSEWHERE)
+LINKERD = (
+    worlds.manifest("v1", "Namespace", "shop", more="annotations: {linkerd.io/inject: enabled}"),
+    service(),
+    deployment("web", "shop", port="http"),
+    server(),
+)
+BOTH = source("principals: [cluster.local/ns/infra/sa/caller, cluster.local/ns/ops/sa/bot]")
+ON_PATH = "rules: [{from: [{source: {namespaces: [infra]}}], to: [{operation: {methods: [GET], paths: [/charge]}}]}]"
+DENIES = "action: DENY, rules: [{from: [{source: {notPrincipals: ['*']}}], to: [{operation: {paths: [/admin]}}]}]"
+OF = "serviceaccount.identity.linkerd.cluster.local"
+
+MADE = (
+    Made("one more principal", (*ISTIO, ONLY_CALLER), (*ISTIO, BOTH), (("opened", "web.shop from ops/bot"),)),
+    Made(
+        "a namespace may call one path",
+        (*ISTIO, rule("p", "")),
+        (*ISTIO, rule("p", ON_PATH)),
+        (("opened", "web.shop GET /charge from infra/*"),),
+    ),
+    Made(
+        "the policy is gone",
+        (*ISTIO, ONLY_CALLER),
+        ISTIO,
+        (("opened", "web.shop from others than infra/caller"),),
+    ),
+    Made(
+        "who has no identity is denied a path",
+        ISTIO,
+        (*ISTIO, rule("d", DENIES)),
+        (("closed", "web.shop /admin from outside the mesh"),),
+    ),
+    Made("mutual TLS", ISTIO, (*ISTIO, STRICT), (("closed", "web.shop from outside the mesh"),)),
+    Made(
+        "no mutual TLS: nobody is known any more",
+        (*ISTIO, ONLY_CALLER),
+        (*ISTIO, ONLY_CALLER, DISABLED),
+        (("closed", "web.shop from infra/caller"),),
+    ),
+    Made(
+        "a namespace in place of a service account",
+        (*ISTIO, ONLY_CALLER),
+        (*ISTIO, source("namespaces: [infra]")),
+        (("opened", "web.shop from infra/* except infra/caller"),),
+    ),
+    Made("the same in other words", (*ISTIO, ONLY_CALLER), (*ISTIO, source("serviceAccounts: [infra/caller]"))),
+    Made("a rule twice", (*ISTIO, ONLY_CALLER), (*ISTIO, ONLY_CALLER, ONLY_CALLER.replace("name: p", "name: q"))),
+    Made("a policy that nobody asks", ISTIO, (*ISTIO, rule("p", f"{ON_SERVICE}rules: [{{}}]"))),
+    Made(
+        "a route for one path",
+        (*ISTIO, route("r", "shop").replace("/v2", "/")),
+        (*ISTIO, route("r", "shop")),
+        (("closed", "web.shop /** except /v2/** from the mesh"),),
+    ),
+    Made(
+        "Linkerd: everybody in the mesh",
+        (*LINKERD, lets(WHO), meshed(f"caller.infra.{OF}")),
+        (*LINKERD, lets(WHO), meshed('"*"')),
+        (("opened", "web.shop from the mesh except infra/caller"),),
+    ),
+    Made(
+        "Linkerd: the authorization is gone",
+        (*LINKERD, lets(WHO), meshed(f'"*.infra.{OF}"')),
+        (*LINKERD, meshed(f'"*.infra.{OF}"')),
+        (("closed", "web.shop from infra/*"),),
+    ),
+)
+
+
+@pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
+def test_a_made_change(tmp_path: Path, made: Made) -> None:
+    found = requests(sides(tmp_path, made.before, made.after))
+    assert said(found) == made.says
+    assert all(doors_in_words(change) == "inside the mesh to Service shop/web (http 80)" for change in found.changes)
+    assert found.unknown == ()
+
+
+@pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
+def test_the_example_is_answered_as_it_is_said(tmp_path: Path, made: Made) -> None:
+    pair = sides(tmp_path, made.before, made.after)
+    for change in requests(pair).changes:
+        method, url, *options = arguments(change.example)
+        told = dict(zip(options[::2], options[1::2], strict=True))
+        example = from_url(method, url, client=told["--from"], service=told["--to"])
+        served = [bool(Tracer(side).trace(example).outcome.backends) for side in (pair.before, pair.after)]
+        assert served == [change.change == "closed", change.change == "opened"]
+
+
+@pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
+def test_going_back_is_the_mirror(tmp_path: Path, made: Made) -> None:
+    for name in ("there", "back"):
+        (tmp_path / name).mkdir()
+    there = requests(sides(tmp_path / "there", made.before, made.after))
+    back = requests(sides(tmp_path / "back", made.after, made.before))
+    assert [(MIRRORED[change], words) for change, words in said(there)] == list(said(back))
+    assert there.same == back.same
+
+
+def test_what_may_not_be_in_the_mesh_is_not_known(tmp_path: Path) -> None:
+    unlabelled = (worlds.labelled("shop", "{}"), *ISTIO[1:])
+    found = requests(sides(tmp_path, (*unlabelled, ONLY_CALLER), unlabelled))
+    assert (found.changes, found.unknown, found.same) == ((), (("whether its pods are in the mesh", 1),), False)
+
+
+def test_where_no_mesh_is_nothing_is_looked_at(tmp_path: Path) -> None:
+    found = requests(sides(tmp_path, ISTIO[:3], (*ISTIO[:1], service().replace("port: 80", "port: 81"), ISTIO[2])))
+    assert (found.changes, found.hosts) == ((), 0)

@@ -49,17 +49,19 @@ def test_only_what_is_empty_counts_as_unset(tmp_path: Path) -> None:
         tmp_path,
         option("a", "HTTPRoute/leaf", "appendXForwardedHost: false, prefixRewrite: '', upgrades: [], faults: {}"),
         option(
-            "b", "HTTPRoute/leaf", "appendXForwardedHost: true, prefixRewrite: x, upgrades: [x], faults: {abort: {}}"
+            "b",
+            "HTTPRoute/leaf",
+            "appendXForwardedHost: true, prefixRewrite: x, upgrades: [{websocket: {}}], faults: {abort: {}}",
         ),
         option("c", "HTTPRoute/leaf", "envoyMetadata: {}"),
-        option("d", "HTTPRoute/leaf", "envoyMetadata: {a: {b: c}}, upgrades: [y]"),
+        option("d", "HTTPRoute/leaf", "envoyMetadata: {a: {b: c}}, upgrades: [{connect: {}}]"),
     )
     result = only(simulation)
     assert result.spec == {
         "options": {
             "appendXForwardedHost": False,
             "prefixRewrite": "",
-            "upgrades": ["x"],
+            "upgrades": [{"websocket": {}}],
             "faults": {},
             "envoyMetadata": {"a": {"b": "c"}},
         }

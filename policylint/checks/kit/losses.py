@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Container
 from functools import lru_cache
 
 from policylint.checks.kit.locations import target_at
@@ -166,8 +167,13 @@ def overridden(
     )
 
 
-def lost_fields(state: PolicyState) -> list[str]:
-    """Return the top-level settings of a policy that are lost somewhere, sorted."""
+def lost_fields(state: PolicyState, by: Container[ResourceKey] | None = None) -> list[str]:
+    """Return the top-level settings of a policy that are lost somewhere, to some policies or any, sorted."""
     return sorted(
-        {str(lost.pointer[0]) for group in state.groups for lost in group.effective.lost_by(state.key) if lost.pointer}
+        {
+            str(lost.pointer[0])
+            for group in state.groups
+            for lost in group.effective.lost_by(state.key)
+            if lost.pointer and (by is None or any(key in by for key in lost.by))
+        }
     )

@@ -51,6 +51,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             optional=list(kind.settings.optional),
             inside=dict(kind.settings.inside),
             code=list(kind.settings.code),
+            raw=list(kind.settings.raw),
             plain=list(kind.settings.plain),
         ),
         weaker=[weakness_entry(weak) for weak in kind.weaker],

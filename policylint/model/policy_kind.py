@@ -104,7 +104,8 @@ class SettingPurposes(NamedTuple):
 
     `optional` are those that let requests pass which come without anything to check; `inside` names, by purpose, the
     part of a field that serves it, where one field serves several. `code` are those that may ask for anything, as they
-    run what nobody reads here; `plain` are values of a field that certainly ask for nothing.
+    run what nobody reads here, `raw` those that may where a word of their text can; `plain` are values of a field that
+    certainly ask for nothing.
     """
 
     authentication: tuple[str, ...] = ()
@@ -113,6 +114,7 @@ class SettingPurposes(NamedTuple):
     optional: tuple[str, ...] = ()
     inside: Mapping[str, str] = {}
     code: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
 
     @property
@@ -260,6 +262,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
             _texts(settings.get("optional")),
             mapping(settings.get("inside")),
             _texts(settings.get("code")),
+            _texts(settings.get("raw")),
             _texts(settings.get("plain")),
         ),
         weaker=tuple(weakness(weak) for weak in sequence(entry.get("weaker"))),

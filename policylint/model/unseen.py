@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
-from policylint.model.keys import GATEWAY_GROUP, UNKNOWN_NAMESPACE, ResourceKey, is_symbolic
+from policylint.model.keys import GATEWAY_GROUP, UNKNOWN_NAMESPACE, VARIABLES, ResourceKey
 from policylint.namedtuple import NamedTuple
 
 OPERATED = frozenset(
@@ -146,5 +146,5 @@ class Unseen:
 
 
 def _is_stated(namespace: str) -> bool:
-    """Return whether a namespace is known by its name."""
-    return namespace[:1] != UNKNOWN_NAMESPACE and not is_symbolic(namespace)
+    """Return whether something of a namespace is known: all of its name, or what stands beside a variable."""
+    return namespace[:1] != UNKNOWN_NAMESPACE and bool(VARIABLES.sub("", namespace))

@@ -6,6 +6,8 @@ weakest mode (`jwt.optional`), beside an anonymous way in, or under conditions.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -20,6 +22,48 @@ from policylint.policy.units import at_path
 
 Purpose = Literal["authentication", "authorization"]
 _EXTENSION = "extensionRef"
+_ANSWERING = {
+    "lua": ("respond",),
+    "snippets": (
+        "auth",
+        "deny",
+        "return",
+        "js_",
+        "perl",
+        "lua",
+        "satisfy",
+        "limit_except",
+        "internal",
+        "rewrite",
+        "error_",
+    ),
+    "*": (
+        *(
+            "respond",
+            "direct_response",
+            "ext_authz",
+            "ext_proc",
+            "jwt",
+            "oauth",
+            "oidc",
+            "basic_auth",
+            "api_key",
+            "rbac",
+        ),
+        *("wasm", "golang", "dynamic_module", "credential"),
+    ),
+}
+"""By setting the words without one of which its text turns nobody away: Lua, configuration of NGINX, of Envoy."""
+_ELSEWHERE = "valueref"
+_ENVOY_FILTER = re.compile(r"envoy\.(?:extensions\.)?filters\.http\.([a-z0-9_]+)")
+_PASSING = frozenset(
+    {
+        *("buffer", "cache", "compressor", "cors", "decompressor", "fault", "grpc_http1_bridge", "grpc_stats"),
+        *("grpc_web", "header_mutation", "header_to_metadata", "health_check", "local_ratelimit", "lua", "on_demand"),
+        *("original_src", "ratelimit", "router", "set_filter_state", "set_metadata", "stateful_session", "tap"),
+    }
+)
+"""Filters of Envoy that let requests pass whoever sends them (Envoy, HTTP filters); Lua where it does not `respond`."""
 
 
 class Ask(NamedTuple):
@@ -53,11 +97,25 @@ def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
             yield Ask(purpose, path, not unless, unless)
 
 
-def code(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings of a spec proper that may ask for anything; "" where all of it may (`settings.code`)."""
-    for path in kind.settings.code:
-        if spec and (path == "*" or _is_asked(_at(spec, path))):
-            yield "" if path == "*" else path
+def unread(kind: PolicyKind, spec: Mapping[str, Any], own: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield the settings that may ask for anything, and what they say; "" where all of a policy may.
+
+    Args:
+        spec: what is in effect.
+        own: the specs of the policies that it comes of.
+    """
+    for path in (*kind.settings.code, *kind.settings.raw) if spec else ():
+        value: Any = list(own) if path == "*" else _at(spec, path)
+        if _is_asked(value) and (path in kind.settings.code or _can_answer(path, value)):
+            yield "" if path == "*" else path, value
+
+
+def _can_answer(path: str, value: object) -> bool:
+    """Return whether text for a proxy may turn requests away: by a word that does, or text that is elsewhere."""
+    written = json.dumps(value, default=str).lower()
+    if any(word in written for word in _ANSWERING[path]) or _ELSEWHERE in written:
+        return True
+    return not _PASSING.issuperset(_ENVOY_FILTER.findall(written))
 
 
 def setters(effective: Effective, path: str) -> list[ResourceKey]:

@@ -28,7 +28,7 @@ from policylint.model import (
     value_at,
 )
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import code, is_weak
+from policylint.policy.asking import is_weak, unread
 from policylint.policy.units import at_path
 from policylint.topology import Topology, whole
 from policylint.topology.extensions import extensions
@@ -49,6 +49,7 @@ class ObjectBinding(NamedTuple):
         node: where it acts: a rule, a route, a Service, a Gateway, a GatewayClass.
         kind: what the catalog knows of its kind, None where that is nothing.
         through: what the holder names, where that in turn names the object to run in its place.
+        foreign: whether the controller at hand does not read it.
     """
 
     form: Form
@@ -59,6 +60,7 @@ class ObjectBinding(NamedTuple):
     kind: PolicyKind | None
     resolution: Resolution
     through: ResourceKey | None = None
+    foreign: bool = False
 
     @property
     def by(self) -> str:
@@ -100,12 +102,14 @@ class ObjectBinding(NamedTuple):
     def may_ask(self) -> bool:
         """Return whether nobody knows what the object asks of requests: its kind, itself or the code that it runs."""
         kind, resource = self.kind, self.resolution.resource
+        if self.foreign:
+            return False
         if kind is None or self.form == "target" or self.resolution.unknown:
             return True
         if resource is None:
             return False
         if not kind.says:
-            return any(True for _ in code(kind, resource.spec))
+            return any(True for _ in unread(kind, resource.spec, [resource.spec]))
         settings = kind.settings
         known = (*settings.authentication, *settings.authorization, *settings.protection, *settings.plain)
         said = f"{kind.says}={text(resource.body.get(kind.says))}"
@@ -135,7 +139,8 @@ def as_read(binding: ObjectBinding, controller: str | None, catalog: Catalog) ->
         return binding
     if binding.form in ("annotation", "label"):
         return None
-    return binding._replace(resolution=Resolution("unknown", f"{controller} does not read {binding.kind}"))
+    resolution = Resolution("unknown", f"{controller} does not read {binding.kind}")
+    return binding._replace(resolution=resolution, foreign=True)
 
 
 def superseded(named: Sequence[ObjectBinding]) -> dict[ResourceKey, ObjectBinding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
+from policylint.checks.kit.unseen_authentication import may_have_unseen
 from policylint.model import ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import Ask, setters
@@ -124,5 +124,5 @@ def _unknown(simulation: Simulation, way: WayIn, doubtful: dict[ResourceKey, boo
     if state is None:
         return ""
     if state.route.key not in doubtful:
-        doubtful[state.route.key] = may_authenticate_unseen(simulation, state)
-    return "a filter or a policy that was not seen may ask for it" if doubtful[state.route.key] else ""
+        doubtful[state.route.key] = may_have_unseen(simulation, state)
+    return "a policy that was not seen may ask for it" if doubtful[state.route.key] else ""

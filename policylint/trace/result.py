@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import Ask, code, setters
+from policylint.policy.asking import Ask, setters, unread
 from policylint.policy.authorizing import Decision, PlacedDecision, RequestQuestion
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
@@ -118,6 +118,14 @@ class Met(NamedTuple):
     asks: tuple[Ask, ...] = ()
     places: Mapping[str, int] = {}
     spec: Mapping[str, Any] = {}
+
+    @property
+    def unread(self) -> list[tuple[str, Any]]:
+        """The settings that may ask for anything, and what they say; "" stands for all of it."""
+        kind = self.group.kind
+        if not kind.settings.code and not kind.settings.raw:
+            return []
+        return list(unread(kind, self.spec, (attachment.policy.spec for attachment in self.group.effective.stack)))
 
     @property
     def skipped(self) -> bool:
@@ -231,7 +239,7 @@ class Trace(NamedTuple):
         settings = [
             f"{setting} of {owner.path}" if setting else str(owner)
             for met in self.policies
-            for setting in code(met.group.kind, met.spec)
+            for setting, _ in met.unread
             for owner in setters(met.group.effective, setting)
         ]
         return list(dict.fromkeys([*settings, *(str(each.wanted) for each in self.extensions if each.may_ask)]))

@@ -11,10 +11,15 @@ from policylint.topology import RouteState
 
 
 def may_authenticate_unseen(simulation: Simulation, route: RouteState) -> bool:
-    """Return whether a filter that cannot be looked into, or an object that was not seen, may authenticate a route."""
+    """Return whether a filter that cannot be looked into, or a policy that was not seen, may authenticate a route."""
     for rule in sequence(route.route.spec.get("rules")):
         if any(_may_authenticate(mapping(entry), simulation) for entry in sequence(mapping(rule).get("filters"))):
             return True
+    return may_have_unseen(simulation, route)
+
+
+def may_have_unseen(simulation: Simulation, route: RouteState) -> bool:
+    """Return whether a policy that was not seen may authenticate a route."""
     namespace = route.route.key.namespace
     authenticating = [policy for policy in simulation.policies.values() if policy.kind.settings.authentication]
     for group, kind in {(policy.kind.group, policy.kind.kind) for policy in authenticating}:

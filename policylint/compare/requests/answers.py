@@ -11,7 +11,6 @@ from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import code
 from policylint.policy.results import Group
 from policylint.reach import PURPOSES, Asked, WayIn, asked, asked_in_words, end_in_words
 from policylint.trace import Met, Trace, Tracer
@@ -149,11 +148,7 @@ class Answers:
         trace = way.trace
         if not trace.may_ask:
             return ()
-        said = [
-            (setting, _text(value_at(met.spec, tuple(setting.split("."))) if setting else met.spec))
-            for met in trace.policies
-            for setting in code(met.group.kind, met.spec)
-        ]
+        said = [(setting, _text(value)) for met in trace.policies for setting, value in met.unread]
         return (*trace.may_ask, *said, *((each.wanted, each.says) for each in trace.extensions if each.may_ask))
 
     def _rest(self, way: WayIn) -> tuple[object, ...]:

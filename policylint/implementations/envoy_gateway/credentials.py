@@ -15,7 +15,12 @@ _SHA_BYTES = 20
 
 
 def htpasswd_fault(value: str) -> str:
-    """Return why the users of an htpasswd file are refused, "" where they are not (validateHtpasswdFormat)."""
+    """Return why the users of an htpasswd file are refused, "" where they are not (validateHtpasswdFormat).
+
+    A word without any colon (`changeme`) stands for what is filled in later.
+    """
+    if ":" not in value:
+        return ""
     for number, line in enumerate(map(str.strip, value.split("\n")), start=1):
         if not line:
             continue

@@ -63,9 +63,9 @@ def command(report: DiffReport, change: RequestChange) -> str:
 def severities(report: DiffReport) -> dict[tuple[str, str], str]:
     """Return `warning[GWP324]` for each environment and change of which a finding is more than a note."""
     return {
-        (name, finding.help[0]): f"{finding.severity}[{OPENED}]"
+        (name, finding.notes[0]): f"{finding.severity}[{OPENED}]"
         for finding in report.known("new")
-        if finding.rule == OPENED and finding.severity != "note" and finding.help
+        if finding.rule == OPENED and finding.severity != "note" and finding.notes
         for name in finding.environments
     }
 
@@ -82,7 +82,7 @@ def beside(findings: Iterable[Finding], shown: Iterable[RequestChange]) -> list[
     return [
         finding
         for finding in findings
-        if finding.rule != OPENED or not (finding.severity == "note" or not told.isdisjoint(finding.help))
+        if finding.rule != OPENED or not (finding.severity == "note" or not told.isdisjoint(finding.notes))
     ]
 
 

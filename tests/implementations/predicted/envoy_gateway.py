@@ -118,7 +118,7 @@ def allow(principal: str, more: str = "", action: str = "Allow") -> str:
     return f"{{action: {action}, principal: {{{principal}}}{more and ', ' + more}}}"
 
 
-WRONG = secret("users", ".htpasswd: me")
+WRONG = secret("users", ".htpasswd: 'me:x'")
 CLIENT = secret("client", "client-secret: s3cret")
 TIERS = worlds.manifest("v1", "ConfigMap", "tiers", "shop", "data: {gold: one}")
 HTTP2 = "http2: {initialStreamWindowSize: "
@@ -187,7 +187,9 @@ WORLDS = {
     "users by another hash": Predicted(
         "basic", (security(USERS), secret("users", ".htpasswd: 'me:$2y$05$abc'")), "500", INVALID, REFUSED),
     "users without a password": Predicted(
-        "basic", (security(USERS), secret("users", ".htpasswd: me")), "500", INVALID, REFUSED),
+        "basic", (security(USERS), secret("users", f'.htpasswd: "{SHA[1:-1]}\\nme"')), "500", INVALID, REFUSED),
+    "a word that stands for what is filled in": Predicted(
+        "basic", (security(USERS), secret("users", ".htpasswd: changeme")), "allowed, basicAuth required", ENFORCED),
     "users under another key": Predicted(
         "basic", (security(USERS), secret("users", f"auth: {SHA}")), "500", INVALID, REFUSED),
     "a hash that is too short": Predicted(

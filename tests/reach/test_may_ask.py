@@ -1,0 +1,137 @@
+"""What nobody reads may ask for anything: code, raw configuration, objects of unknown kinds.
+
+Predicted from what each of them can do: Envoy's Lua, Wasm and ext_proc filters answer requests, EnvoyFilter and
+EnvoyPatchPolicy add any filter, snippets of NGINX hold `auth_request`, and so do plugins of Kong and Traefik.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.reach import WayIn
+from policylint.reach.entries import entries
+from policylint.reach.purposes import Asked, asked
+from policylint.reach.ways import ways_in
+from policylint.report.kit.identity import Names
+from policylint.report.trace.text import result
+from policylint.simulation import Simulation
+from policylint.trace import Tracer, request
+from tests import worlds
+from tests.compare.test_requests import JWT, login, web
+from tests.worlds import manifest
+
+ENVOY_GATEWAY, NGINX = "gateway.envoyproxy.io/gatewayclass-controller", "gateway.nginx.org/nginx-gateway-controller"
+KONG, TRAEFIK, OTHER = "konghq.com/kic-gateway-controller", "traefik.io/gateway-controller", "example.net/controller"
+ISTIO = "istio.io/gateway-controller"
+OF_ROUTE = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]"
+OF_GATEWAY = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}"
+
+
+def base(controller: str, *more: str, route: str = "", annotations: str = "") -> tuple[str, ...]:
+    plain = web().replace("metadata: {name: web", f"metadata: {{annotations: {{{annotations}}}, name: web")
+    return (
+        worlds.gateway_class("eg", controller),
+        worlds.gateway("edge", "infra", of_class="eg"),
+        worlds.service("app"),
+        route or plain,
+        *more,
+    )
+
+
+def extension(spec: str) -> str:
+    return manifest(
+        "gateway.envoyproxy.io/v1alpha1", "EnvoyExtensionPolicy", "x", "shop", f"spec: {{{OF_ROUTE}, {spec}}}"
+    )
+
+
+def filtered(group: str, kind: str) -> str:
+    named = f"filters: [{{type: ExtensionRef, extensionRef: {{group: {group}, kind: {kind}, name: x}}}}], "
+    return web().replace("{matches", f"{{{named}matches")
+
+
+def plugin(name: str) -> tuple[str, ...]:
+    kong = manifest("configuration.konghq.com/v1", "KongPlugin", "x", "shop", f"plugin: {name}")
+    return base(KONG, kong, annotations="konghq.com/plugins: x")
+
+
+LUA = extension("lua: [{type: Inline, inline: 'h:respond({})'}]")
+PLAIN_LUA = extension("lua: [{type: Inline, inline: 'if h then h:headers():add(1, 2) return end'}]")
+LUA_ELSEWHERE = extension("lua: [{type: ValueRef, valueRef: {kind: ConfigMap, name: x, group: ''}}]")
+EXT_PROC = extension("extProc: [{backendRefs: [{name: app, port: 80}]}]")
+
+
+def patch(value: str) -> str:
+    entry = f"{{type: x, name: y, operation: {{op: add, path: /a, value: {{name: {value}}}}}}}"
+    spec = f"spec: {{{OF_GATEWAY}, type: JSONPatch, jsonPatches: [{entry}]}}"
+    return manifest("gateway.envoyproxy.io/v1alpha1", "EnvoyPatchPolicy", "x", "infra", spec)
+
+
+def envoy_filter(name: str) -> str:
+    added = f"{{operation: INSERT_BEFORE, value: {{name: {name}}}}}"
+    spec = f"spec: {{configPatches: [{{applyTo: HTTP_FILTER, match: {{context: GATEWAY}}, patch: {added}}}]}}"
+    return manifest("networking.istio.io/v1alpha3", "EnvoyFilter", "x", "infra", spec)
+
+
+def snippet(value: str) -> str:
+    spec = f"spec: {{snippets: [{{context: http.server.location, value: '{value}'}}]}}"
+    return manifest("gateway.nginx.org/v1alpha1", "SnippetsFilter", "x", "shop", spec)
+
+
+LOGIN = manifest(
+    "gateway.nginx.org/v1alpha1",
+    "AuthenticationFilter",
+    "x",
+    "shop",
+    "spec: {type: Basic, basic: {realm: r, secretRef: {name: s}}}",
+)
+USERS = manifest("v1", "Secret", "s", "shop", "type: nginx.org/htpasswd\nstringData: {auth: 'a:b'}")
+UNKNOWN_KIND = manifest("acme.example/v1", "AccessPolicy", "x", "shop", f"spec: {{{OF_ROUTE}, login: {{}}}}")
+SNIPPETS, LOGINS = (filtered("gateway.nginx.org", kind) for kind in ("SnippetsFilter", "AuthenticationFilter"))
+JWT_FILTER, OF_ONES_OWN = "envoy.filters.http.jwt_authn", "envoy.filters.http.acme"
+WORLDS = {
+    "nothing": (base(ENVOY_GATEWAY), "open", ""),
+    "Lua that answers": (base(ENVOY_GATEWAY, LUA), "unknown", "lua of shop/x"),
+    "Lua that cannot": (base(ENVOY_GATEWAY, PLAIN_LUA), "open", ""),
+    "Lua that is elsewhere": (base(ENVOY_GATEWAY, LUA_ELSEWHERE), "unknown", "lua of shop/x"),
+    "ext_proc": (base(ENVOY_GATEWAY, EXT_PROC), "unknown", "extProc of shop/x"),
+    "Lua, and a login that is certain": (base(ENVOY_GATEWAY, LUA, login(JWT)), "asked", "lua of shop/x"),
+    "Lua that is switched off": (base(ENVOY_GATEWAY, extension("lua: []")), "open", ""),
+    "a login by a patch": (base(ENVOY_GATEWAY, patch(JWT_FILTER)), "unknown", "EnvoyPatchPolicy infra/x"),
+    "a filter of one's own": (base(ENVOY_GATEWAY, patch(OF_ONES_OWN)), "unknown", "EnvoyPatchPolicy infra/x"),
+    "compression by a patch": (base(ENVOY_GATEWAY, patch("envoy.filters.http.compressor")), "open", ""),
+    "a login by an EnvoyFilter": (base(ISTIO, envoy_filter(JWT_FILTER)), "unknown", "EnvoyFilter infra/x"),
+    "compression by an EnvoyFilter": (base(ISTIO, envoy_filter("envoy.filters.http.compressor")), "open", ""),
+    "a snippet": (base(NGINX, snippet("auth_request /x;"), route=SNIPPETS), "unknown", "SnippetsFilter shop/x"),
+    "a snippet that adds a header": (base(NGINX, snippet("add_header a b;"), route=SNIPPETS), "open", ""),
+    "a filter that is a login": (base(NGINX, LOGIN, USERS, route=LOGINS), "asked", ""),
+    "a plugin that runs code": (plugin("pre-function"), "unknown", "KongPlugin shop/x"),
+    "a plugin of one's own": (plugin("my-login"), "unknown", "KongPlugin shop/x"),
+    "a plugin that counts": (plugin("rate-limiting"), "open", ""),
+    "a plugin that adds headers": (plugin("cors"), "open", ""),
+    "a plugin that is a login": (plugin("key-auth"), "asked", ""),
+    "a policy of an unknown kind": (base(OTHER, UNKNOWN_KIND), "unknown", "AccessPolicy shop/x"),
+}
+
+
+def way(simulation: Simulation) -> WayIn:
+    """The only way of the route's requests."""
+    tracer = Tracer(simulation)
+    (only,) = [way for entry in entries(tracer) for way in ways_in(tracer, entry) if way.trace.route is not None]
+    return only
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_what_may_ask_is_no_way_without_a_login(tmp_path: Path, world: str) -> None:
+    manifests, state, who = WORLDS[world]
+    simulation = worlds.opened(tmp_path, *manifests)
+    given: Asked = asked(simulation, way(simulation), "authentication")
+    assert given.state == state
+    trace = Tracer(simulation).trace(request({"host": "shop.example.com"}))
+    assert trace.may_ask == ([who] if who else [])
+    if state == "unknown":
+        assert given.why == f"{who} may ask for it"
+    said = result(trace, Names.of((simulation,)))
+    assert said.startswith("reaches shop/app")
+    assert said.endswith(f", unless {who} turns it away.") == bool(who)

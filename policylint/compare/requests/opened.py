@@ -45,7 +45,9 @@ def requests_opened(sides: Sides, environment: EnvironmentChange, beside: Iterab
         if not any(key in side.policies for key in about for side in (sides.before, sides.after)):
             about.update(change.routes)
         if not any(_tells(finding, change) for key in about for finding in by_key.get(key, ())):
-            yield _finding(sides, change)
+            said = _finding(sides, change)
+            if said is not None:
+                yield said
 
 
 def _identity(change: RequestChange) -> str:
@@ -69,8 +71,8 @@ def _tells(finding: Finding, change: RequestChange) -> bool:
     return finding.rule in _LOSSES and ("" in settings or not settings.isdisjoint(re.split(r"[^\w-]", finding.field)))
 
 
-def _finding(sides: Sides, change: RequestChange) -> Finding:
-    """Return the finding of one reason."""
+def _finding(sides: Sides, change: RequestChange) -> Finding | None:
+    """Return the finding of one reason, None where nothing that is written has to do with it."""
     after = sides.after.world
     gone = {who.policy for who in change.by if after.get(who.policy) is None}
     by = [f"removing {who.policy}" if who.policy in gone else str(who.policy) for who in change.by]
@@ -87,7 +89,12 @@ def _finding(sides: Sides, change: RequestChange) -> Finding:
         for who in change.by
         if who.policy in gone and who.location is not None
     ]
-    location = located(sides.after, change.routes, location, related, "takes them")
+    taking = change.routes or tuple(dict.fromkeys(requests.gateway for requests in change.requests))
+    if all(after.get(key) is None for key in taking):  # nothing that is deployed takes them: where it was written
+        location = location or next((who.location for who in change.by if who.location is not None), None)
+    if location is None and all(after.get(key) is None for key in taking):
+        return None
+    location = located(sides.after, taking, location, related, "takes them")
     return Finding(
         OPENED,
         "warning" if change.exposed else "note",

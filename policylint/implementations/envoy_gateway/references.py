@@ -13,13 +13,14 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway.content import CODE, refused_settings
-from policylint.implementations.envoy_gateway.credentials import htpasswd_fault, shared_keys
+from policylint.implementations.envoy_gateway.credentials import shared_keys
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
 from policylint.topology.backends import ports
 from policylint.topology.grants import Grants
+from policylint.topology.htpasswd import read_users
 from policylint.topology.references import target
 from policylint.topology.secret_data import contents
 
@@ -120,7 +121,7 @@ def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, worl
         return ""
     if not held.get(entry):
         return f"{key} has no entry {entry!r}"
-    return htpasswd_fault(held[entry]) if path == _USERS else ""
+    return read_users(held[entry], comments=False)[1] if path == _USERS else ""
 
 
 def _fault(policy: Resource, key: ResourceKey, port: int | None, is_backend: bool, topology: Topology) -> str:

@@ -10,12 +10,11 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.topology.htpasswd import read_users
 from policylint.topology.secret_data import contents, hidden
 
 _USERS = ".htpasswd"
 """The entry of a Secret that basicAuth reads where none is named."""
-_HASH = "{SHA}"
-_HASH_LENGTH = len(_HASH) + 28
 
 
 def api_keys(secrets: Iterable[Resource], world: World) -> str:
@@ -52,28 +51,19 @@ def users(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
             yield pointer, f"{secret.key} has no entry {entry!r}"
             return
         lines = [held[entry]]
-    if lines and (fault := _refused("\n".join(lines))):
+    if lines and (fault := _refused("\n".join(lines), inline=pointer[-1] == "users")):
         yield pointer, fault
 
 
-def _refused(htpasswd: str) -> str:
-    """Return the fault of an htpasswd file, "" without one.
-
-    Lines are `user:{SHA}hash`, one per user; comments do not count, and one user at least must be left.
-    """
+def _refused(htpasswd: str, *, inline: bool) -> str:
+    """Return the fault of an htpasswd file, "" without one: one user at least, none with two passwords."""
+    found, fault = read_users(htpasswd, comments=True, inline=inline)
+    if fault or found is None:
+        return fault
     hashes: dict[str, str] = {}
-    for number, line in enumerate(map(str.strip, htpasswd.split("\n")), start=1):
-        if not line or line.startswith("#"):
-            continue
-        if hidden(line):
-            return ""
-        user, colon, hashed = line.partition(":")
-        if not colon:
-            return f"line {number} is not `user:hash`"
-        if not hashed.startswith(_HASH) or len(hashed) != _HASH_LENGTH:
-            return f"the password of {user} is no {_HASH} hash, the only kind that Envoy takes"
-        if hashes.setdefault(user, hashed) != hashed:
-            return f"{user} is there twice with different passwords"
+    twice = next((user for user, hashed in found if hashes.setdefault(user, hashed) != hashed), "")
+    if twice:
+        return f"{twice} is there twice with different passwords"
     return "" if hashes else "no user is left"
 
 

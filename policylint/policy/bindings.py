@@ -37,6 +37,8 @@ from policylint.topology.routes import rules
 
 _MOST_MEMBERS = 64
 _SERVICE = ("", "Service")
+_ELSEWHERE = "configFrom"
+"""The field of a Kong plugin whose configuration stands in a Secret: whether it lets anybody pass is not known."""
 Form = Literal["filter", "annotation", "parameters", "label", "target"]
 
 
@@ -110,6 +112,8 @@ class ObjectBinding(NamedTuple):
             return False
         if not kind.says:
             return any(True for _ in unread(kind, resource.spec, [resource.spec]))
+        if _ELSEWHERE in resource.body:
+            return True
         settings = kind.settings
         known = (*settings.authentication, *settings.authorization, *settings.protection, *settings.plain)
         said = f"{kind.says}={text(resource.body.get(kind.says))}"
@@ -126,7 +130,7 @@ class ObjectBinding(NamedTuple):
         for field, _, value in (entry.partition("=") for entry in settings):
             written = [unit.value for unit in at_path(spec, field)]
             named += [value or field] if written and (not value or value in map(text, written)) else []
-        optional = any(weak.opens == purpose and is_weak(weak, spec) for weak in kind.weaker)
+        optional = _ELSEWHERE in spec or any(weak.opens == purpose and is_weak(weak, spec) for weak in kind.weaker)
         return dict.fromkeys(named, not optional)
 
 

@@ -51,8 +51,8 @@ def filtered(group: str, kind: str) -> str:
     return web().replace("{matches", f"{{{named}matches")
 
 
-def plugin(name: str) -> tuple[str, ...]:
-    kong = manifest("configuration.konghq.com/v1", "KongPlugin", "x", "shop", f"plugin: {name}")
+def plugin(name: str, more: str = "") -> tuple[str, ...]:
+    kong = manifest("configuration.konghq.com/v1", "KongPlugin", "x", "shop", f"plugin: {name}\n{more}")
     return base(KONG, kong, annotations="konghq.com/plugins: x")
 
 
@@ -111,6 +111,11 @@ WORLDS = {
     "a plugin that counts": (plugin("rate-limiting"), "open", ""),
     "a plugin that adds headers": (plugin("cors"), "open", ""),
     "a plugin that is a login": (plugin("key-auth"), "asked", ""),
+    "a login that is set up in a Secret": (
+        plugin("key-auth", "configFrom: {secretKeyRef: {name: x, key: y}}"),
+        "unknown",
+        "KongPlugin shop/x",
+    ),
     "a policy of an unknown kind": (base(OTHER, UNKNOWN_KIND), "unknown", "AccessPolicy shop/x"),
 }
 

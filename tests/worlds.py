@@ -177,6 +177,14 @@ def labelled(namespace: str, labels: str = "{}") -> str:
     return manifest("v1", "Namespace", namespace, more=f"labels: {labels}")
 
 
+def extending(*names: str, group: str, kind: str) -> str:
+    """The filters of a rule that name objects of a kind."""
+    filters = (
+        f"{{type: ExtensionRef, extensionRef: {{group: {group}, kind: {kind}, name: {name}}}}}" for name in names
+    )
+    return f"filters: [{', '.join(filters)}]"
+
+
 def reference(target: str) -> str:
     """Return `Kind/name`, `Kind/name#section` or `Kind.group/name` as an entry of targetRefs."""
     kind, _, rest = target.partition("/")

@@ -32,10 +32,7 @@ OLD, NEW = "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"
 
 
 def named(*names: str, group: str = GROUP, kind: str = "AuthenticationFilter") -> str:
-    filters = (
-        f"{{type: ExtensionRef, extensionRef: {{group: {group}, kind: {kind}, name: {name}}}}}" for name in names
-    )
-    return f"filters: [{', '.join(filters)}]"
+    return worlds.extending(*names, group=group, kind=kind)
 
 
 def base(

@@ -146,6 +146,7 @@ class World:
         self.unseen = unseen or Unseen()
         self.assumed = assumed
         self.set_aside: Mapping[ResourceKey, str] = {}
+        self.absent: frozenset[ResourceKey] = frozenset()
         self.faults = list(faults)
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
@@ -193,6 +194,12 @@ class World:
         """Return the same world without some objects: references to them are unknown, for a reason."""
         world = self._holding({key: resource for key, resource in self.resources.items() if key not in keys})
         world.set_aside = {**self.set_aside, **{key: reason for key in self.resources if key in keys}}
+        return world
+
+    def lacking(self, keys: Collection[ResourceKey]) -> World:
+        """Return the same world, known to lack some objects that would otherwise come from elsewhere."""
+        world = self._holding(dict(self.resources))
+        world.absent = frozenset(keys)
         return world
 
     def note(self, fault: Fault) -> None:
@@ -299,6 +306,12 @@ class World:
         other = next((each.key for each in self.of_kind(key.group, key.kind) if each.key.name == key.name), None)
         return "" if other is None else f"{other} exists, and what names no namespace may be applied to any"
 
+    def resolve_outer(self, key: ResourceKey) -> Resolution:
+        """Resolve what routes and policies name: a tree may leave it to another repository (`elsewhere`)."""
+        resolution = self.resolve(key)
+        reason = self.elsewhere(key) if resolution.missing and self.partial else ""
+        return Resolution("unknown", reason) if reason else resolution
+
     def resolve_inner(self, key: ResourceKey) -> Resolution:
         """Resolve what the body of a policy or Gateway names: extensions, parameters, backends.
 
@@ -328,7 +341,7 @@ class World:
         repository, and so does one without any Service (or the like) in a namespace
         (docs/design/field-notes.md §1, need 1).
         """
-        if key.group and self.orphan(key) is not None:
+        if key in self.absent or (key.group and self.orphan(key) is not None):
             return ""
         if key.group == GATEWAY_GROUP:
             if not self.of_kind(key.group, key.kind):

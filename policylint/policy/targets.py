@@ -162,12 +162,9 @@ def _by_name(
         return target._replace(resolution=resolution, problem=problem, detail=detail)
     if allowed.virtual or _is_virtual(kind, group, name_of_kind, topology.world):
         return target._replace(nodes=(Node(key, section, key.kind),), resolution=Resolution("found", "a virtual kind"))
-    resolution = resolve_parent(topology.world, key) if is_parent(key) else topology.world.resolve(key)
-    if resolution.missing and key[:2] == ("", "Namespace") and topology.world.deploys(key.name):
+    resolution = resolve_parent(topology.world, key) if is_parent(key) else topology.world.resolve_outer(key)
+    if not resolution.found and key[:2] == ("", "Namespace") and topology.world.deploys(key.name):
         resolution = Resolution("found", "objects here are in it")
-    elsewhere = topology.world.elsewhere(key) if resolution.missing and topology.world.partial else ""
-    if elsewhere:
-        resolution = Resolution("unknown", elsewhere)
     target = target._replace(resolution=resolution)
     if not resolution.found and key not in topology.unseen:
         return target._replace(problem="not-found" if resolution.missing else "", detail=resolution.reason)

@@ -25,7 +25,7 @@ from policylint.model import (
 )
 from policylint.namedtuple import NamedTuple
 from policylint.topology.grants import Grants
-from policylint.topology.references import backend_target, port_number, resolve
+from policylint.topology.references import backend_target, port_number, resolve, resolve_outer
 from policylint.topology.state import BackendState
 
 SERVICE = ("", "Service")
@@ -145,10 +145,13 @@ class Backends:
         if is_delegation(target):
             return self._delegation(rule, pointer, role, target)
         resolution = _virtual(target) or resolve(self._world, target)
+        is_backend = not self._invalid_kind(target, resolution)
+        if is_backend and resolution.missing:
+            resolution = resolve_outer(self._world, target)
         granted = True if target in mesh_parents else self._grants.allows(route.key, target)
         port_found, section = self._port(resolution.resource, port, route.key.kind)
         reason = message = ""
-        if self._invalid_kind(target, resolution):
+        if not is_backend:
             reason, message = "InvalidKind", f"{_kind(target)} is no kind of backend"
         elif granted is False:
             reason = "RefNotPermitted"
@@ -167,7 +170,7 @@ class Backends:
     def _delegation(self, rule: int, pointer: Pointer, role: str, target: ResourceKey) -> BackendState:
         """Return the state of a reference to routes: `*` and labels select any number of them, so none is missing."""
         selects = target.kind != "HTTPRoute" or target.name == "*"
-        resolution = Resolution("found", "selects routes") if selects else resolve(self._world, target)
+        resolution = Resolution("found", "selects routes") if selects else resolve_outer(self._world, target)
         reason, message = ("BackendNotFound", resolution.reason) if resolution.missing else ("", "")
         return BackendState(role, pointer, rule, target, None, resolution, None, None, True, reason, message)
 

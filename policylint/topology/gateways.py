@@ -113,6 +113,8 @@ def _gateway(world: World, resource: Resource, own_class: OwnClass) -> Holder:
     resolution = resolve(world, key)
     if resolution.missing and own_class(key.name):
         resolution = Resolution("unknown", f"its controller makes {key} itself")
+    elif resolution.missing and world.partial and not world.is_misspelt(key):
+        resolution = Resolution("unknown", f"{key} is not in the tree, and classes come with their controllers")
     holder = Holder(resource, key, resolution)
     holder.gateway = resource
     holder.class_name = key.name

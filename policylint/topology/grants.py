@@ -86,7 +86,8 @@ class Grants:
     def allows(self, referrer: ResourceKey, target: ResourceKey) -> bool | None:
         """Return whether `referrer` may name `target`: always in its own namespace, else if a grant there says so.
 
-        None where it is unknown: a namespace is unknown, or a chart that was not rendered may hold the grant.
+        None where it is unknown: a namespace is unknown or comes from elsewhere, or a chart that was not rendered may
+        hold the grant.
         """
         if not target.namespace:
             return True
@@ -101,7 +102,7 @@ class Grants:
             if covered and namespace != UNKNOWN_NAMESPACE:
                 return True
             uncertain = uncertain or covered is not False
-        if uncertain:
-            return None
+        if uncertain or (self._world.partial and not self._world.deploys(target.namespace)):
+            return None  # grants are where that namespace comes from
         unseen = self._world.unseen.reason(ResourceKey(GATEWAY_GROUP, "ReferenceGrant", target.namespace, ""))
         return None if unseen else False

@@ -60,6 +60,11 @@ def resolve(world: World, key: ResourceKey) -> Resolution:
     return world.resolve(key) if key.name else NAMELESS
 
 
+def resolve_outer(world: World, key: ResourceKey) -> Resolution:
+    """Return `World.resolve_outer`, or missing for a reference without a name."""
+    return world.resolve_outer(key) if key.name else NAMELESS
+
+
 def resolve_parent(world: World, key: ResourceKey) -> Resolution:
     """Return `World.resolve_parent`, or missing for a reference without a name."""
     return world.resolve_parent(key) if key.name else NAMELESS

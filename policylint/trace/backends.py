@@ -6,7 +6,7 @@ Source: docs/design/request-precedence.md §6 and §9.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, World, mapping, sequence, text, value_at
@@ -66,6 +66,16 @@ def shares(world: World, route: RouteState, rule: int, tls: BackendTls | None = 
             backend_shares.append(share if share.problem or tls is None else _secured(share, tls))
     total = sum(share.weight for share in backend_shares)
     return [share._replace(share=share.weight / total) if total else share for share in backend_shares]
+
+
+def taken_for_granted(route: RouteState | None, working: Iterable[Share]) -> Iterator[str]:
+    """Yield what an answer takes for granted of its backends: that they are there, and may be named."""
+    places = {share.pointer for share in working}
+    for backend in route.backends if route is not None else ():
+        if backend.pointer in places and backend.resolution.unknown:
+            yield f"{backend.wanted} is taken to be there: {backend.resolution.reason}"
+        elif backend.pointer in places and backend.granted is None:
+            yield f"a ReferenceGrant for {backend.wanted} is taken to be there: none was seen"
 
 
 def problem(backend: BackendState) -> str:

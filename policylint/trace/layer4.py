@@ -12,7 +12,7 @@ from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
 from policylint.topology.status import is_passthrough
 from policylint.trace.answering import outcome_of
-from policylint.trace.backends import shares
+from policylint.trace.backends import shares, taken_for_granted
 from policylint.trace.hosts import serves
 from policylint.trace.nearby import nearest_listeners
 from policylint.trace.policies import facts
@@ -84,6 +84,7 @@ def along_route(
         backend_tls=bool(working) and (passed_on or session is not None),
         policies=tracer.policies.met(nodes, working, beyond, facts(request)),
         beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share.key))),
+        notes=(*start.notes, *taken_for_granted(state, working)),
     )
     return tracer.admissions.applied(trace, tracer.client(start), stream=True)
 

@@ -25,7 +25,7 @@ from policylint.topology.state import rejection
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
 from policylint.trace.answering import Responder
-from policylint.trace.backends import BackendTls
+from policylint.trace.backends import BackendTls, taken_for_granted
 from policylint.trace.hosts import may_be, serves
 from policylint.trace.listeners import Selection, assumed, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
@@ -426,7 +426,9 @@ class Tracer:
             verb = "answered" if denial.decision.direct else "denied"
             denied = Outcome(status=denial.decision.status, reason=f"{verb} by {denial.policy}{why}")
             trace = trace._replace(outcome=denied, forwarded=None, per_backend={}, mirrors=())
+        working = [share for share in trace.outcome.shares if share.share and not share.problem]
         trace = trace._replace(
+            notes=(*trace.notes, *taken_for_granted(self.topology.route(final.route.key), working)),
             judged=judged,
             questions=tuple(questions),
             beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
-from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.model import PolicyKind, ResourceKey
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
@@ -248,12 +248,12 @@ def _end(trace: Trace) -> tuple[object, ...]:
     return ("refused",) if ended.refused else ("status", ended.status)
 
 
-def _shares(trace: Trace) -> dict[tuple[ResourceKey | None, int | None, Node | None], float]:
+def _shares(trace: Trace) -> dict[tuple[ResourceKey | None, int | None], float]:
     """Return the share of every backend by object and port; None for those that fail."""
-    shares: dict[tuple[ResourceKey | None, int | None, Node | None], float] = {}
+    shares: dict[tuple[ResourceKey | None, int | None], float] = {}
     for share in trace.outcome.shares:
         if share.share:
-            place = (None, None, None) if share.problem else (share.key, share.port, share.section)
+            place = (None, None) if share.problem else (share.key, share.port)
             shares[place] = round(shares.get(place, 0.0) + share.share, 6)
     return shares
 

@@ -46,7 +46,7 @@ def _import(target: Target, topology: Topology) -> Target:
     if (target.key.group, target.key.kind) != SERVICE_IMPORT:
         return target
     service = ResourceKey(*labels.SERVICE, target.key.namespace, target.key.name)
-    resolution = topology.world.resolve(service)
+    resolution = topology.world.resolve_outer(service)
     target = target._replace(key=service, nodes=(), resolution=resolution, problem="", detail="")
     if not resolution.found:
         problem: TargetProblem = "not-found" if resolution.missing else ""

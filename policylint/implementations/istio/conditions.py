@@ -97,7 +97,7 @@ def _gateway_class(policy: Resource, key: ResourceKey, world: World, root: str) 
 def _service(key: ResourceKey, mesh: Mesh, world: World) -> Condition:
     service = world.get(key)
     if service is None:
-        resolution = world.resolve(key)
+        resolution = world.resolve_outer(key)
         if resolution.unknown:
             return Condition(_WAYPOINT, "Unknown", "TargetNotFound", resolution.reason)
         return Condition(_WAYPOINT, "False", "TargetNotFound", f"{key} was not found")

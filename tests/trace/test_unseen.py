@@ -1,0 +1,133 @@
+"""What a tree leaves to other repositories refuses no request: `trace` claims nothing that `lint` calls not seen.
+
+Predicted from what a cluster does once the other repository is applied, too: the request goes on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.checks import backend_not_found, gateway_class_not_found, missing_reference_grant
+from policylint.trace import Trace, Tracer, request
+from policylint.workspace import open_workspace
+from tests.conftest import SHARED
+from tests.worlds import gateway, gateway_class, grant, route, service
+
+EDGE = gateway("edge", "infra", of_class="eg")
+EG = gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller")
+OF_EXTENSION = "{group: gateway.envoyproxy.io, kind: Backend, name: away}"
+OTHER_SERVICE = service("other", "other")
+
+
+def elsewhere(wanted: str) -> tuple[str, ...]:
+    """The note on an object, written as `Kind namespace/name`."""
+    kind, _, path = wanted.partition(" ")
+    why = f"no {kind} of namespace {path.partition('/')[0]} is in the tree, so they come from elsewhere"
+    return (f"{wanted} is taken to be there: {why}",)
+
+
+def to(backend: str) -> str:
+    parents = "[{name: edge, namespace: infra}]"
+    return route("web", parents=parents, more=f"hostnames: [a.test], rules: [{{backendRefs: [{backend}]}}]")
+
+
+WEB = to("{name: app, port: 80}")
+
+
+@pytest.mark.parametrize(
+    ("manifests", "notes"),
+    [
+        pytest.param(
+            (EG, EDGE, OTHER_SERVICE, WEB),
+            elsewhere("Service shop/app"),
+            id="no Service of its namespace is here",
+        ),
+        pytest.param(
+            (EG, EDGE, service("app"), to(OF_EXTENSION)),
+            elsewhere("Backend shop/away"),
+            id="no Backend is here",
+        ),
+        pytest.param(
+            (EG, EDGE, service("app"), to("{name: api, namespace: billing, port: 80}")),
+            elsewhere("Service billing/api"),
+            id="nothing of the other namespace is here, its grants neither",
+        ),
+        pytest.param(
+            (EG, gateway("edge", "infra", of_class="cloud"), service("app"), WEB),
+            (),
+            id="classes come with their controllers, and another one is here",
+        ),
+    ],
+)  # fmt: skip
+def test_what_comes_from_elsewhere_is_taken_to_be_there(
+    tmp_path: Path, manifests: tuple[str, ...], notes: tuple[str, ...]
+) -> None:
+    trace = traced(tmp_path, *manifests)
+    assert trace.outcome.backends
+    assert trace.notes == notes
+
+
+@pytest.mark.parametrize(
+    ("manifests", "reason"),
+    [
+        pytest.param(
+            (EG, EDGE, service("app"), to("{name: apq, port: 80}")),
+            "nothing deploys Service shop/apq",
+            id="Services of the namespace are here",
+        ),
+        pytest.param(
+            (EG, EDGE, service("app"), OTHER_SERVICE, to("{name: other, namespace: other, port: 80}")),
+            "no ReferenceGrant in namespace other lets HTTPRoute shop/web name Service other/other",
+            id="the other namespace is here",
+        ),
+        pytest.param(
+            (gateway_class("envoy"), gateway("edge", "infra", of_class="envoi"), service("app"), WEB),
+            "Gateway infra/edge is not served: waiting for a controller: nothing deploys GatewayClass envoi",
+            id="a class one letter away is here",
+        ),
+    ],
+)  # fmt: skip
+def test_what_has_its_place_here_is_missing(tmp_path: Path, manifests: tuple[str, ...], reason: str) -> None:
+    outcome = traced(tmp_path, *manifests).outcome
+    assert not outcome.backends
+    assert outcome.reason == reason
+
+
+def test_a_grant_that_is_here_needs_no_note(tmp_path: Path) -> None:
+    allowed = grant(
+        "other", "{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: shop}", "{group: '', kind: Service}"
+    )
+    trace = traced(tmp_path, EG, EDGE, OTHER_SERVICE, allowed, to("{name: other, namespace: other, port: 80}"))
+    assert trace.outcome.backends
+    assert trace.notes == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tree", ["trees", "wild"])
+def test_what_a_tree_certainly_lacks_is_a_certain_finding(tree: str) -> None:
+    """Every class, grant and backend for want of which `trace` refuses requests is reported, and not as unknown."""
+    if not SHARED.is_dir():
+        pytest.skip("no ../shared")
+    for directory in sorted(path for path in (SHARED / tree).iterdir() if path.is_dir()):
+        for simulation in open_workspace([str(directory)]).simulations:
+            reported = {
+                key
+                for rule in (backend_not_found, gateway_class_not_found, missing_reference_grant)
+                for finding in rule.check(simulation)
+                if finding.confidence != "unknown"
+                for key in finding.resources
+            }
+            topology = simulation.topology
+            lacking = {state.class_key for state in topology.gateways if state.class_resolution.missing}
+            for backend in (backend for state in topology.routes for backend in state.backends):
+                if backend.resolution.missing or backend.granted is False:
+                    lacking.add(backend.wanted)
+            assert {key for key in lacking if key.name} <= reported, directory.name
+
+
+def traced(directory: Path, *manifests: str) -> Trace:
+    (directory / "world.yaml").write_text("---\n".join(manifests), encoding="utf-8")
+    simulation = open_workspace([str(directory)]).simulations[0]
+    return Tracer(simulation).trace(request({"host": "a.test", "path": "/"}))

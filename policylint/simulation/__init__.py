@@ -208,7 +208,12 @@ def _simulate(world: World, catalog: Catalog) -> Simulation:
     stored = {each.resource.key: as_stored(each) for each in broken if catalog.get(*each.resource.key[:2]) is not None}
     if stored:
         accepted = accepted.with_resources(stored)
-    topology = build(accepted, own_class=catalog.implementation_of_class, shares_hostnames=catalog.shares_hostnames)
+    topology = build(
+        accepted,
+        own_class=catalog.implementation_of_class,
+        shares_hostnames=catalog.shares_hostnames,
+        knows_group=catalog.knows_group,
+    )
     grants = Grants(accepted)
     dispatch = Dispatch(topology, catalog)
     states: dict[ResourceKey, PolicyState] = {}

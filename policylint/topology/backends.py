@@ -6,7 +6,7 @@ HTTPBackendRef.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -104,10 +104,11 @@ def is_delegation(key: ResourceKey) -> bool:
 class Backends:
     """Works out the state of every backendRef of one world."""
 
-    __slots__ = ("_grants", "_world")
+    __slots__ = ("_grants", "_knows_group", "_world")
 
-    def __init__(self, world: World, grants: Grants) -> None:
+    def __init__(self, world: World, grants: Grants, knows_group: Callable[[str], bool]) -> None:
         self._world = world
+        self._knows_group = knows_group
         self._grants = grants
 
     def of_route(self, route: Resource, mesh_parents: Collection[ResourceKey] = ()) -> tuple[BackendState, ...]:
@@ -148,6 +149,8 @@ class Backends:
         is_backend = not self._invalid_kind(target, resolution)
         if is_backend and resolution.missing:
             resolution = resolve_outer(self._world, target)
+        elif not is_backend and self._world.partial and "." in target.group and not self._knows_group(target.group):
+            is_backend, resolution = True, Resolution("unknown", "a controller may accept kinds of its own")
         granted = True if target in mesh_parents else self._grants.allows(route.key, target)
         port_found, section = self._port(resolution.resource, port, route.key.kind)
         reason = message = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey, World
 from policylint.topology import routes as reading
@@ -26,7 +27,11 @@ from policylint.topology.status import Statuses, parent_state, resolved
 
 
 def build(
-    world: World, *, own_class: OwnClass | None = None, shares_hostnames: SharesHostnames | None = None
+    world: World,
+    *,
+    own_class: OwnClass | None = None,
+    shares_hostnames: SharesHostnames | None = None,
+    knows_group: Callable[[str], bool] = bool,
 ) -> Topology:
     """Return the topology of one environment.
 
@@ -34,11 +39,13 @@ def build(
         own_class: returns whether a controller creates the GatewayClass of that name itself; by default none does.
         shares_hostnames: returns whether a controller accepts HTTPRoutes and GRPCRoutes with one hostname on a
             listener; by default none does, as the spec has it.
+        knows_group: returns whether the kinds of an API group are known, so that what is no backend is none for
+            certain; by default those of every group are.
     """
     holders = Holders(world, own_class or (lambda name: False))  # noqa: ARG005 - an OwnClass
     grants = Grants(world)
     shares = shares_hostnames or (lambda controller, class_name: False)  # noqa: ARG005 - a SharesHostnames
-    routes = _routes(world, holders, Backends(world, grants), shares)
+    routes = _routes(world, holders, Backends(world, grants, knows_group), shares)
     gateways, listener_sets = _holders(world, holders, Certificates(world, grants), routes)
     rules = {state.route.key: reading.rules(state.route) for state in routes}
     sections, synthetic = _sections(world, holders, rules)

@@ -8,13 +8,13 @@ objects that were not seen. GWP201 reports what a replaced policy took along.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from policylint.checks.kit.locations import target_at
 from policylint.checks.kit.losses import drops
 from policylint.checks.kit.unseen_authentication import may_authenticate_unseen
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
 from policylint.model.words import count
+from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import asked
 from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from policylint.documents import ALIAS_BOMB, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
 from policylint.model.faults import NOT_OURS, Fault, fault_of
+from policylint.namedtuple import NamedTuple
 from policylint.sources import Source, SourceError, SourceFile, SourceProblem
 
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "ReplicaSet"})

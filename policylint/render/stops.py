@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
 
 from policylint.load.facts import is_kustomization_path
 from policylint.model import GATEWAY_GROUP
 from policylint.model.words import listing
 from policylint.model.world import Note
+from policylint.namedtuple import NamedTuple
 from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.tree import Tree
 

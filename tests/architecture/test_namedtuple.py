@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import pickle
 import typing
+
+import pytest
 
 from policylint import namedtuple
 
@@ -49,3 +54,21 @@ def test_is_the_named_tuple_of_typing() -> None:
     assert Ours.__module__ == __name__
     assert Ours.__bases__ == (tuple,)
     assert typing.get_type_hints(Ours) == typing.get_type_hints(Theirs)
+    assert str(inspect.signature(Ours)) == "(first, second='two')"
+    assert Ours._make((3, "x"))._asdict() == Theirs._make((3, "x"))._asdict() == {"first": 3, "second": "x"}
+    assert copy.deepcopy(ours) == pickle.loads(pickle.dumps(ours)) == ours
+    match ours:
+        case Ours(first, second):
+            assert (first, second) == (1, "two")
+
+
+@pytest.mark.parametrize("kind", [Ours, Theirs])
+def test_refuses_what_it_has_no_field_for(kind: type[Ours] | type[Theirs]) -> None:
+    with pytest.raises(TypeError):
+        kind()  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        kind(1, third="3")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="third"):
+        kind(1)._replace(third="3")
+    with pytest.raises(AttributeError):
+        kind(1).first = 2  # type: ignore[misc]

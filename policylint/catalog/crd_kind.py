@@ -6,7 +6,6 @@ below are those of docs/design/semantics.md §1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,11 +13,12 @@ from policylint.catalog.crd_shape import SpecShape
 from policylint.catalog.crd_targets import target_kinds
 from policylint.model.policy_kind import Merge, PolicyClass, PolicyKind, TargetKind
 from policylint.model.resource import Resource, mapping, sequence, text, texts
+from policylint.patterns import Pattern
 
 POLICY_LABEL = "gateway.networking.k8s.io/policy"
 
 _ANYTHING = (TargetKind("*", "*", sections=True),)
-_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?$")
+_VERSION = Pattern(r"v(\d+)(?:(alpha|beta)(\d+))?$")
 
 
 def kind_of_crd(

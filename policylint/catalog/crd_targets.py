@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import chain, product
 from typing import Any
@@ -10,15 +9,16 @@ from typing import Any
 from policylint.catalog.crd_shape import TARGET_FIELDS
 from policylint.model.policy_kind import TargetKind
 from policylint.model.resource import mapping, sequence, text, texts
+from policylint.patterns import Pattern
 
 _WORD = r"(?:self\.targetRef\.|\w+\.)?"
-_EQUAL = re.compile(_WORD + r"(group|kind)\s*==\s*['\"]([^'\"]*)['\"]")
-_IN = re.compile(_WORD + r"(group|kind)\s+in\s+\[([^\]]*)\]")
-_QUOTED = re.compile(r"['\"]([^'\"]*)['\"]")
-_GUARD = re.compile(
+_EQUAL = Pattern(_WORD + r"(group|kind)\s*==\s*['\"]([^'\"]*)['\"]")
+_IN = Pattern(_WORD + r"(group|kind)\s+in\s+\[([^\]]*)\]")
+_QUOTED = Pattern(r"['\"]([^'\"]*)['\"]")
+_GUARD = Pattern(
     r"^!?\s*has\(self\.target\w+\)\s*\?\s*(?P<body>.*?)\s*:\s*true$|^!has\(self\.target\w+\)\s*\|\|\s*(?P<rest>.*)$"
 )
-_ALL = re.compile(r"^self(?:\.target\w+)?\.all\(\s*\w+\s*,\s*(?P<body>.*)\)$")
+_ALL = Pattern(r"^self(?:\.target\w+)?\.all\(\s*\w+\s*,\s*(?P<body>.*)\)$")
 
 
 def target_kinds(spec: Mapping[str, Any]) -> tuple[TargetKind, ...]:

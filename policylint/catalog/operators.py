@@ -12,8 +12,9 @@ from policylint.model import mapping, text, texts
 from policylint.model.resource import value_at
 from policylint.model.shipped import shipped
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
-_FIELD = re.compile(r"\{([^{}]*)\}")
+_FIELD = Pattern(r"\{([^{}]*)\}")
 
 
 class Product(NamedTuple):

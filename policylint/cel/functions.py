@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from policylint.model import holds_variable
+from policylint.patterns import Pattern
 
 _LARGEST: Final = 2**63
-_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9.-]+)(?::[0-9]{1,5})?(?:/[\w./~-]*)?", re.ASCII)
-_DURATION: Final = re.compile(r"(?:[0-9]{1,15}(?:h|ms|m|us|ns|s))+")
+_URL: Final = Pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9.-]+)(?::[0-9]{1,5})?(?:/[\w./~-]*)?", re.ASCII)
+_DURATION: Final = Pattern(r"(?:[0-9]{1,15}(?:h|ms|m|us|ns|s))+")
 
 
 class UndecidedError(Exception):

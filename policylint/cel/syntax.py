@@ -17,8 +17,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from policylint.patterns import Pattern
+
 Tree = Any
-_TOKEN = re.compile(
+_TOKEN = Pattern(
     r"""
     (?P<space>(?:\s+|//[^\n]*)+)
   | (?P<string>[rRbB]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
@@ -66,7 +68,7 @@ _DEEPEST = 250
 """Nesting that the reference parser allows."""
 _LITERALS: dict[str, Tree] = {"true": ["=", True], "false": ["=", False], "null": ["unknown"]}
 _LONGEST_NUMBER = 30
-_ESCAPE = re.compile(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+_ESCAPE = Pattern(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 

@@ -6,12 +6,12 @@ Implementations that resolve them before they merge are left alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path, value_at
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, ResourceKey
+from policylint.patterns import Pattern
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
 
@@ -21,7 +21,7 @@ _RESOLVED_FIRST = frozenset(
 )
 _SINCE_LATELY = frozenset({"envoy-gateway"})
 """Implementations that resolve them first since a late release, so that the finding is a note."""
-_REFERENCE = re.compile(r"(?:[rR]efs?|[sS]ecret|[cC]onfigMap)$")
+_REFERENCE = Pattern(r"(?:[rR]efs?|[sS]ecret|[cC]onfigMap)$")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:

@@ -5,7 +5,6 @@ Source: governance-policy-propagator api/v1/policy_types.go; config-policy-contr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from policylint.clusters.kinds import POLICY, POLICY_GROUP, SUBJECTS
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
 CONFIGURATION = (POLICY_GROUP, "ConfigurationPolicy")
 ENFORCE, INFORM_ONLY = "enforce", "informonly"
@@ -20,8 +20,8 @@ MUST_HAVE, MUST_ONLY_HAVE, MUST_NOT_HAVE = "musthave", "mustonlyhave", "mustnoth
 _NOT_RESOLVED = f"{POLICY_GROUP}/disable-templates"
 _PATTERN = frozenset("*?[")
 _HUB, _HUB_END = "{{hub", "hub}}"
-_SPACED = re.compile(r"\{\{-?\s+hub\s")
-_LOOKUP = re.compile(
+_SPACED = Pattern(r"\{\{-?\s+hub\s")
+_LOOKUP = Pattern(
     r"\b(?:(?:fromSecret|fromConfigMap|copySecretData|copyConfigMapData)\s+|lookup\s+\"[^\"]*\"\s+\"[^\"]*\"\s+)"
     r"\"(?P<namespace>[^\"]+)\""
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from policylint.documents import Pointer, Position
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
 
 class Positions(Protocol):
@@ -69,9 +69,9 @@ class TomlPositions(NamedTuple):
         return None
 
 
-_HEAD = re.compile(r"\s*\[\[?\s*(?P<name>tool\.policylint\b)(?P<below>[^\]]*)")
-_ANY_HEAD = re.compile(r"\s*\[\[?\s*[\w\"'.-]+\s*\]")
-_KEY = re.compile(r"(?P<key>\"[^\"]*\"|'[^']*'|[\w-]+)\s*=")
+_HEAD = Pattern(r"\s*\[\[?\s*(?P<name>tool\.policylint\b)(?P<below>[^\]]*)")
+_ANY_HEAD = Pattern(r"\s*\[\[?\s*[\w\"'.-]+\s*\]")
+_KEY = Pattern(r"(?P<key>\"[^\"]*\"|'[^']*'|[\w-]+)\s*=")
 
 
 def _spellings(key: str) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ YAML leaves a choice, and is the only place that words errors. Iterative through
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from typing import Any, Final
 
@@ -16,9 +15,10 @@ from policylint.documents.position import NodePosition, Pointer
 from policylint.documents.problem import ALIAS_BOMB, MAX_DEPTH, MAX_NODES, TOO_DEEP, YAML_SYNTAX
 from policylint.documents.scalars import KEYS, PLAIN, ScalarError, key_of_value, resolve_tagged
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
-_LINE_BREAK: Final = re.compile(r"\r\n|\n|\r")
-_PROPERTIES: Final = re.compile(r"(?:(?:!<[^>\s]*>|[&!][^\s,\[\]{}]*)(?:\s|(?<=\s)#[^\r\n]*)*)+")
+_LINE_BREAK: Final = Pattern(r"\r\n|\n|\r")
+_PROPERTIES: Final = Pattern(r"(?:(?:!<[^>\s]*>|[&!][^\s,\[\]{}]*)(?:\s|(?<=\s)#[^\r\n]*)*)+")
 _NOTHING: Final[set[str]] = set()
 # What may come next in a container.
 _KEY: Final = "key"

@@ -28,11 +28,12 @@ from policylint.documents.problem import (
     Unread,
 )
 from policylint.documents.scalars import MergeKeyError
+from policylint.patterns import Pattern
 
 KindFilter = Callable[[str, str], bool]
 
 
-_SURROGATES: Final = re.compile(
+_SURROGATES: Final = Pattern(
     rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?"
     rb"|(?<!\\)((?:\\\\)*)\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-_MARK: Final = re.compile(r"\{\{|\{%|%\{|<%")
-_CONTROL_LINE: Final = re.compile(r"^(?:\{\{|\{%|\{#|%\{|<%)", re.MULTILINE)
-_WHOLE_LINE: Final = re.compile(
-    r"^[ \t]*(?:- )?(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\}|%\{.*\}|<%.*%>)[ \t]*\r?$", re.MULTILINE
-)
+from policylint.patterns import Pattern
+
+_MARK: Final = Pattern(r"\{\{|\{%|%\{|<%")
+_CONTROL_LINE: Final = Pattern(r"^(?:\{\{|\{%|\{#|%\{|<%)", re.MULTILINE)
+_WHOLE_LINE: Final = Pattern(r"^[ \t]*(?:- )?(?:\{\{.*\}\}|\{%.*%\}|\{#.*#\}|%\{.*\}|<%.*%>)[ \t]*\r?$", re.MULTILINE)
 # Character classes rather than `.*?`, which would take quadratic time over marks that are never closed.
-_INLINE: Final = re.compile(r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>")
+_INLINE: Final = Pattern(r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>")
 
 
 def form_of(text: str, line: int, is_yaml: Callable[[str], bool]) -> str | None:

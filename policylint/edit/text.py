@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from policylint.documents.chunks import line_breaks, split
@@ -10,8 +9,9 @@ from policylint.documents.scalars import resolve_plain
 from policylint.documents.tokens import Token, token_at
 from policylint.model.fix import Change
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
-_PLAIN = re.compile(r"[A-Za-z0-9_/][A-Za-z0-9_./-]*")
+_PLAIN = Pattern(r"[A-Za-z0-9_/][A-Za-z0-9_./-]*")
 """Scalars that need no quotes anywhere, if they are read as text."""
 EXOTIC_BREAKS = ("\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\ufeff")
 """Line breaks for some readers and not for others (and a byte order mark in the middle): such files are left

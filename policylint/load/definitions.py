@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from policylint.load.objects import CRD, objects_of
 from policylint.model import mapping
+from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
     from policylint.documents import Document, Unread
     from policylint.load.reading import Loaded
     from policylint.sources import Source
 
-_GROUP = re.compile(rb"^ +group: *[\"']?([\w.-]+)", re.MULTILINE)
-_KIND = re.compile(rb"^ +kind: *[\"']?(\w+)", re.MULTILINE)
+_GROUP = Pattern(rb"^ +group: *[\"']?([\w.-]+)", re.MULTILINE)
+_KIND = Pattern(rb"^ +kind: *[\"']?(\w+)", re.MULTILINE)
 
 
 class Definitions:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from policylint.documents import MAX_ALIASED, Document, Problem, Unread, read, read_unread
 from policylint.model import mapping
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
     from policylint.documents.reading import KindFilter
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 KUSTOMIZATION_FILES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
 Kinds = frozenset[tuple[str, str]]
-_CONTROLLER = re.compile(rb"^\s+kind: EnvoyGateway\s*$", re.M)
+_CONTROLLER = Pattern(rb"^\s+kind: EnvoyGateway\s*$", re.M)
 """A ConfigMap with the configuration of a controller, which says where its proxies run (`dataPlane` of the catalog)."""
-_POLICY_CRD = re.compile(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
-_CRD_FACT = re.compile(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
-_YTT = re.compile(rb"(?:^|[ \t])#@(?:[ \t/]|[a-z]+/)", re.M)
+_POLICY_CRD = Pattern(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
+_CRD_FACT = Pattern(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
+_YTT = Pattern(rb"(?:^|[ \t])#@(?:[ \t/]|[a-z]+/)", re.M)
 """A directive of ytt: code in a comment, which yields or changes the value beside or below it."""
-_VARIABLES = re.compile(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
-_NAME = re.compile(rb"name: *[\"']?([\w.-]+)")
+_VARIABLES = Pattern(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
+_NAME = Pattern(rb"name: *[\"']?([\w.-]+)")
 _NONE: Kinds = frozenset()
 
 

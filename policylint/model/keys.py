@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
 _PLACEHOLDER: Final = (
     r"\$\(?\w+\)?|@\w+@|(?<!\w)__\w+?__(?!\w)|%[A-Za-z_]\w*%|\[\[[^][]*\]\]"
     r"|(?i:\b(?:replace|change|your|insert)_\w+|\b[a-z0-9]{1,40}_here\b)"
 )
 """What scripts replace in a file before they apply it (envsubst, sed). No name, host or label has such a part."""
-_FILLED_IN_LATER: Final = re.compile(_PLACEHOLDER)
-VARIABLES: Final = re.compile(r"\$\{[^}]*\}|\{\{.*?\}\}|<[^>]*>|" + _PLACEHOLDER)
+_FILLED_IN_LATER: Final = Pattern(_PLACEHOLDER)
+VARIABLES: Final = Pattern(r"\$\{[^}]*\}|\{\{.*?\}\}|<[^>]*>|" + _PLACEHOLDER)
 """The variables and placeholders in a text that `is_symbolic`."""
 UNKNOWN_NAMESPACE = "?"
 """First character of an object's namespace where something outside its file (a kustomization, a chart) decides it.

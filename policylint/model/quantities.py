@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from policylint.patterns import Pattern
 
-_QUANTITY = re.compile(r"(\d+)(k|M|G|Ki|Mi|Gi)?")
+_QUANTITY = Pattern(r"(\d+)(k|M|G|Ki|Mi|Gi)?")
 _UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-_DURATION = re.compile(r"([0-9]{1,5}(h|ms|m|s)){1,4}")
-_PART = re.compile(r"([0-9]+)(h|ms|m|s)")
+_DURATION = Pattern(r"([0-9]{1,5}(h|ms|m|s)){1,4}")
+_PART = Pattern(r"([0-9]+)(h|ms|m|s)")
 _MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 
 

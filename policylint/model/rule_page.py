@@ -15,8 +15,9 @@ from typing import cast
 from policylint.model.finding import Confidence, Severity
 from policylint.model.shipped import shipped
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
-_SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
+_SENTENCE = Pattern(r".+?[.!?](?=\s|$)", re.DOTALL)
 
 
 class RulePage(NamedTuple):

@@ -7,7 +7,6 @@ weakest mode (`jwt.optional`), beside an anonymous way in, or under conditions.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -16,6 +15,7 @@ from policylint.model import PolicyKind, ResourceKey, World, mapping, text
 from policylint.model.resource import value_at
 from policylint.model.weakness import Weakness
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import Effective
 from policylint.policy.units import at_path
@@ -55,7 +55,7 @@ _ANSWERING = {
 }
 """By setting the words without one of which its text turns nobody away: Lua, configuration of NGINX, of Envoy."""
 _ELSEWHERE = "valueref"
-_ENVOY_FILTER = re.compile(r"envoy\.(?:extensions\.)?filters\.http\.([a-z0-9_]+)")
+_ENVOY_FILTER = Pattern(r"envoy\.(?:extensions\.)?filters\.http\.([a-z0-9_]+)")
 _PASSING = frozenset(
     {
         *("buffer", "cache", "compressor", "cors", "decompressor", "fault", "grpc_http1_bridge", "grpc_stats"),

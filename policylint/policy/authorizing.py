@@ -14,13 +14,14 @@ from policylint.documents import Pointer
 from policylint.model import Node, Resource, sequence, text
 from policylint.model.ternary import negated, some
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.spaces import Predicate
 from policylint.spaces.addresses import address_set, number_of
 
 Answer = Literal["allowed", "denied", "depends"]
-_COMPARED = re.compile(r"""\s*request\.(method|host|path|url_path)\s*(==|!=)\s*(["'])([^"'\\]*)\3\s*""")
-_STARTS = re.compile(r"""\s*request\.(path|url_path|host)\.startsWith\(\s*(["'])([^"'\\]*)\2\s*\)\s*""")
-_HEADER = re.compile(r"""\s*request\.headers\[\s*(["'])([\w-]+)\1\s*\]\s*(==|!=)\s*(["'])([^"'\\]*)\4\s*""")
+_COMPARED = Pattern(r"""\s*request\.(method|host|path|url_path)\s*(==|!=)\s*(["'])([^"'\\]*)\3\s*""")
+_STARTS = Pattern(r"""\s*request\.(path|url_path|host)\.startsWith\(\s*(["'])([^"'\\]*)\2\s*\)\s*""")
+_HEADER = Pattern(r"""\s*request\.headers\[\s*(["'])([\w-]+)\1\s*\]\s*(==|!=)\s*(["'])([^"'\\]*)\4\s*""")
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
 CLIENT = "client address"
 PRINCIPAL = "principal"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ from policylint.load.reading import Loaded
 from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Resource, ResourceKey, Spot, text
 from policylint.model.words import count, leading
 from policylint.model.world import Note
+from policylint.patterns import Pattern
 from policylint.render.argo.applications import Argo, is_application
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 UNRESOLVED = "GWP912"
 _FOR_AN_OBJECT = 100
 """Steps of work that it costs to judge an object in an environment, beside what its values cost."""
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
+_VARIABLE = Pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 
 class Environment(NamedTuple):

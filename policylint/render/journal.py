@@ -8,12 +8,13 @@ from policylint.budget import CUT_OFF, Cut
 from policylint.model import Location
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.provenance import Provenance
 
 NOT_RENDERED = "GWP911"
 _Place = tuple[str, str, tuple[str | int, ...]]
 """Message, file and pointer."""
-_ONLY_CRDS = re.compile(r"crds?\b|standard-install|experimental-install", re.IGNORECASE)
+_ONLY_CRDS = Pattern(r"crds?\b|standard-install|experimental-install", re.IGNORECASE)
 
 
 class Gap(NamedTuple):

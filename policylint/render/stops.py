@@ -15,13 +15,14 @@ from policylint.model import GATEWAY_GROUP
 from policylint.model.words import listing
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.tree import Tree
 
 STOPPED = "GWP914"
 _MOST = 3
 """Directories and objects that a sentence names; the others are counted."""
-_MADE_LATER = re.compile(r"[*?$<>{}\[\]]|\b(?:sops|enc|age|gpg|asc|vault)\b|encrypted|secret|credential", re.IGNORECASE)
+_MADE_LATER = Pattern(r"[*?$<>{}\[\]]|\b(?:sops|enc|age|gpg|asc|vault)\b|encrypted|secret|credential", re.IGNORECASE)
 """Paths that are no plain ones, or that say that what they name is not committed as it is."""
 
 

@@ -12,11 +12,12 @@ from typing import Final
 
 from policylint.errors import UsageError
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.session.open import below_root
 from policylint.sources.blob_id import blob_id
 from policylint.sources.git import Repository
 
-_REMOTE: Final = re.compile(
+_REMOTE: Final = Pattern(
     r"(?:(?P<scheme>https|ssh|git\+ssh)://(?:[^/@\s]*@)?|(?:[\w.-]+@)?(?=[^/:\s]+:(?!//)))"
     r"(?P<host>[a-z0-9][a-z0-9.-]*[a-z0-9])(?::(?P<port>\d{1,5})(?=/))?[:/]"
     r"(?P<path>[\w~][\w.~-]*(?:/[\w~][\w.~-]*)+)/?",

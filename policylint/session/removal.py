@@ -8,10 +8,10 @@ routes that hang on it, whatever else the repository holds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from policylint.patterns import Pattern
 from policylint.session.open import open_tree
 from policylint.session.staged import changed_files, compared, former_listing, git, is_relevant, pushed_range
 
@@ -29,14 +29,14 @@ MOST_FILES = 200
 """Changes of more files are not looked through."""
 Gone = Mapping[str, "Mapping[ResourceKey, ResourceKey]"]
 """By environment the objects that a change removes, each with what it is called now: itself, if it was not renamed."""
-_MAKERS = re.compile(
+_MAKERS = Pattern(
     rb"(?m)^[ ]*kind:[ ]*[\"']?(?:Helm\w+|OCIRepository|GitRepository|Bucket|Application|ApplicationSet|ResourceSet\w*|"
     rb"FluxInstance|Kustomization|Component|ConfigMap|Secret|\w*ExternalSecret)\b"
 )
 """Kinds out of which objects come that no file shows, and those that charts take values from."""
-_REMOTE = re.compile(rb"helmCharts|helmChartInflation|generators|://|github\.com|\?ref=")
-_COMMENT = re.compile(rb"(?m)(?:^|\s)#.*$")
-_KIND = re.compile(rb"(?m)^kind:")
+_REMOTE = Pattern(rb"helmCharts|helmChartInflation|generators|://|github\.com|\?ref=")
+_COMMENT = Pattern(rb"(?m)(?:^|\s)#.*$")
+_KIND = Pattern(rb"(?m)^kind:")
 
 
 def escalate_staged(findings: list[Finding], setup: Setup, workspace: Workspace) -> list[Finding]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from policylint.errors import UsageError
+from policylint.patterns import Pattern
 from policylint.sources.source import SourceError, SourceFile, SourceProblem, lines_of
 
 MANIFESTS: Final = (".yaml", ".yml", ".json")
@@ -128,7 +129,7 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return bytes([code]) if 0 < code < 128 else b""
 
 
-_ESCAPE: Final = re.compile(
+_ESCAPE: Final = Pattern(
     rb"\\(?:[xuU](?:(?<=x)([0-9a-fA-F]{2})|(?<=u)([0-9a-fA-F]{4})|(?<=U)([0-9a-fA-F]{8}))|(?:\r\n?|\n)[ \t]*)"
 )
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PART: Final = re.compile(
+from policylint.patterns import Pattern
+
+_PART: Final = Pattern(
     r"""(?:
         \(\?[a-zA-Z]+\)                             # flags
       | (?P<class>\[\^?\]?(?:\\.|[^\]\\])*\])

@@ -13,13 +13,14 @@ from collections.abc import Mapping
 
 from policylint.documents import Pointer
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
+from policylint.patterns import Pattern
 from policylint.topology.grants import Grants
 from policylint.topology.references import resolve, target
 from policylint.topology.secret_data import hidden
 from policylint.topology.state import ReferenceState
 
 PEM = "-----BEGIN "
-BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
+BLOCK = Pattern(r"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
 """One block of PEM: its label, and the text between its first and last line."""
 MAKERS: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("cert-manager.io", "Certificate"): (("spec", "secretName"),),

@@ -7,7 +7,6 @@ yamllint#343), so both places mean the same.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,11 +14,12 @@ from typing import Any
 from policylint.model import Location, Spot
 from policylint.model.suppression import Suppression
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.triage.expiry import expiry
 
-MARK = re.compile(r"#[ \t]*policylint:[ \t]*ignore\b(?:\[([^\]]*)\])?")
-_BORDER = re.compile(r"(?:---|\.\.\.)(?:[ \t]|$)")
-_COMMENT = re.compile(r"(?:^|[ \t])#")
+MARK = Pattern(r"#[ \t]*policylint:[ \t]*ignore\b(?:\[([^\]]*)\])?")
+_BORDER = Pattern(r"(?:---|\.\.\.)(?:[ \t]|$)")
+_COMMENT = Pattern(r"(?:^|[ \t])#")
 
 
 Range = tuple[tuple[int, int], tuple[int, int]]

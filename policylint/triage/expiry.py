@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_EXPIRES = re.compile(
+from policylint.patterns import Pattern
+
+_EXPIRES = Pattern(
     r"[ \t]*[(\[]?\bexpires[ \t]*[=:]?[ \t]*(\d{4}-\d{2}-\d{2})\b[)\]]?[ \t]*[,;:]?[ \t]*", re.IGNORECASE
 )
 

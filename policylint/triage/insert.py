@@ -6,14 +6,14 @@ own above. An edit after which the file would not read as before is not made.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from policylint.model.suppression import Suppression
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.triage.comments import is_inside, suppressions, texts
 
-_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_LINE = Pattern(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _BOM = b"\xef\xbb\xbf"
 JSON = "JSON has no comments: use an annotation or the configuration"
 NOT_UTF8 = "the file is not UTF-8"

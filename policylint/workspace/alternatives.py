@@ -9,19 +9,19 @@ environment of its own; what lies outside of them belongs to all. So are the dir
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from policylint.model import Resource, ResourceKey, is_symbolic
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.live import lessons
 
 DEFAULT = "default"
 """The environment of plain files that nothing sets apart."""
 LIMIT = 50
 """Environments at most: more are one environment, as if nothing were written twice."""
-_NUMBERED = re.compile(r"(\d{1,3})[-_.]")
+_NUMBERED = Pattern(r"(\d{1,3})[-_.]")
 MAX_OBJECTS, _TIMES = 20_000, 4
 """Objects of all environments together, at most: so many, and each object of the tree so many times. What would be more
 is one environment, too: objects that all alternatives share are judged once for each of them."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from policylint.load.reading import Loaded
 from policylint.model.coverage import LeftOut
 from policylint.model.words import leading
+from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import CUE, JSONNET, TERRAFORM
@@ -30,14 +30,14 @@ _ADMISSION = {
     "policies.kubewarden.io": "Kubewarden",
     "admissionregistration.k8s.io": "Kubernetes",
 }
-_NETWORK_KIND = re.compile(r"\w*(?:NetworkPolicy|NetworkPolicyList|Firewall)")
-_ADMISSION_KIND = re.compile(
+_NETWORK_KIND = Pattern(r"\w*(?:NetworkPolicy|NetworkPolicyList|Firewall)")
+_ADMISSION_KIND = Pattern(
     r"(?:Cluster)?Policy|\w*AdmissionPolicy(?:Group)?|(?:Validating|Mutating|Generating|Image\w*)Policy|ConstraintTemplate"
     r"|K8s\w+|Assign\w*|ModifySet"
 )
-_HOLDS_MANIFESTS = re.compile(rb"\b(?:kubernetes_manifest|kubectl_manifest|kubectl_file_documents)\b")
-_NUMBER = re.compile(r"\d+")
-_NUMBERED, _ENDING = re.compile(r"\d+|\b(?:is|are)\b"), re.compile(r"s\b")
+_HOLDS_MANIFESTS = Pattern(rb"\b(?:kubernetes_manifest|kubectl_manifest|kubectl_file_documents)\b")
+_NUMBER = Pattern(r"\d+")
+_NUMBERED, _ENDING = Pattern(r"\d+|\b(?:is|are)\b"), Pattern(r"s\b")
 """What differs between one thing and several in a sentence."""
 _MOST_NAMED = 3
 _MOST_READ = 300

@@ -11,15 +11,16 @@ from collections import defaultdict
 from typing import Final
 
 from policylint.model import ResourceKey
+from policylint.patterns import Pattern
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_TEMPLATE, TEMPLATE
 
 _MOST_READ: Final = 1_000
 """Templates that are looked into."""
-_DOCUMENT: Final = re.compile(r"^---", re.MULTILINE)
-_KIND: Final = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
-_PLAIN: Final = re.compile(r"[a-z0-9.:-]+")
-_NAME: Final = re.compile(r"^metadata:[ \t]*\r?\n(?:[ \t]+.*\r?\n)*?[ \t]+name:[ \t]*[\"']?([^\"'\r\n]*)", re.MULTILINE)
+_DOCUMENT: Final = Pattern(r"^---", re.MULTILINE)
+_KIND: Final = Pattern(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
+_PLAIN: Final = Pattern(r"[a-z0-9.:-]+")
+_NAME: Final = Pattern(r"^metadata:[ \t]*\r?\n(?:[ \t]+.*\r?\n)*?[ \t]+name:[ \t]*[\"']?([^\"'\r\n]*)", re.MULTILINE)
 
 
 class Templates:

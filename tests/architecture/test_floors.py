@@ -45,6 +45,7 @@ FLOORS = {
     "namedtuple": -1.5,
     "budget": -1,
     "cel": 1.2,
+    "patterns": -2,
     "regex": -1,
 }
 """Room (package or module right below `policylint`) → floor."""

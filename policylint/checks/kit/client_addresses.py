@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from policylint.checks.kit.mesh_policies import conditions, sources
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 from policylint.topology.graph import whole
 
@@ -25,8 +25,8 @@ _PAST_GATEWAY = (
     "a sidecar takes the address from X-Forwarded-For, which who reaches the pod past the Gateway writes itself"
 )
 _LOGIN = "or require what no header can say: a login, a client certificate"
-_BY_ADDRESS = re.compile(r"\b(?:allow|deny)\s+[0-9A-Fa-f:.]+(?:/\d+)?\s*;")
-_CLIENT_ADDRESS = re.compile(r"\$(?:binary_)?remote_addr\b")
+_BY_ADDRESS = Pattern(r"\b(?:allow|deny)\s+[0-9A-Fa-f:.]+(?:/\d+)?\s*;")
+_CLIENT_ADDRESS = Pattern(r"\$(?:binary_)?remote_addr\b")
 _PROXY_CONFIG = "proxy.istio.io/config"
 _WORKLOADS = frozenset({"DaemonSet", "Deployment", "Pod", "ReplicaSet", "StatefulSet"})
 

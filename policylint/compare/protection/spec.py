@@ -7,7 +7,6 @@ is there for the first time: it demands more than nothing did.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,12 +16,13 @@ from policylint.model import mapping
 from policylint.model.weakness import Weakness
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.policy.declared import is_opt_out
 from policylint.policy.results import holds
 
 _LONGEST = 60
 """Most characters of a value or name in a message."""
-_HASHED = re.compile(r":(?:\{SHA\}|\$)\S*$")
+_HASHED = Pattern(r":(?:\{SHA\}|\$)\S*$")
 _NAMES = ("name", "issuer")
 """Fields by which an entry of a list is known."""
 

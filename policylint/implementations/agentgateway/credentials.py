@@ -7,16 +7,16 @@ controller/pkg/agentgateway/plugins/{traffic_plugin,backend_policies}.go, pkg/we
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Resource, World, text
+from policylint.patterns import Pattern
 from policylint.topology.certificates import PEM
 from policylint.topology.secret_data import contents, hidden
 
-_HASH = re.compile(r"sha256:[0-9a-fA-F]{64}")
+_HASH = Pattern(r"sha256:[0-9a-fA-F]{64}")
 _BLOCKS: Mapping[str, tuple[str, ...]] = {
     "aws": ("accessKey", "secretKey"),
     "azure": ("clientID", "tenantID", "clientSecret"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from policylint.cel.syntax import is_expression
 from policylint.documents import Pointer
 from policylint.implementations.generic import walk
 from policylint.model import holds_variable
+from policylint.patterns import Pattern
 
 _SCALARS = frozenset(
     {
@@ -25,7 +25,7 @@ _MAPS = frozenset(
 )
 _TIMES = (("cache", "ttl"), ("delay", "duration"))
 """Fields that hold a duration (`5m`) or an expression."""
-_DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+")
+_DURATION = Pattern(r"([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+")
 _ITEM = "[]"
 _MUTATIONS = ((_ITEM, "add"), (_ITEM, "set"))
 _UNREPORTED = frozenset({"openAIModeration", "bedrockGuardrails", "googleModelArmor"})

@@ -6,7 +6,6 @@ internal/gatewayapi/{backendtrafficpolicy,securitypolicy,clustersettings,http}.g
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.model import Resource, holds_variable, mapping, sequence, text
 from policylint.model.quantities import milliseconds, number_of_bytes
+from policylint.patterns import Pattern
 from policylint.policy.declared import Reading
 from policylint.regex import expression
 
@@ -28,12 +28,12 @@ _SELECTING = ("headers", "methods", "path", "sourceCIDR", "queryParams")
 _WINDOW = range(65535, 2147483648)
 _WINDOWS = ("initialStreamWindowSize", "initialConnectionWindowSize")
 _LARGEST_BUFFER = 2**32 - 1
-_QUALIFIED = re.compile(r"([a-z0-9.-]+/)?([A-Za-z0-9][A-Za-z0-9_.-]{0,61})?[A-Za-z0-9]")
+_QUALIFIED = Pattern(r"([a-z0-9.-]+/)?([A-Za-z0-9][A-Za-z0-9_.-]{0,61})?[A-Za-z0-9]")
 """Names as Kubernetes' IsQualifiedName has them."""
-_URI = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
+_URI = Pattern(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
 """The beginning of what Go's url.ParseRequestURI takes."""
-_ADDRESS = re.compile(r"[a-z]+://(\d{1,3}\.){3}\d{1,3}(?![\w.-])")
-_REDIRECT = re.compile(r"(https?|%REQ\(x-forwarded-proto\)%)://[^/]+/.+")
+_ADDRESS = Pattern(r"[a-z]+://(\d{1,3}\.){3}\d{1,3}(?![\w.-])")
+_REDIRECT = Pattern(r"(https?|%REQ\(x-forwarded-proto\)%)://[^/]+/.+")
 
 Fault = tuple[Pointer, str]
 

@@ -7,7 +7,6 @@ Statuses are those of internal/controller/*_status_updater.go and *_policy_disco
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -28,6 +27,7 @@ from policylint.model import (
     text,
     value_at,
 )
+from policylint.patterns import Pattern
 from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
@@ -39,7 +39,7 @@ CONTROLLER = "kuadrant.io/policy-controller"
 _BY_LISTENER = ("DNSPolicy", "TLSPolicy")
 _LIMITS = ("RateLimitPolicy", "TokenRateLimitPolicy")
 _WITH_CONDITIONS = ("AuthPolicy", *_LIMITS)
-_AUTH = re.compile(r"\bauth\.")
+_AUTH = Pattern(r"\bauth\.")
 _RULES = ("authentication", "metadata", "authorization", "callbacks")
 _CERT_MANAGER = "cert-manager.io"
 _NO_CEL = "predicate"

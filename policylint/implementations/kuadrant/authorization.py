@@ -6,16 +6,16 @@ makes `allow` a constant.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from policylint.implementations.kuadrant.patterns import Patterns
 from policylint.model import mapping, text
 from policylint.model.ternary import negated
+from policylint.patterns import Pattern
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 
-_CONSTANT = re.compile(r"(?:default\s+)?allow\s*:?=\s*(true|false)")
+_CONSTANT = Pattern(r"(?:default\s+)?allow\s*:?=\s*(true|false)")
 
 
 def decide(spec: Mapping[str, Any], message: RequestFacts) -> Decision | None:

@@ -12,11 +12,12 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, holds_variable, mapping
+from policylint.patterns import Pattern
 from policylint.policy.declared import Reading
 from policylint.policy.results import Declared
 from policylint.policy.units import leaves
 
-_SIZE = re.compile(r"\d{1,4}[kmg]?")
+_SIZE = Pattern(r"\d{1,4}[kmg]?")
 _PATTERNS = {
     "size": _SIZE,
     "duration": re.compile(r"[0-9]{1,4}(ms|s|m|h)?"),

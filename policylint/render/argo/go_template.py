@@ -14,11 +14,12 @@ from typing import Any
 
 from policylint.budget import Budget, size_of
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|\(|\)|\||[^\s()|"`]+')
-_PATH = re.compile(r"^\$?\.?[A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\]|\[[\"'][^\"']+[\"']\])*$|^\.$|^\$$")
-_STEP = re.compile(r"[^.\[\]\"'$]+")
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_TOKEN = Pattern(r'"(?:[^"\\]|\\.)*"|`[^`]*`|\(|\)|\||[^\s()|"`]+')
+_PATH = Pattern(r"^\$?\.?[A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\]|\[[\"'][^\"']+[\"']\])*$|^\.$|^\$$")
+_STEP = Pattern(r"[^.\[\]\"'$]+")
+_NUMBER = Pattern(r"-?[0-9]{1,18}")
 MAX_LENGTH = 200_000
 MAX_NESTING = 40
 

@@ -10,6 +10,7 @@ from policylint.budget import Budget, size_of
 from policylint.documents import MAX_DEPTH
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.helm import app_template, known_charts
 from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.journal import Journal
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 _FOR_A_RELEASE = 50
 """Steps of work that a release, or a source of its values, costs."""
 _GROUP = "helm.toolkit.fluxcd.io"
-_OF_ROUTES = re.compile(
+_OF_ROUTES = Pattern(
     r"^(?:routes?|httproutes?|grpcroutes?|gateways?|gatewayapi|parentrefs?)$"
     r"|^(?:extra|additional|raw)_?(?:objects?|deploy|manifests?|resources?|templates?)$|^manifests$",
     re.IGNORECASE,
 )
 _CONSTANTS = {"true": True, "false": False, "null": None}
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_INTEGER = Pattern(r"0|-?[1-9][0-9]{0,17}")
 _Known = dict[tuple[str, str], list[Manifest]]
 """Objects that releases refer to, by kind and name."""
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from policylint.budget import Budget
 from policylint.model import mapping, sequence
+from policylint.patterns import Pattern
 from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.texts import map_texts
 
 _STEPS = 20
 """What it costs to make one object."""
-_INPUT = re.compile(r"<<\s*inputs\.([\w.-]+)\s*(?:\|\s*quote\s*)?>>")
+_INPUT = Pattern(r"<<\s*inputs\.([\w.-]+)\s*(?:\|\s*quote\s*)?>>")
 
 
 def expanded(manifest: Manifest, journal: Journal, budget: Budget) -> Iterator[Manifest]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from policylint.budget import Budget
 from policylint.documents.scalars import PLAIN
+from policylint.patterns import Pattern
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_QUOTED = re.compile(r"^[\s\-?:,\[\]{}#&*!|>'\"%@`]|: |:$| #|\s$|\n")
+_NAME = Pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUOTED = Pattern(r"^[\s\-?:,\[\]{}#&*!|>'\"%@`]|: |:$| #|\s$|\n")
 DISABLED = "kustomize.toolkit.fluxcd.io/substitute"
 MAX_NESTING = 20
 

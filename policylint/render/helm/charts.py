@@ -11,15 +11,16 @@ from policylint.documents import read
 from policylint.load.objects import objects_of
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.helm.program import HelmError, is_installed, template
 from policylint.render.helm.value_places import HelmValues, Template, placed
 from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest, Provenance
 from policylint.render.tree import Tree, inside, join
 
-_CHART = re.compile(r"[A-Za-z0-9][\w.-]*")
+_CHART = Pattern(r"[A-Za-z0-9][\w.-]*")
 """Names of charts; they are names of directories as well."""
-_SOURCE = re.compile(r"^---\n# Source: (.+)\n", re.MULTILINE)
+_SOURCE = Pattern(r"^---\n# Source: (.+)\n", re.MULTILINE)
 MAX_FILES = 5_000
 """Files of one chart."""
 MAX_DEPENDENCIES = 50

@@ -8,11 +8,11 @@ Names and paths out of manifests are checked, and none stands where helm looks f
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from policylint.outside import find_program
+from policylint.patterns import Pattern
 from policylint.render.sandbox import TREE, OutsideError, path_below, run, write_below
 
 TIMEOUT: Final = 60.0
@@ -20,8 +20,8 @@ MAX_OUTPUT: Final = 32 * 2**20
 MAX_RELEASE: Final = 53
 """Characters of a release's name; helm allows no more."""
 _SETTING_FLAGS: Final = ("--set", "--set-string")
-_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?|[-a-z0-9]*\$\{\w+\}[-a-z0-9]*")
+_NAME: Final = Pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_NAMESPACE: Final = Pattern(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?|[-a-z0-9]*\$\{\w+\}[-a-z0-9]*")
 """RFC 1123, or with a variable that nothing fills in."""
 _V1: Final = "gateway.networking.k8s.io/v1"
 API_VERSIONS: Final = (

@@ -7,21 +7,21 @@ is there, in the line that a person edits.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from policylint.documents import Pointer, Position
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.provenance import Provenance
 
-_KEY = re.compile(r"^(?P<indent>(?: |- )*)(?P<key>[\w./$-]+|\"[^\"]+\"|'[^']+'):(?: +(?P<rest>.*?))? *$")
-_CONTROL = re.compile(r"^\s*\{\{-?\s*(?:if|else|end|with|range|define|template|include|/\*|\$\w+\s*:?=).*\}\}\s*$")
-_OF_VALUES = re.compile(r"\{\{-?\s*(?:\(?\s*(?:tpl|toYaml|quote|required\s+\"[^\"]*\")\s*\(?\s*)*"
+_KEY = Pattern(r"^(?P<indent>(?: |- )*)(?P<key>[\w./$-]+|\"[^\"]+\"|'[^']+'):(?: +(?P<rest>.*?))? *$")
+_CONTROL = Pattern(r"^\s*\{\{-?\s*(?:if|else|end|with|range|define|template|include|/\*|\$\w+\s*:?=).*\}\}\s*$")
+_OF_VALUES = Pattern(r"\{\{-?\s*(?:\(?\s*(?:tpl|toYaml|quote|required\s+\"[^\"]*\")\s*\(?\s*)*"
                         r"(?P<root>\$?\.Values)\.(?P<path>[\w.]+)[^{}]*\}\}")  # fmt: skip
-_WITH = re.compile(r"\{\{-?\s*with\s+\$?\.Values\.(?P<path>[\w.]+)\s*-?\}\}")
-_DOT = re.compile(r"\{\{-?\s*(?:toYaml|tpl\s*\(\s*toYaml)\s+\.\s*[^.{}]*\}\}")
+_WITH = Pattern(r"\{\{-?\s*with\s+\$?\.Values\.(?P<path>[\w.]+)\s*-?\}\}")
+_DOT = Pattern(r"\{\{-?\s*(?:toYaml|tpl\s*\(\s*toYaml)\s+\.\s*[^.{}]*\}\}")
 MAX_DEPTH = 30
 _ABSENT: Any = object()
 

@@ -6,7 +6,6 @@ where the real kustomize would stop: a finding each, and as much of the picture 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from policylint.documents import read
 from policylint.load.facts import KUSTOMIZATION_FILES
 from policylint.model import Spot, mapping, sequence, text
 from policylint.model.keys import CLUSTER_SCOPED
+from policylint.patterns import Pattern
 from policylint.render.journal import Journal
 from policylint.render.kustomize.external import External
 from policylint.render.kustomize.generators import add_hash, generated
@@ -38,7 +38,7 @@ _FOR_AN_OBJECT = 8
 _FOR_A_KUSTOMIZATION = 100
 _LETTERS = 8
 """Letters of a name that cost a step when it is written anew."""
-_REMOTE = re.compile(
+_REMOTE = Pattern(
     r"^(?:[a-z+]+://|git@|git::|github\.com/|gitlab\.com/|bitbucket\.org/)|[?&]ref=|^[\w-]+\.[\w.-]+/.+//"
 )
 _NOT_BUILT_IN = ("transformers", "generators", "validators", "vars", "helmChartInflationGenerator")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
 from policylint.outside import find_program
+from policylint.patterns import Pattern
 from policylint.render.tree import Tree, join
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ _CONTENT: Final = frozenset(
     {"annotations", "commonAnnotations", "commonLabels", "labels", "literals", "metadata", "patch", "pairs"}
 )
 """Fields that hold text, none of which is opened."""
-_LOCAL: Final = re.compile(r"(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?|\.{1,2}(?:/\.{1,2})*/?")
-_HOST: Final = re.compile(r"[\w-]+\.[\w.-]+/")
-_ADDRESS: Final = re.compile(r"://|::|^\s*git@", re.IGNORECASE)
+_LOCAL: Final = Pattern(r"(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?|\.{1,2}(?:/\.{1,2})*/?")
+_HOST: Final = Pattern(r"[\w-]+\.[\w.-]+/")
+_ADDRESS: Final = Pattern(r"://|::|^\s*git@", re.IGNORECASE)
 
 External = Callable[[str], bytes | None]
 """A directory below the root in, the objects it makes as YAML out; None where that cannot be had."""

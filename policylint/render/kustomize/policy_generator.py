@@ -6,13 +6,13 @@ refuses makes nothing here either: it is noted, and whatever it was meant to mak
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.budget import size_of
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.kustomize.policy_manifests import (
     GeneratorFiles,
     GeneratorRefusedError,
@@ -27,7 +27,7 @@ _CLUSTERS, _APPS = "cluster.open-cluster-management.io", "apps.open-cluster-mana
 _STEPS = 20
 """What it costs to make an object of nothing."""
 _MOST_LETTERS = 63
-_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
+_NAME = Pattern(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
 _OF_PLACEMENTS = ("placementPath", "placementName", "labelSelector")
 _OF_RULES = ("placementRulePath", "placementRuleName", "clusterSelectors", "clusterSelector")
 _ANNOTATIONS = {

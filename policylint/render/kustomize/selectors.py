@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from policylint.model import mapping, text
+from policylint.patterns import Pattern
 from policylint.regex import expression
 from policylint.render.provenance import Manifest
 
@@ -52,11 +53,11 @@ def _matches(pattern: object, value: str) -> bool:
     return fits
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9/_-]+")
+_PLAIN = Pattern(r"[A-Za-z0-9/_-]+")
 """A pattern that matches itself alone."""
 
 
-_REQUIREMENT = re.compile(
+_REQUIREMENT = Pattern(
     r"\s*(?:(?P<not>!)\s*)?(?P<key>[\w./-]+)\s*(?:(?P<op>==|!=|=)\s*(?P<value>[\w.-]*)"
     r"|(?P<set>in|notin)\s*\((?P<values>[^)]*)\))?\s*"
 )

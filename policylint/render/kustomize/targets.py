@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Final
 
 from policylint.budget import Budget
+from policylint.patterns import Pattern
 from policylint.render.kustomize.selectors import selects
 from policylint.render.provenance import Manifest
 
-_PLAIN: Final = re.compile(r"[\w-]+")
+_PLAIN: Final = Pattern(r"[\w-]+")
 """A regular expression that matches nothing but itself."""
 _STEPS: Final = 5
 """What it costs to ask whether a target selects an object."""

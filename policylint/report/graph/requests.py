@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from policylint.model import Node, ResourceKey, is_symbolic, mapping, sequence
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.reach import (
     PURPOSES,
     Door,
@@ -54,7 +55,7 @@ _ELSEWHERE: Final = "other.invalid"
 _LONGEST: Final = 300
 _MOST_LOOPS, _MOST_WAYS = 3, 64
 """Repetitions in an expression that a browser may try, and ways through its alternatives."""
-_PART: Final = re.compile(
+_PART: Final = Pattern(
     r"""(?: \\[dwsDWS] | \\[^a-zA-Z0-9\s] | [a-zA-Z0-9/_\-=:;,<>!@#%&~`'" .]
       | \[ \^? (?: [a-fA-F0-9]-[fzFZ9] | \\[dws] | \\[^a-zA-Z0-9\s] | [a-zA-Z0-9/_=:;,<>!@#%~ .*+?(){}|$] )+ -? \] )
     (?P<loop> [*+]\?? | \{\d{1,2}(?:,\d{0,2})?\} )? \??

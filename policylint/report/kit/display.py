@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from policylint.patterns import Pattern
 from policylint.report.kit.secrets import masked
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 _TAB = 4
 _ANSI = {"error": "1;31", "warning": "1;33", "note": "1;36", "strong": "1", "faint": "2", "frame": "1;34"}
-UNSEEN: Final = re.compile(
+UNSEEN: Final = Pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from policylint.patterns import Pattern
 from policylint.report.kit.display import printable
 from policylint.report.kit.secrets import masked
 
@@ -13,9 +14,7 @@ _HTML: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
 """A dollar sign would begin a formula."""
 _MARKUP: Final = str.maketrans({char: f"\\{char}" for char in "`|[]*_~\\"} | _HTML)
 _IN_HTML: Final = str.maketrans(_HTML)
-_LINK: Final = re.compile(
-    r"(?i)@|(?<!&)#|\b(?:https?|ftp|mailto|xmpp):|\bwww(?=\.)|\bgh(?=-\d)|[0-9a-f]{6}(?=[0-9a-f])"
-)
+_LINK: Final = Pattern(r"(?i)@|(?<!&)#|\b(?:https?|ftp|mailto|xmpp):|\bwww(?=\.)|\bgh(?=-\d)|[0-9a-f]{6}(?=[0-9a-f])")
 """What GitHub makes a link of: mentions, issues, addresses, commits."""
 
 

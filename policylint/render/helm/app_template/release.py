@@ -9,6 +9,7 @@ from typing import Any
 from policylint.budget import Budget, size_of
 from policylint.model import mapping, text
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.render.provenance import Manifest, Provenance
 from policylint.render.texts import map_texts
 
@@ -20,12 +21,12 @@ FOR_AN_OBJECT = 20
 _LONGEST_NAME = 63
 _PRINTED_AS_WRITTEN = 1_000_000
 """Go's templates print numbers from here on as 1e+06, as values are floating-point numbers to them."""
-_TEMPLATE = re.compile(
+_TEMPLATE = Pattern(
     r"(?:\{\{|(?<!\s)\{\{-)\s*\$?\.(?:Release\.(?P<release>Name|Namespace)|Values\.(?P<path>\w+(?:\.\w+)*))\s*"
     r"(?:\}\}|-\}\}(?!\s))"
 )
 """One name in a template; not where its dashes take spaces around it away."""
-_MAJOR = re.compile(r"[\s^~>=v]*(\d{1,3})(?:\.|$)", re.ASCII)
+_MAJOR = Pattern(r"[\s^~>=v]*(\d{1,3})(?:\.|$)", re.ASCII)
 _NAME_LABEL, _INSTANCE_LABEL = "app.kubernetes.io/name", "app.kubernetes.io/instance"
 
 

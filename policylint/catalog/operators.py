@@ -10,7 +10,7 @@ from typing import Any
 from policylint.documents import read
 from policylint.model import mapping, text, texts
 from policylint.model.resource import value_at
-from policylint.model.shipped import shipped
+from policylint.model.shipped import shipped_data
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 
@@ -63,7 +63,7 @@ def products(group: str, kind: str) -> tuple[Product, ...] | None:
 
 @lru_cache(maxsize=1)
 def _data() -> bytes:
-    return shipped("schemas", "operators.yaml").read_bytes()
+    return shipped_data("schemas", "operators.yaml")
 
 
 @lru_cache(maxsize=1)

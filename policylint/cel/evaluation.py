@@ -10,7 +10,7 @@ Kubernetes».
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from policylint.budget import ExhaustedError
 from policylint.cel.functions import (
@@ -26,8 +26,10 @@ from policylint.cel.functions import (
     known,
     matches,
 )
-from policylint.cel.syntax import Tree
 from policylint.model import holds_variable
+
+if TYPE_CHECKING:
+    from policylint.cel.syntax import Tree
 
 Schema = Mapping[str, Any] | None
 Evaluate = Callable[[list[Any]], Any]

@@ -15,6 +15,7 @@ from policylint.namedtuple import NamedTuple
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
     from policylint.simulation import Simulation
+    from policylint.topology import ParentState
 
     Need = Callable[[Simulation], bool]
 
@@ -30,6 +31,24 @@ def any_policy(simulation: Simulation) -> bool:
 
 def any_route(simulation: Simulation) -> bool:
     return bool(simulation.topology.routes)
+
+
+def any_gateway(simulation: Simulation) -> bool:
+    return bool(simulation.topology.gateways or simulation.topology.listener_sets)
+
+
+def classes_or_parameters(simulation: Simulation) -> bool:
+    """Need a Gateway, which names its class, or an object that names its parameters."""
+    return bool(simulation.topology.gateways or simulation.bindings)
+
+
+def any_problem(simulation: Simulation) -> bool:
+    return bool(simulation.world.problems)
+
+
+def any_note(simulation: Simulation) -> bool:
+    """Need something that came up when the environment was rendered or simulated."""
+    return bool(simulation.world.notes or simulation.cut)
 
 
 def any_crd(simulation: Simulation) -> bool:
@@ -64,10 +83,26 @@ def some_target(condition: Callable[[Target], bool]) -> Need:
     return some_policy(lambda policy: any(map(condition, policy.targets)))
 
 
+def some_parent(condition: Callable[[ParentState], bool]) -> Need:
+    """Need a parent of a route that meets a condition."""
+    return lambda simulation: any(condition(parent) for route in simulation.topology.routes for parent in route.parents)
+
+
+def port_of_service(simulation: Simulation) -> bool:
+    """Need a backend that is a port of a Service."""
+    return any(backend.port_found for route in simulation.topology.routes for backend in route.backends)
+
+
 def decided_by_address(simulation: Simulation) -> bool:
     """Return whether anything may find out a client's address, or decide by it."""
     detecting = of_kind("ClientTrafficPolicy", "ListenerPolicy", "AuthorizationPolicy")
     return detecting(simulation) or any(binding.wanted.kind == "NginxProxy" for binding in simulation.bindings)
+
+
+def routes_and_authentication(simulation: Simulation) -> bool:
+    """Need two routes, and a policy of a kind that authenticates."""
+    authenticates = some_policy(lambda policy: bool(policy.kind.settings.authentication))
+    return len(simulation.topology.routes) > 1 and authenticates(simulation)
 
 
 def lost_settings(simulation: Simulation) -> bool:
@@ -156,7 +191,9 @@ RULES: dict[str, RuleEntry] = {
         some_target(lambda target: target.problem in ("other-namespace", "not-granted") or bool(target.denied)),
     ),
     "GWP105": RuleEntry("selector_matches_nothing", some_target(lambda target: target.selector is not None)),
-    "GWP106": RuleEntry("no_effective_target", any_policy),
+    "GWP106": RuleEntry(
+        "no_effective_target", some_policy(lambda policy: policy.idle is not None or not policy.groups)
+    ),
     "GWP107": RuleEntry("duplicate_target", any_policy),
     "GWP108": RuleEntry("policy_without_controller", policies_and_gateways),
     "GWP109": RuleEntry("cluster_scope_target", some_target(lambda target: target.key.kind == "GatewayClass")),
@@ -164,7 +201,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP111": RuleEntry(
         "policy_refused", some_policy(lambda policy: policy.verdict == "Invalid" or bool(policy.faults))
     ),
-    "GWP112": RuleEntry("namespace_rewritten", any_policy),
+    "GWP112": RuleEntry("namespace_rewritten", some_policy(lambda policy: not policy.groups)),
     "GWP201": RuleEntry("parent_setting_dropped", lost_settings),
     "GWP202": RuleEntry("policy_conflict", some_policy(lambda policy: bool(policy.refused))),
     "GWP203": RuleEntry("policy_overridden", some_policy(lambda policy: policy.verdict == "Overridden")),
@@ -185,9 +222,7 @@ RULES: dict[str, RuleEntry] = {
     ),
     "GWP212": RuleEntry("extension_order_unstated", of_kind("TrafficExtension", "WasmPlugin")),
     "GWP213": RuleEntry("sidecar_conflict", several_sidecars),
-    "GWP301": RuleEntry(
-        "route_without_authentication", some_policy(lambda policy: bool(policy.kind.settings.authentication))
-    ),
+    "GWP301": RuleEntry("route_without_authentication", routes_and_authentication),
     "GWP302": RuleEntry("authentication_removed", runs="on changes", where="policylint.compare.protection.removed"),
     "GWP303": RuleEntry("backend_tls_dropped", of_kind("BackendTLSPolicy")),
     "GWP304": RuleEntry("protection_weakened", runs="on changes", where="policylint.compare.protection.settings"),
@@ -198,19 +233,19 @@ RULES: dict[str, RuleEntry] = {
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.opened"),
     "GWP401": RuleEntry("parent_not_found"),
-    "GWP402": RuleEntry("parent_section_not_found"),
-    "GWP403": RuleEntry("route_not_allowed"),
-    "GWP404": RuleEntry("hostname_mismatch"),
+    "GWP402": RuleEntry("parent_section_not_found", some_parent(lambda parent: parent.section_found is False)),
+    "GWP403": RuleEntry("route_not_allowed", either(any_gateway, some_parent(lambda parent: bool(parent.candidates)))),
+    "GWP404": RuleEntry("hostname_mismatch", some_parent(lambda parent: bool(parent.candidates))),
     "GWP405": RuleEntry("missing_reference_grant"),
     "GWP406": RuleEntry("backend_not_found"),
-    "GWP407": RuleEntry("listener_conflict"),
+    "GWP407": RuleEntry("listener_conflict", any_gateway),
     "GWP408": RuleEntry("shadowed_route_match", any_route),
-    "GWP409": RuleEntry("gateway_class_not_found"),
-    "GWP410": RuleEntry("target_port_not_found", any_route),
+    "GWP409": RuleEntry("gateway_class_not_found", classes_or_parameters),
+    "GWP410": RuleEntry("target_port_not_found", port_of_service),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),
-    "GWP503": RuleEntry("duplicate_resource"),
-    "GWP504": RuleEntry("duplicate_key"),
+    "GWP503": RuleEntry("duplicate_resource", lambda simulation: bool(simulation.world.duplicates)),
+    "GWP504": RuleEntry("duplicate_key", any_problem),
     "GWP505": RuleEntry("surprising_scalar"),
     "GWP510": RuleEntry("crd_policy_label", any_crd),
     "GWP511": RuleEntry("crd_kind_name", any_crd),
@@ -266,11 +301,11 @@ RULES: dict[str, RuleEntry] = {
     "GWP902": RuleEntry("unknown_rule_in_suppression", runs="in triage", where="policylint.triage.reports"),
     "GWP903": RuleEntry("suppression_without_reason", runs="in triage", where="policylint.triage.reports"),
     "GWP904": RuleEntry("suppression_expired", runs="in triage", where="policylint.triage.reports"),
-    "GWP910": RuleEntry("file_not_parsed"),
-    "GWP911": RuleEntry("not_rendered"),
-    "GWP912": RuleEntry("unresolved_variable"),
+    "GWP910": RuleEntry("file_not_parsed", any_problem),
+    "GWP911": RuleEntry("not_rendered", any_note),
+    "GWP912": RuleEntry("unresolved_variable", any_note),
     "GWP913": RuleEntry("orphan_manifest", runs="on request"),
-    "GWP914": RuleEntry("build_fails"),
+    "GWP914": RuleEntry("build_fails", any_note),
 }
 """Id → rule."""
 ON_REQUEST = frozenset(rule for rule, entry in RULES.items() if entry.runs == "on request")

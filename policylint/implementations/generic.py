@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, World
-from policylint.policy import order, overlap, strategies, target_conditions, targets, verdict
-from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
+from policylint.policy import order, targets, verdict
 from policylint.policy.declared import Reading
 from policylint.policy.effective import Effects
 from policylint.policy.folding import Stack
@@ -24,11 +23,14 @@ from policylint.policy.results import (
     Target,
     TargetProblem,
 )
-from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, ParentState, RouteState, Topology, ancestry
 from policylint.topology.ancestry import foreign, gateways_above
 from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule
+
+if TYPE_CHECKING:
+    from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
+    from policylint.policy.target_conditions import TargetCondition
 
 Attachments = dict[Node, list[Attachment]]
 """The attachments of one kind, by node."""
@@ -98,7 +100,9 @@ class Implementation:
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Return the attachments that keep their nodes, by the kind's conflict rule, and those refused."""
         if kind.conflict == "overlapping-fields":
-            return overlap.overlap_claims(kind, attached)
+            from policylint.policy.overlap import overlap_claims
+
+            return overlap_claims(kind, attached)
         return order.claims(kind, attached)
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
@@ -114,7 +118,9 @@ class Implementation:
 
     def merge(self, stack: Stack) -> Effective:
         """Return the effective policy of a stack; by default by the kind's merge strategy."""
-        return strategies.merge(stack)
+        from policylint.policy.strategies import merge
+
+        return merge(stack)
 
     def judge(self, states: list[PolicyState], topology: Topology) -> None:  # noqa: ARG002
         """Set verdict and `by` of every policy of one kind; by default from what survives where."""
@@ -147,7 +153,9 @@ class Implementation:
 
         By default one per object and kind where the catalog names a `targetCondition`.
         """
-        return list(target_conditions.of_targets(states))
+        from policylint.policy.target_conditions import of_targets
+
+        return list(of_targets(states))
 
     def refuses(self, route: Resource) -> str:  # noqa: ARG002
         """Return why the controller accepts a route at none of its Gateways, by its content; "" where it does.

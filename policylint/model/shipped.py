@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # os.path, because linting one file should not pay for importing pathlib (docs/design/performance.md §1).
-# ruff: noqa: PTH112, PTH118, PTH120, PTH208
+# ruff: noqa: PTH112, PTH118, PTH120, PTH123, PTH208
 import os
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,12 @@ def shipped(*parts: str) -> Path:
     from pathlib import Path
 
     return Path(data_directory(), *parts)
+
+
+def shipped_data(*parts: str) -> bytes:
+    """Return the content of a shipped file."""
+    with open(os.path.join(data_directory(), *parts), "rb") as file:
+        return file.read()
 
 
 def shipped_files(*parts: str) -> list[str]:

@@ -6,7 +6,6 @@ weakest mode (`jwt.optional`), beside an anonymous way in, or under conditions.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -112,6 +111,8 @@ def unread(kind: PolicyKind, spec: Mapping[str, Any], own: Iterable[Mapping[str,
 
 def _can_answer(path: str, value: object) -> bool:
     """Return whether text for a proxy may turn requests away: by a word that does, or text that is elsewhere."""
+    import json
+
     written = json.dumps(value, default=str).lower()
     if any(word in written for word in _ANSWERING[path]) or _ELSEWHERE in written:
         return True

@@ -13,12 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
+from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.namedtuple import NamedTuple
 from policylint.policy.folding import Merger, Stack
 from policylint.policy.level import level
 from policylint.policy.results import Attachment, Group
-from policylint.policy.strategies import own_value, settings_2023
 from policylint.topology import Topology, whole
 
 _Entry = Attachment | ResourceKey
@@ -85,8 +85,11 @@ class Effects:
         self.stacks: list[tuple[int, ...]] = [()]
         self.stack_ids: dict[tuple[int, ...], int] = {(): 0}
         self.namespaces = {node.key.name: numbers for node, numbers in self.kept.items() if _is_namespace(node)}
-        attachments = (attachment for at_node in kept.values() for attachment in at_node)
-        self.wanted = settings_2023(attachments, kind) if self.edition_2023 else []
+        self.wanted: list[Pointer] = []
+        if self.edition_2023:
+            from policylint.policy.strategies import settings_2023
+
+            self.wanted = settings_2023((attachment for at_node in kept.values() for attachment in at_node), kind)
 
     def groups(self) -> list[Group]:
         """Return all groups of the kind: those in the topology, then targets that stand alone."""
@@ -197,7 +200,11 @@ class Effects:
     def _has_own(self, key: ResourceKey) -> bool:
         """Whether an object has a value of its own where a policy sets one (2023 edition)."""
         resource = self.topology.world.get(key)
-        return resource is not None and any(own_value(resource.spec, pointer) is not None for pointer in self.wanted)
+        if resource is None or not self.wanted:
+            return False
+        from policylint.policy.strategies import own_value
+
+        return any(own_value(resource.spec, pointer) is not None for pointer in self.wanted)
 
     # Direct kinds: the target and its sections, never further.
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from policylint.cel.evaluation import Fuel, Program, are_broken
 from policylint.cel.functions import FailedError
-from policylint.cel.syntax import tree
 from policylint.documents import Pointer
 from policylint.model import mapping, sequence, text
 
@@ -67,6 +66,8 @@ class ValidationRule:
 def _tree(stated: Any) -> Any:
     """Return an expression as a tree: of a shipped schema it is one, of a CRD of the input text; None if it is none."""
     if isinstance(stated, str):
+        from policylint.cel.syntax import tree
+
         return tree(stated) if len(stated) <= _LONGEST else None
     return stated
 

@@ -25,6 +25,7 @@ UNREAD = "GWP910"
 """file-not-parsed: an error with --strict, and the run was not done whole."""
 _GUARDRAIL = "GWP320"
 """guardrail-broken: only a configuration states any."""
+_BASELINE = ".policylint-baseline.json"
 UNUSED = "GWP901"
 """unused-suppression."""
 Amend = Callable[[list[Finding]], list[Finding]]
@@ -164,9 +165,7 @@ def baseline_file(setup: Setup) -> str:
     settings = setup.settings
     if settings.baseline:
         return settings.baseline
-    from policylint.triage.baseline import FILE
-
-    return os.path.normpath(os.path.join(settings.directory if settings.file else setup.top, FILE))
+    return os.path.normpath(os.path.join(settings.directory if settings.file else setup.top, _BASELINE))
 
 
 def fingerprints_of(workspace: Workspace, findings: Sequence[Finding]) -> list[str]:

@@ -14,7 +14,6 @@ from policylint.policy.bindings import ObjectBinding, bindings
 from policylint.policy.declared import Reading, declared, without
 from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
-from policylint.policy.target_conditions import TargetCondition
 from policylint.policy.validity import SCHEMA, edition, structural
 from policylint.schema.broken import BrokenObject, as_stored, broken_objects, message
 from policylint.simulation.dispatch import Dispatch, Evaluation
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from policylint.network.hops import Hops
     from policylint.network.rules import PolicySpec
     from policylint.network.state import Network
+    from policylint.policy.target_conditions import TargetCondition
 
 
 class Simulation:

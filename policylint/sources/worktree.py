@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs, git_root, is_below
-from policylint.sources.listing import committed, git_files, unexplained, walk
 from policylint.sources.regular_file import check_regular, read_regular, read_stream
 from policylint.sources.selection import (
     MANIFESTS,
@@ -97,7 +96,11 @@ class WorkTree(ListedSource):
         if root is None or git_root(root) != root:
             return frozenset()
         absent = [path for path in paths if not self._is_there(root, path)]
-        return unexplained(root, absent, *committed(root)) if absent else frozenset()
+        if not absent:
+            return frozenset()
+        from policylint.sources.listing import committed, unexplained
+
+        return unexplained(root, absent, *committed(root))
 
     def _is_there(self, root: str, path: str) -> bool:
         """Tell whether a file is there, or a directory with a file in it: git has no others.
@@ -167,6 +170,8 @@ class WorkTree(ListedSource):
                 self._problem(error)
 
     def _below_directory(self, directory: str) -> Iterator[tuple[SourceFile, str]]:
+        from policylint.sources.listing import git_files, walk
+
         listed: tuple[list[str], list[SourceProblem]] | None = None
         if git_root(directory) is not None:
             listed = git_files(directory, _shown(directory))

@@ -17,7 +17,6 @@ from policylint.namedtuple import NamedTuple
 from policylint.outside import leads_out
 
 VERSION = "baseline-v1"
-FILE = ".policylint-baseline.json"
 
 
 class BaselineError(FileError):

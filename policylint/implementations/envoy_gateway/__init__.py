@@ -6,32 +6,24 @@ Source: docs/design/implementations/envoy-gateway.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog, Phase
 from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway import (
-    authorization,
-    backend_tls,
     content,
     feature_flags,
     merging,
-    patches,
     references,
-    routes,
     selectors,
 )
 from policylint.implementations.envoy_gateway import route_policy_status as route_policies
 from policylint.implementations.envoy_gateway.claims import of_attachments, of_states
-from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
-from policylint.implementations.envoy_gateway.filter_order import moved, moves
 from policylint.implementations.envoy_gateway.isolation import Isolation
 from policylint.implementations.envoy_gateway.managed import GROUP, Fleet, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
-from policylint.implementations.envoy_gateway.sockets import with_shared_sockets
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.policy.authorizing import Decision, RequestFacts
 from policylint.policy.declared import Reading, declared
 from policylint.policy.folding import Stack
 from policylint.policy.order import order_stated
@@ -52,6 +44,9 @@ from policylint.topology import Condition, ParentState, RouteState, Topology, wh
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
 from policylint.topology.routes import Rule, rules
+
+if TYPE_CHECKING:
+    from policylint.policy.authorizing import Decision, RequestFacts
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
     "BackendTrafficPolicy": {
@@ -97,7 +92,9 @@ class EnvoyGateway(Implementation):
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse a BackendTLSPolicy without a usable CA (§7), and what needs a feature that is off."""
         if kind.kind == "BackendTLSPolicy":
-            reason, message = backend_tls.ca_fault(policy, world)
+            from policylint.implementations.envoy_gateway.backend_tls import ca_fault
+
+            reason, message = ca_fault(policy, world)
             if reason:
                 return Reading(code="no-valid-ca", reason=message, pointer=("spec", "validation", "caCertificateRefs"))
         reading = feature_flags.switched_off(policy, self.settings)
@@ -126,7 +123,9 @@ class EnvoyGateway(Implementation):
         if state.kind.kind == "SecurityPolicy" and state.targets and all(map(_is_stream, state.targets)):
             return content.refused_on_streams(state.policy)
         if state.kind.kind == "EnvoyPatchPolicy":
-            return patches.refused_placement(self._fleet, state)
+            from policylint.implementations.envoy_gateway.patches import refused_placement
+
+            return refused_placement(self._fleet, state)
         reading = references.broken(state.policy, topology) if state.kind.group == GROUP else Reading()
         if reading.code:
             return reading
@@ -135,8 +134,10 @@ class EnvoyGateway(Implementation):
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Let the first policy keep each exact scope; nobody gets what another implementation serves (§2, §3)."""
         if kind.kind == "BackendTLSPolicy":
+            from policylint.implementations.envoy_gateway.backend_tls import is_voided
+
             world = self.topology.world
-            attached = {node: policies for node, policies in attached.items() if not backend_tls.is_voided(world, node)}
+            attached = {node: policies for node, policies in attached.items() if not is_voided(world, node)}
         if kind.group != GROUP:
             return super().claims(kind, attached)
         kept: Attachments = {}
@@ -145,7 +146,9 @@ class EnvoyGateway(Implementation):
             if foreign_gateway(self.topology, node.key, self.name, self.catalog):
                 continue
             if kind.kind == "EnvoyPatchPolicy":
-                kept[node] = sorted(attached[node], key=lambda attachment: patches.priority(attachment.policy))
+                from policylint.implementations.envoy_gateway.patches import priority
+
+                kept[node] = sorted(attached[node], key=lambda attachment: priority(attachment.policy))
                 continue
             first, *rest = sorted(attached[node], key=lambda attachment: order(attachment.policy))
             kept[node] = [first]
@@ -163,6 +166,8 @@ class EnvoyGateway(Implementation):
         if kind.group != GROUP:
             return super().groups(kind, kept, topology)
         if kind.kind == "ClientTrafficPolicy":
+            from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
+
             claims = of_attachments(attachment for attachments in kept.values() for attachment in attachments)
             faults = ClientTraffic(self._fleet, claims).faults
             for node, attachments in kept.items():
@@ -172,6 +177,8 @@ class EnvoyGateway(Implementation):
             idle |= _open_streams(kept, topology)
         groups = self.effects(kind, kept, topology, idle).groups()
         if kind.kind == "ClientTrafficPolicy":
+            from policylint.implementations.envoy_gateway.sockets import with_shared_sockets
+
             return with_shared_sockets(groups, self._fleet)
         return with_own_fields(groups, _OWN_FIELDS.get(kind.kind, {}), topology)
 
@@ -208,17 +215,23 @@ class EnvoyGateway(Implementation):
             _judge_bases(state)
         match states[0].kind.kind:
             case "ClientTrafficPolicy":
+                from policylint.implementations.envoy_gateway.client_traffic import ClientTraffic
+
                 client_traffic = ClientTraffic(self._fleet, of_states(states))
                 for state in states:
                     _judge_faults(state, client_traffic.faults)
                 self._statuses = client_traffic.statuses
             case "EnvoyPatchPolicy":
-                self._statuses = patches.statuses(self._fleet, states)
+                from policylint.implementations.envoy_gateway.patches import statuses as of_patches
+
+                self._statuses = of_patches(self._fleet, states)
             case "BackendTLSPolicy":
+                from policylint.implementations.envoy_gateway.backend_tls import statuses as of_backend_tls
+
                 for state in states:
                     if state.verdict == "Enforced" and _voided(state, topology.world) is not None:
                         state.verdict = "PartiallyEnforced"
-                self._statuses = backend_tls.statuses(self._fleet, states)
+                self._statuses = of_backend_tls(self._fleet, states)
             case kind if kind in route_policies.PLURALS:
                 self._statuses = route_policies.statuses(self._fleet, states)
 
@@ -233,10 +246,14 @@ class EnvoyGateway(Implementation):
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
-        return routes.conditions(route, parent, self._isolation(topology), self.settings)
+        from policylint.implementations.envoy_gateway.routes import conditions
+
+        return conditions(route, parent, self._isolation(topology), self.settings)
 
     def order(self, gateway: ResourceKey | None, topology: Topology, catalog: Catalog) -> Sequence[Phase]:
         """Return the catalog's order, changed by the Gateway's EnvoyProxy."""
+        from policylint.implementations.envoy_gateway.filter_order import moved, moves
+
         phases = super().order(gateway, topology, catalog)
         state = None if gateway is None else topology.gateway(gateway)
         entries = () if state is None else moves(state, topology.world)
@@ -254,7 +271,9 @@ class EnvoyGateway(Implementation):
 
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:
         """Return why a rule is not translated as it is written (§10)."""
-        return routes.rule_fault(route, rule, topology)
+        from policylint.implementations.envoy_gateway.routes import rule_fault
+
+        return rule_fault(route, rule, topology)
 
     def filter_fault(self, extension: Resource, topology: Topology) -> str:
         """Return which reference of a filter is of no use (§10)."""
@@ -273,9 +292,11 @@ class EnvoyGateway(Implementation):
         rules = spec.get("authorization") if kind.kind == "SecurityPolicy" else None
         if not isinstance(rules, dict):
             return []
+        from policylint.implementations.envoy_gateway.authorization import decide
+
         providers = map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))
         issuers = {text(provider.get("name")): text(provider.get("issuer")) for provider in providers}
-        return [authorization.decide(rules, message, issuers)]
+        return [decide(rules, message, issuers)]
 
     def _idle(self, state: PolicyState, topology: Topology) -> Idle | None:
         """Explain a policy of a listener whose routes have no hostname that is its own (§2), and a voided one (§7)."""
@@ -328,7 +349,9 @@ def _judge_faults(state: PolicyState, faults: Mapping[tuple[ResourceKey, Node], 
 
 def _voided(state: PolicyState, world: World) -> Target | None:
     """Return the first target of a BackendTLSPolicy that verifies nothing (§7), None without one."""
-    targets = (target for target in state.targets if any(backend_tls.is_voided(world, node) for node in target.nodes))
+    from policylint.implementations.envoy_gateway.backend_tls import is_voided
+
+    targets = (target for target in state.targets if any(is_voided(world, node) for node in target.nodes))
     return next(targets, None)
 
 

@@ -13,7 +13,6 @@ from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey, map
 from policylint.policy.folding import Folding, Stack
 from policylint.policy.patching import Pairing, Pairs, Rules
 from policylint.policy.results import Attachment, Effective, Losses
-from policylint.policy.strategies import strategic
 from policylint.policy.units import Layer
 from policylint.topology import Topology
 
@@ -91,6 +90,8 @@ def _merged(
     if on_route[-1] and granularity in _MERGING:
         base = next((index for index in reversed(range(len(above))) if not on_route[index]), None)
         if base is not None:
+            from policylint.policy.strategies import strategic
+
             rules = strategic(kind.merge.lists, APPENDED) if granularity == "strategic" else _JSON_MERGE
             nearest = above.pop(base)
             inherited = _plain(nearest)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from policylint.model import Location
 
 _TAB = 4
+_COMBINING: Final = "\u0300"
+"""The first character that takes no column, but for the soft hyphen; wide ones come later."""
+_SOFT_HYPHEN: Final = "\u00ad"
 _ANSI = {"error": "1;31", "warning": "1;33", "note": "1;36", "strong": "1", "faint": "2", "frame": "1;34"}
 UNSEEN: Final = Pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
@@ -57,7 +60,7 @@ def inert(text: str) -> str:
 
 def width(text: str) -> int:
     """Return how many columns of a terminal a text takes: East Asian wide characters two, combining ones none."""
-    if text.isascii():
+    if max(text, default="") < _COMBINING and _SOFT_HYPHEN not in text:
         return len(text)
     from unicodedata import category, east_asian_width
 

@@ -23,13 +23,16 @@ RULE = "GWP608"
 def check(simulation: Simulation) -> Iterator[Finding]:
     network = simulation.network
     services = _Services(simulation)
+    ends_of_world = network.universe.endpoints
+    undecided = sum(1 << at for at, end in enumerate(ends_of_world) if end.open or end.role != "workload")
     for number, policy, rule in rules(simulation):
         numbers = [port for port in rule.ports or () if not port.name and port.certain and port.low == port.high]
         if not numbers or rule.action != "Allow":
             continue
-        ends = _destinations(network, number, rule)
-        if not ends or any(end.open or end.role != "workload" for end in ends):
+        meant = _destinations(network, number, rule)
+        if not meant or meant & undecided:
             continue
+        ends = [ends_of_world[at] for at in numbers_of(meant)]
         for port in numbers:
             if any((port.protocol or "TCP", port.low) in end.listed for end in ends):
                 continue
@@ -53,16 +56,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 )
 
 
-def _destinations(network: Network, number: int, rule: RuleSpec) -> list[Endpoint]:
-    """Return the pods whose ports a rule means: the subjects of ingress, the peers of egress."""
-    ends = network.universe.endpoints
-    bits = network.subjects[number].maybe
-    if rule.direction == "egress":
-        bits = 0
-        for _, stretch in stretches(network, number, rule):
-            bits |= stretch.maybe & network.universe.pods
-            break
-    return [ends[other] for other in numbers_of(bits)]
+def _destinations(network: Network, number: int, rule: RuleSpec) -> int:
+    """Return the set of the pods whose ports a rule means: the subjects of ingress, the peers of egress."""
+    if rule.direction == "ingress":
+        return network.subjects[number].maybe
+    first = next(iter(stretches(network, number, rule)), None)
+    return 0 if first is None else first[1].maybe & network.universe.pods
 
 
 def _place(policy: PolicySpec, rule: RuleSpec, number: int) -> Pointer:

@@ -166,7 +166,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
             yield value
 
 
-_OF_SECRETS = ("ecret", "ertificateRef", "redential", "clientIDRef")
+_OF_SECRETS = re.compile("ecret|ertificateRef|redential|clientIDRef")
 """Parts of the names of fields that name a Secret without its kind; `users` is Envoy Gateway's basicAuth."""
 
 
@@ -191,7 +191,7 @@ def _collect(spec: Any, kinds: set[tuple[str, str]], *, is_shared: bool) -> None
             for name, inner in value.items():
                 if isinstance(inner, (dict, list)):
                     pending.append(inner)
-                    if any(part in name for part in _OF_SECRETS) or (name == "users" and "name" in inner):
+                    if _OF_SECRETS.search(name) or (name == "users" and "name" in inner):
                         kinds.add(("", "Secret"))
                     if "onfigMap" in name or "aCertificateRef" in name:
                         kinds.add(("", "ConfigMap"))

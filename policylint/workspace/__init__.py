@@ -407,7 +407,8 @@ class _Tree(NamedTuple):
         if any(not NOT_LIVE.isdisjoint(resource.document.file.split("/")) for resource in objects):
             from policylint.workspace.examples import apart
 
-            relative = {file.path: file.relative for file in self.loaded.files}
+            holding = {resource.document.file for resource in objects}
+            relative = {file.path: file.relative for file in self.loaded.files if file.path in holding}
             groups = apart(objects, relative, self.source.given, (self.source.root or "").rpartition(os.sep)[2])
         everything = {resource.key: resource for resource in objects} if len(groups) > 1 else {}
         for group, own in sorted(groups.items()):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from sys import intern
 from typing import Final
 
 from policylint.namedtuple import NamedTuple
@@ -90,7 +91,7 @@ def identity(data: bytes, chunk: Chunk) -> tuple[str, str] | None:
     version_match = _API_VERSION.match(data, api_version, chunk.end)
     if kind_match is None or version_match is None or kind_match[2].endswith(b"List"):
         return None
-    return version_match[2].decode(), kind_match[2].decode()
+    return intern(version_match[2].decode()), intern(kind_match[2].decode())  # a few words of thousands of documents
 
 
 def _only(data: bytes, key: bytes, chunk: Chunk) -> int | None:

@@ -22,7 +22,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for kind in CILIUM:
         for policy in simulation.world.of_kind(*kind):
             for field in ("spec", "specs"):
-                for pointer, label, is_key in _labels(policy.body.get(field), (field,)):
+                for pointer, label, is_key, excludes in _labels(policy.body.get(field), (field,)):
                     if is_unknown(label):
                         meant = near(bare(label), (NAMESPACE, ACCOUNT, CLUSTER))
                         location = policy.location(*pointer, key=is_key)
@@ -30,7 +30,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                         yield Finding(
                             RULE,
                             "warning",
-                            f"{policy.key} selects by {label}, a label that Cilium does not know: it selects nothing",
+                            f"{policy.key} selects by {label}, a label that Cilium does not know: "
+                            f"it {'excludes' if excludes else 'selects'} nothing",
                             location,
                             resources=(policy.key,),
                             label=f"{meant} was probably meant" if meant else "no pod carries such a label",
@@ -39,16 +40,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                         )
 
 
-def _labels(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str, bool]]:
-    """Yield the label keys of all selectors below a value: place, key, whether it is a mapping's key."""
+def _labels(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, str, bool, bool]]:
+    """Yield the label keys of all selectors below a value: place, key, whether it is a mapping's key, and excludes."""
     if len(pointer) > _DEEPEST:
         return
     if isinstance(value, dict):
         labels = value.get("matchLabels")
         for label in labels if isinstance(labels, dict) else ():
-            yield (*pointer, "matchLabels", label), label, True
+            yield (*pointer, "matchLabels", label), label, True, False
         if isinstance(value.get("key"), str) and pointer[-2:-1] == ("matchExpressions",):
-            yield (*pointer, "key"), value["key"], False
+            yield (*pointer, "key"), value["key"], False, value.get("operator") in ("NotIn", "DoesNotExist")
         for name, inner in value.items():
             if name != "matchLabels":
                 yield from _labels(inner, (*pointer, name))

@@ -107,7 +107,13 @@ def _proposal(simulation: Simulation, cut: _Cut, policy: ResourceKey, side: str)
     """Yield the rule that is missing; no edit adds it, as whom to let in is for a person to decide."""
     if policy[:2] != NETWORK_POLICY:
         if cut.hop.source is not None and cut.hop.source.role == "identity":
-            yield "fix: add a rule with `fromEntities: [ingress]` for the port"
+            if side == "ingress":
+                yield "fix: add a rule with `fromEntities: [ingress]` for the port"
+            else:
+                yield (
+                    "fix: add a CiliumClusterwideNetworkPolicy that selects {key: reserved:ingress, operator: Exists} "
+                    "and has egress: [{toEntities: [cluster]}]"
+                )
         return
     number = cut.hop.port.partition(" ")[2]
     ports = f"ports: [{{port: {number}}}]" if number.isdigit() else ""

@@ -53,6 +53,8 @@ def _nearest(network: Network, policy: PolicySpec) -> str:
         if not inside:
             return "no namespace has these labels"
         ends = [universe.endpoints[number] for number in numbers_of(inside)]
+    elif not around & universe.namespaces(subject.namespaces).maybe:
+        return f"a policy of namespace {subject.home} selects pods of no other"
     if not ends:
         return f"no workload is {place}"
     nearest = min(ends, key=lambda end: (len(unmet(subject.pods, end.labels)), end.key))

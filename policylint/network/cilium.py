@@ -1,7 +1,10 @@
 """Cilium's network policies, layers 3 and 4 of them; what its L7 rules refuse is said, not computed.
 
+A policy that Cilium's own validation refuses is enforced on no node, although the API server takes it.
+
 Sources: docs.cilium.io, «Layer 3 Policies», «Deny Policies», «Policy Enforcement Modes», «Using Kubernetes Constructs
-In Policy»; cilium/cilium pkg/policy/api/{ingress,egress,rule}.go.
+In Policy», «Ingress and Network Policy Example»; cilium/cilium pkg/policy/api/{ingress,egress,rule,rule_validation}.go
+(the checks that all releases share), pkg/k8s/apis/cilium.io/utils/utils.go (which namespace a selector is limited to).
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Resource, mapping, sequence, text
+from policylint.model import Resource, is_symbolic, mapping, sequence, text
 from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.network.rules import (
     ANYBODY,
@@ -31,6 +34,7 @@ from policylint.network.rules import (
     selector,
     whole,
 )
+from policylint.spaces.addresses import number_of
 
 ENTITIES = (
     "all",
@@ -52,7 +56,13 @@ NAMESPACE_LABELS = "io.cilium.k8s.namespace.labels."
 ACCOUNT = "io.cilium.k8s.policy.serviceaccount"
 CLUSTER = "io.cilium.k8s.policy.cluster"
 _NAME = "kubernetes.io/metadata.name"
-_MEMBERS = ("Endpoints", "Entities", "CIDR", "CIDRSet", "Nodes", "Groups", "Requires", "FQDNs", "Services")
+_MEMBERS = ("Endpoints", "Entities", "CIDR", "CIDRSet", "Nodes", "Groups", "FQDNs", "Services", "Requires")
+_OTHER_PROTOCOLS = ("ICMP", "ICMPv6", "IGMP", "VRRP")
+_MOST_PORTS = 40
+_POSITIVE = ("In", "Exists")
+_RESERVED = ("reserved:", "reserved.")
+_OF_GATEWAYS = "reserved:ingress"
+"""The only label of the identity of Cilium's Gateways, which has no namespace either."""
 NOTHING = "`- {}` is documented to allow nothing, and some releases read it as everything"
 
 
@@ -86,9 +96,7 @@ def bare(label: str) -> str:
 
 def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer) -> PolicySpec:
     home = None if resource.key.kind == "CiliumClusterwideNetworkPolicy" else resource.key.namespace or None
-    subject: Peer = Entity("some nodes")
-    if spec.get("nodeSelector") is None:
-        subject = endpoints(spec.get("endpointSelector"), home, "endpointSelector")
+    subject = _subject(spec, home)
     rules: list[RuleSpec] = []
     isolates: set[Direction] = set()
     for direction in DIRECTIONS:
@@ -101,12 +109,33 @@ def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer) -> Poli
     return PolicySpec(resource, "NetworkPolicy", 0, subject, tuple(rules), isolating)
 
 
+def _subject(spec: Mapping[str, Any], home: str | None) -> Peer:
+    chosen = [name for name in ("endpointSelector", "nodeSelector") if spec.get(name) is not None]
+    if len(chosen) != 1:
+        many = "not both" if chosen else "and has none"
+        raise UnacceptableError(f"a policy of Cilium needs an endpointSelector or a nodeSelector, {many}", *chosen[:1])
+    if chosen == ["endpointSelector"]:
+        return endpoints(spec["endpointSelector"], home, *chosen, is_subject=True)
+    if home is not None:
+        raise UnacceptableError("only a CiliumClusterwideNetworkPolicy may have a nodeSelector", *chosen)
+    selector(spec["nodeSelector"], *chosen)
+    return Entity("some nodes")
+
+
 def _rules(
     rule: Mapping[str, Any], direction: Direction, field: str, index: int, home: str | None, place: Pointer
 ) -> Iterator[RuleSpec]:
     prefix = "from" if direction == "ingress" else "to"
     pointer = (*place, field, index)
     members = [f"{prefix}{member}" for member in _MEMBERS if rule.get(f"{prefix}{member}") is not None]
+    combined = [member for member in members if rule[member] and not member.endswith("Requires")]
+    if len(combined) > 1:
+        raise UnacceptableError(
+            f"Cilium does not combine {combined[0]} and {combined[1]} in one rule: write two rules",
+            field,
+            index,
+            combined[1],
+        )
     alternatives: list[tuple[tuple[Peer, ...], Pointer]] = [((), ())]
     for member in members:
         peers = list(_peers(rule, member, prefix, home, (field, index)))
@@ -120,14 +149,34 @@ def _rules(
     name = field if action == "Deny" else ""
     doubt = "" if stated else NOTHING
     groups = mappings(rule, "toPorts", field, index)
+    if groups and rule.get("icmps"):
+        raise UnacceptableError("Cilium does not combine icmps and toPorts in one rule", field, index, "icmps")
     if not groups:
         ports = () if rule.get("icmps") is not None else None
         yield RuleSpec(direction, index, action, tuple(alternatives), ports, pointer, name, doubt=doubt)  # type: ignore[arg-type]
     for number, group in enumerate(groups):
         where = (field, index, "toPorts", number)
-        stated_ports = tuple(_port(port, where) for port in mappings(group, "ports", *where))
+        stated_ports = _group(group, direction, where)
         http = bool(mapping(group.get("rules")))
-        yield RuleSpec(direction, index, action, tuple(alternatives), stated_ports or None, pointer, name, http, doubt)  # type: ignore[arg-type]
+        yield RuleSpec(direction, index, action, tuple(alternatives), stated_ports, pointer, name, http, doubt)  # type: ignore[arg-type]
+
+
+def _group(group: Mapping[str, Any], direction: Direction, where: Pointer) -> tuple[PortSpec, ...] | None:
+    """Return the ports of an entry of toPorts; None for all, where it lists none."""
+    written = mappings(group, "ports", *where)
+    if len(written) > _MOST_PORTS:
+        raise UnacceptableError(f"ports: {len(written)} are more than {_MOST_PORTS}", *where, "ports")
+    of_l7 = [name for name, value in mapping(group.get("rules")).items() if value]
+    if direction == "ingress" and "dns" in of_l7:
+        raise UnacceptableError("DNS rules are for egress only", *where, "rules", "dns")
+    ports = []
+    for number, port in enumerate(written):
+        place = (*where, "ports", number)
+        spec = _port(port, place)
+        if of_l7 and of_l7 != ["dns"] and not is_symbolic(port.get("protocol")) and port.get("protocol") != "TCP":
+            raise UnacceptableError(f"L7 rules ({of_l7[0]}) need ports with `protocol: TCP`", *place)
+        ports += [spec] if spec is not None else []
+    return tuple(ports) if written else None
 
 
 def _peers(
@@ -139,19 +188,26 @@ def _peers(
             case "Endpoints":
                 yield endpoints(value, home, *place, *below), below
             case "Entities":
-                yield Entity(value if value in ENTITIES else "none"), below
+                if value not in ENTITIES and not is_symbolic(value):
+                    raise UnacceptableError(f"{value!r} is no entity of Cilium", *place, *below)
+                yield Entity(value if value in ENTITIES else "unread"), below
             case "CIDR":
-                address_range(value, *place, *below)
-                yield Block(text(value), (), "cilium"), below
+                one = isinstance(value, str) and "/" not in value and number_of(value) is not None
+                block = f"{value}/{128 if ':' in value else 32}" if one else value  # Cilium takes an address, too
+                address_range(block, *place, *below)
+                yield Block(text(block), (), "cilium"), below
             case "CIDRSet":
                 entry = mapping(value)
                 if entry.get("cidr") is None:  # a group, whose addresses stand in another object
                     yield Entity("names"), below
                     continue
-                address_range(entry["cidr"], *place, *below, "cidr")
+                around = address_range(entry["cidr"], *place, *below, "cidr")
                 excepted = listed(entry, "except", *place, *below)
-                for exception in excepted:
-                    address_range(exception, *place, *below, "except")
+                for position, exception in enumerate(excepted):
+                    at = (*place, *below, "except", position)
+                    inner = address_range(exception, *at)
+                    if around and inner and not around.low <= inner.low < around.high:
+                        raise UnacceptableError(f"{exception} is no part of {entry['cidr']}", *at)
                 yield Block(text(entry["cidr"]), tuple(map(text, excepted)), "cilium"), below
             case "Nodes":
                 yield Entity("some nodes"), below
@@ -161,33 +217,57 @@ def _peers(
                 yield Entity("names"), below
 
 
-def endpoints(value: object, home: str | None, *pointer: str | int) -> Peer:
+def endpoints(value: object, home: str | None, *pointer: str | int, is_subject: bool = False) -> Peer:
     """Return the pods, or the reserved identity, that an EndpointSelector means.
+
+    Args:
+        home: the namespace of a CiliumNetworkPolicy, None for a CiliumClusterwideNetworkPolicy.
+        is_subject: whether it says whom the policy selects: in its own namespace alone, or whatever Cilium manages.
 
     Raises:
         UnacceptableError: it is no selector.
     """
     written = selector(value, *pointer)
-    labels: dict[str, dict[str, Any]] = {"namespaces": {}, "pods": {}}
-    expressions: dict[str, list[Any]] = {"namespaces": [], "pods": []}
-    keys = [*mapping(written.get("matchLabels"))]
-    keys += [text(expression["key"]) for expression in map(mapping, sequence(written.get("matchExpressions")))]
-    reserved = [key.partition(":")[2] or key[9:] for key in keys if key.startswith(("reserved:", "reserved."))]
+    wanted = mapping(written.get("matchLabels"))
+    required = [mapping(expression) for expression in sequence(written.get("matchExpressions"))]
+    positive = [*wanted, *(text(entry["key"]) for entry in required if entry["operator"] in _POSITIVE)]
+    reserved = [key[9:] for key in positive if key.startswith(_RESERVED)]
+    if is_subject and reserved and (home is not None or reserved != ["ingress"]):
+        return Entity("none")  # a namespaced policy selects pods of its namespace; nodes have selectors of their own
     if reserved:
         return Entity(reserved[0] if reserved[0] in ENTITIES else "none")
-    if any(map(is_unknown, keys)):
+    if any(map(is_unknown, positive)):
         return Entity("none")
-    for label, wanted in mapping(written.get("matchLabels")).items():
+    labels: dict[str, dict[str, Any]] = {"namespaces": {}, "pods": {}}
+    expressions: dict[str, list[Any]] = {"namespaces": [], "pods": []}
+    for label, content in wanted.items():
+        if is_subject and home is not None and label in (f"k8s:{NAMESPACE}", f"k8s.{NAMESPACE}"):
+            continue  # Cilium puts the policy's own namespace in its place
         axis, key = _axis(label)
         if key:
-            labels[axis][key] = wanted
-    for expression in map(mapping, sequence(written.get("matchExpressions"))):
-        axis, key = _axis(text(expression["key"]))
-        if key:
-            expressions[axis].append({**expression, "key": key})
+            labels[axis][key] = content
+    for entry in required:
+        axis, key = _axis(text(entry["key"]))
+        if key and not key.startswith(_RESERVED):
+            expressions[axis].append({**entry, "key": key})
     by_namespace, by_pod = (_selector(labels[axis], expressions[axis]) for axis in ("namespaces", "pods"))
-    limited = home is not None and not any(_axis(key)[0] == "namespaces" for key in keys)
-    return Pods(home if limited else None, by_namespace, by_pod, "cilium")
+    keys = {_axis(label) for label in (*wanted, *(text(entry["key"]) for entry in required))}
+    says_where = any(axis == "namespaces" for axis, _ in keys)
+    limited = home is not None and (is_subject or not says_where)
+    beside = ""
+    if is_subject:
+        beside = "ingress" if home is None and _means_gateways(wanted, required) else ""
+    elif says_where and (home is not None or ("namespaces", _NAME) in keys) and _means_gateways(wanted, required):
+        beside = "perhaps what is no pod"  # it has no namespace, and so none of those that are excluded
+    return Pods(home if limited else None, by_namespace, by_pod, "cilium", beside)
+
+
+def _means_gateways(wanted: Mapping[str, Any], required: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether a selector means what has no label but that of Cilium's Gateways."""
+    return not wanted and all(
+        entry["operator"] not in _POSITIVE and f"reserved:{text(entry['key'])[9:]}" != _OF_GATEWAYS
+        for entry in required
+    )
 
 
 def _selector(labels: dict[str, Any], expressions: Iterable[Any]) -> Selector:
@@ -204,17 +284,24 @@ def _axis(label: str) -> tuple[str, str]:
     return "pods", "" if key == CLUSTER else key
 
 
-def _port(port: Mapping[str, Any], pointer: Pointer) -> PortSpec:
-    protocol = text(port.get("protocol")).upper()
-    if protocol not in (*PROTOCOLS, "", "ANY"):
-        raise UnacceptableError(f"protocol: {protocol} is none of ANY, {', '.join(PROTOCOLS)}", *pointer)
-    protocol = "" if protocol == "ANY" else protocol
-    value = port.get("port")
-    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
-    if isinstance(number, str) and is_port_name(number):
-        return PortSpec(protocol, name=number)
-    if number in (None, 0):
+def _port(port: Mapping[str, Any], pointer: Pointer) -> PortSpec | None:
+    """Return a port, None for a protocol without ports."""
+    protocol, value = port.get("protocol"), port.get("port")
+    if is_symbolic(protocol) or is_symbolic(value) or is_symbolic(port.get("endPort")):
+        return PortSpec(protocol if protocol in PROTOCOLS else "", certain=False)
+    if protocol in _OTHER_PROTOCOLS:
+        return None
+    if protocol not in (*PROTOCOLS, None, "", "ANY"):
+        raise UnacceptableError(f"protocol: {protocol!r} is none of ANY, {', '.join(PROTOCOLS)}", *pointer, "protocol")
+    protocol = text(protocol) if protocol != "ANY" else ""
+    if not isinstance(value, str) or not value:
+        raise UnacceptableError(f"port: {value!r} is no text" if value is not None else "port is missing", *pointer)
+    if not (value.isascii() and value.isdigit()):
+        if not is_port_name(value.lower()):
+            raise UnacceptableError(f"port: {value!r} is neither a number nor a port name", *pointer, "port")
+        return PortSpec(protocol, name=value.lower())
+    if not int(value):
         return PortSpec(protocol)
-    low = whole(number, 1, LAST, *pointer, "port")
+    low = whole(int(value), 1, LAST, *pointer, "port")
     end = port.get("endPort")
     return PortSpec(protocol, low, low if end in (None, 0) else whole(end, low, LAST, *pointer, "endPort"))

@@ -209,11 +209,13 @@ class Hops:
         ports = universe.ports.of(PortSpec("TCP")) if port is None else universe.ports.at("TCP", port)
         verdict = self.network.check(number, "ingress", universe.addresses.all, ports)
         because = ""
-        if verdict != "allowed":
+        if verdict != "allowed" and plane.endpoint.is_pod:
             anybody = self.network.check(number, "ingress", universe.everything, ports)
             if verdict == "unknown" or anybody != "denied":
                 # Load balancers may hide the client's address behind a node's.
-                verdict, because = "unknown", "whether clients get to the proxies hangs on the address that they show"
+                verdict, because = "unknown", _SHOWN
+        elif verdict == "unknown":  # Cilium's Gateways run on the node that takes the packet, and see the client
+            because = _SHOWN
         steps = self.network.steps(number, "ingress", universe.addresses.all, ports)
         return [Hop(None, plane.endpoint, f"TCP {port or ''}".strip(), verdict, (), steps, because)]
 
@@ -264,6 +266,7 @@ class Hops:
         return (end.labels.get(_AMBIENT) or around.get(_AMBIENT)) == "ambient"
 
 
+_SHOWN = "whether clients get to the proxies hangs on the address that they show"
 _ELSEWHERE = "the proxies may run in another namespace than the usual one, and nothing here says where"
 
 

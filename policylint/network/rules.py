@@ -46,12 +46,14 @@ class Pods(NamedTuple):
         home: the namespace to which the selection is limited, None for all.
         family: core, cluster or cilium: what holds for pods on their node's network differs; of `unread` pods it is not
             known which are meant.
+        beside: the Entity that it means beside pods, "" for none.
     """
 
     home: str | None
     namespaces: Selector
     pods: Selector
     family: str = "core"
+    beside: str = ""
 
 
 class Block(NamedTuple):

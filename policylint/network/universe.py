@@ -150,12 +150,15 @@ class Universe:
                 inside = self.members(peer.home)
                 perhaps = self.pods if _is_unplaced(peer.home) else inside | self._unplaced
                 selected &= Chosen(inside, perhaps)
+                if peer.namespaces:
+                    selected &= self.namespaces(peer.namespaces)
             self._answers[key] = selected
         if peer.family == "unread":
             return Chosen(0, selected.maybe)
         if peer.family == "core":  # the API leaves open what holds for pods on their node's network
             return Chosen(selected.sure & ~self._host, selected.maybe)
-        return selected.within(~self._host)
+        selected = selected.within(~self._host)
+        return selected | self._select_entity(Entity(peer.beside)) if peer.beside else selected
 
     def _select_block(self, block: Block) -> Chosen:
         hosts = self._nodes | self._api_server
@@ -193,6 +196,8 @@ class Universe:
                 selected = self._identities
             case "perhaps ingress":
                 return Chosen(0, self._identities)
+            case "perhaps what is no pod":
+                return Chosen(0, self.everything & ~self.pods)
             case "some nodes":
                 return Chosen(0, hosts | self._api_server)
             case "names":

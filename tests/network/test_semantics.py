@@ -81,6 +81,14 @@ def test_network_policy(spec: dict[str, Any], near: str, far: str) -> None:
         ({"ingress": [{"fromEntities": ["all"]}], "ingressDeny": [{"fromEndpoints": [CLIENT]}]}, "denied", "allowed"),
         ({"ingressDeny": [{"fromEndpoints": [CLIENT]}], "enableDefaultDeny": {"ingress": False}}, "denied", "allowed"),
         ({"ingress": [{"fromCIDR": ["0.0.0.0/0"]}]}, "denied", "denied"),
+        ({"ingress": [{"fromCIDR": ["10.0.0.1"]}]}, "denied", "denied"),
+        ({"ingress": [{"fromEntities": ["${WHO}"]}]}, "unknown", "unknown"),
+        ({"ingress": [{"fromEndpoints": [{}], "toPorts": [{"ports": [{"port": "${PORT}", "protocol": "TCP"}]}]}]},
+         "unknown", "denied"),
+        ({"ingress": [{"fromEndpoints": [{}], "toPorts": [{"ports": [{"port": "8", "protocol": "ICMP"}]}]}]},
+         "denied", "denied"),
+        ({"ingress": [{"fromEndpoints": [{"matchExpressions": [
+            {"key": "io.kubernetes.pod.namespace", "operator": "NotIn", "values": ["away"]}]}]}]}, "allowed", "denied"),
     ],
 )  # fmt: skip
 def test_cilium(spec: dict[str, Any], near: str, far: str) -> None:
@@ -88,6 +96,75 @@ def test_cilium(spec: dict[str, Any], near: str, far: str) -> None:
     read = network(policy(kind="CiliumNetworkPolicy", **selected, **spec))
     assert verdict(read, "shop/client", "shop/web") == near
     assert verdict(read, "away/far", "shop/web") == far
+
+
+TO_WEB = [{"ports": [{"port": "8080", "protocol": "TCP"}]}]
+HTTP = {"http": [{"method": "GET"}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ({"ingress": [{"fromEndpoints": [CLIENT], "fromEntities": ["ingress"]}]}, "does not combine"),
+        ({"egress": [{"toFQDNs": [{"matchName": "a.example.com"}], "toCIDR": ["1.1.1.1/32"]}]}, "does not combine"),
+        ({"ingress": [{"icmps": [{"fields": [{"type": 8}]}], "toPorts": TO_WEB}]}, "does not combine"),
+        ({"ingress": [{"toPorts": [{"ports": [{"port": "80"}], "rules": HTTP}]}]}, "need ports with `protocol: TCP`"),
+        ({"ingress": [{"toPorts": [{"ports": [{"port": "53", "protocol": "UDP"}],
+                                    "rules": {"dns": [{"matchPattern": "*"}]}}]}]}, "for egress only"),
+        ({"ingress": [{"toPorts": [{"ports": [{"port": 8080, "protocol": "TCP"}]}]}]}, "port: 8080 is no text"),
+        ({"ingress": [{"toPorts": [{"ports": [{"protocol": "TCP"}]}]}]}, "port is missing"),
+        ({"ingress": [{"toPorts": [{"ports": [{"port": "80", "protocol": "tcp"}]}]}]}, "'tcp' is none of"),
+        ({"ingress": [{"toPorts": [{"ports": [{"port": "80"}] * 41}]}]}, "41 are more than 40"),
+        ({"ingress": [{"fromEntities": ["worlds"]}]}, "no entity of Cilium"),
+        ({"egress": [{"toCIDRSet": [{"cidr": "10.0.0.0/8", "except": ["1.1.1.1/32"]}]}]}, "no part of 10.0.0.0/8"),
+        ({"endpointSelector": None, "ingress": [{}]}, "needs an endpointSelector or a nodeSelector, and has none"),
+        ({"nodeSelector": {}, "ingress": [{}]}, "not both"),
+        ({"endpointSelector": None, "nodeSelector": {}, "ingress": [{}]}, "only a CiliumClusterwideNetworkPolicy"),
+    ],
+)  # fmt: skip
+def test_what_cilium_refuses_decides_nothing(spec: dict[str, Any], why: str) -> None:
+    """All releases validate so, and enforce nothing of a policy that fails (pkg/policy/api/rule_validation.go)."""
+    read = network(policy(kind="CiliumNetworkPolicy", **{"endpointSelector": {}, **spec}))
+    (refused,) = read.policies
+    assert why in refused.refused
+    assert verdict(read, "shop/client", "shop/web") == verdict(read, "away/far", "shop/web") == "allowed"
+
+
+@pytest.mark.parametrize("rule", [{"fromRequires": [CLIENT]}, {"fromEntities": []}])
+def test_requirements_and_empty_lists_combine(rule: dict[str, Any]) -> None:
+    spec = {"endpointSelector": {}, "ingress": [{"fromEndpoints": [{}], **rule}]}
+    assert not network(policy(kind="CiliumNetworkPolicy", **spec)).policies[0].refused
+
+
+@pytest.mark.parametrize(
+    ("labels", "selected"),
+    [
+        ({"app": "web"}, ["Pod shop/web"]),
+        ({"k8s:io.kubernetes.pod.namespace": "away"}, ["Pod shop/client", "Pod shop/web"]),
+        ({"io.kubernetes.pod.namespace": "away"}, []),
+        ({"io.kubernetes.pod.namespace": "shop", "app": "web"}, ["Pod shop/web"]),
+        ({"io.cilium.k8s.namespace.labels.kubernetes.io/metadata.name": "away"}, []),
+        ({"reserved:ingress": ""}, []),
+    ],
+)
+def test_a_namespaced_policy_of_cilium_selects_in_its_namespace(labels: dict[str, str], selected: list[str]) -> None:
+    """The namespace is added to what is asked for, and replaces `k8s:io.kubernetes.pod.namespace`."""
+    spec = {"endpointSelector": {"matchLabels": labels}, "ingress": [{"fromEntities": ["host"]}]}
+    read = network(policy(kind="CiliumNetworkPolicy", **spec))
+    assert read.subjects[0].sure == read.subjects[0].maybe
+    ends = [str(end) for number, end in enumerate(read.universe.endpoints) if read.subjects[0].sure >> number & 1]
+    assert sorted(ends) == selected
+
+
+def test_who_is_not_in_a_namespace_may_be_no_pod_at_all() -> None:
+    """A selector of Cilium that only excludes namespaces matches every identity without one."""
+    excluding = {"matchExpressions": [{"key": "io.kubernetes.pod.namespace", "operator": "NotIn", "values": ["away"]}]}
+    for peer, outside in ((excluding, "unknown"), ({"matchExpressions": [
+        {"key": "io.kubernetes.pod.namespace", "operator": "Exists"}]}, "denied")):  # fmt: skip
+        spec = {"endpointSelector": {"matchLabels": {"app": "web"}}, "ingress": [{"fromEndpoints": [peer]}]}
+        read = network(policy(kind="CiliumNetworkPolicy", **spec))
+        at = read.numbers["Pod shop/web"]
+        assert read.check(at, "ingress", read.universe.addresses.all, read.universe.ports.at("TCP", 8080)) == outside
 
 
 def test_a_pass_hands_over_and_does_not_skip_the_baseline() -> None:
@@ -182,10 +259,8 @@ def test_ambient_mode_leaves_open_what_arrives() -> None:
     assert "15008" in hop.because
 
 
-@pytest.mark.parametrize(("rules", "said"), [({}, "reaches shop/web."), ({"http": [{"method": "GET"}]}, L7)])
-def test_what_l7_rules_refuse_is_not_claimed(rules: dict[str, Any], said: str, tmp_path: Path) -> None:
-    port = {"ports": [{"port": "8080", "protocol": "TCP"}], **({"rules": rules} if rules else {})}
-    spec = {"endpointSelector": {}, "ingress": [{"fromEntities": ["ingress"], "toPorts": [port]}]}
+def traced(directory: Path, *more: dict[str, Any]) -> str:
+    """Return what `trace` says of a request through a Gateway of Cilium."""
     gateway = {"gatewayClassName": "cilium", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]}
     rule = {"backendRefs": [{"name": "web", "port": 80}]}
     version = "gateway.networking.k8s.io/v1"
@@ -195,8 +270,49 @@ def test_what_l7_rules_refuse_is_not_claimed(rules: dict[str, Any], said: str, t
         manifest(version, "HTTPRoute", "web", "shop", spec={"parentRefs": [{"name": "edge"}], "rules": [rule]}),
         manifest("v1", "Service", "web", "shop", spec={"selector": {"app": "web"}, "ports": [SERVICE_PORT]}),
         pod("web"),
-        policy("l7", "CiliumNetworkPolicy", **spec),
+        *more,
     ]
-    file = tmp_path / "world.yaml"
+    file = directory / "world.yaml"
     file.write_text(yaml.safe_dump_all(manifests), encoding="utf-8")
-    assert said in CliRunner().invoke(main, ["trace", "GET", "http://a.example.com/", str(file)]).stdout
+    return CliRunner().invoke(main, ["trace", "GET", "http://a.example.com/", str(file)]).stdout
+
+
+@pytest.mark.parametrize(("rules", "said"), [({}, "reaches shop/web."), ({"http": [{"method": "GET"}]}, L7)])
+def test_what_l7_rules_refuse_is_not_claimed(rules: dict[str, Any], said: str, tmp_path: Path) -> None:
+    port = {"ports": [{"port": "8080", "protocol": "TCP"}], **({"rules": rules} if rules else {})}
+    spec = {"endpointSelector": {}, "ingress": [{"fromEntities": ["ingress"], "toPorts": [port]}]}
+    assert said in traced(tmp_path, policy("l7", "CiliumNetworkPolicy", **spec))
+
+
+EVERYWHERE = policy("lockdown", "CiliumClusterwideNetworkPolicy", endpointSelector={}, ingress=[
+    {"fromEntities": ["cluster"]}])  # fmt: skip
+OUTSIDE_SYSTEM = {"key": "io.kubernetes.pod.namespace", "operator": "NotIn", "values": ["kube-system"]}
+NOT_SYSTEM = policy("closed", "CiliumClusterwideNetworkPolicy", egress=[{"toEntities": ["host"]}], endpointSelector={
+    "matchExpressions": [OUTSIDE_SYSTEM]})  # fmt: skip
+GATEWAYS = {"matchExpressions": [{"key": "reserved:ingress", "operator": "Exists"}]}
+BUT_GATEWAYS = {"matchExpressions": [{"key": "reserved:ingress", "operator": "DoesNotExist"}]}
+
+
+@pytest.mark.parametrize(
+    ("policies", "said"),
+    [
+        ((EVERYWHERE,), "cut off by CiliumClusterwideNetworkPolicy lockdown"),
+        ((NOT_SYSTEM,), "cut off by CiliumClusterwideNetworkPolicy closed"),
+        ((NOT_SYSTEM, policy("out", "CiliumClusterwideNetworkPolicy", endpointSelector=GATEWAYS,
+                             egress=[{"toEntities": ["cluster"]}])), "reaches shop/web."),
+        ((EVERYWHERE, policy("in", "CiliumClusterwideNetworkPolicy", endpointSelector=GATEWAYS,
+                             ingress=[{"fromCIDRSet": [{"cidr": "172.18.0.1/32"}]}])), "not known"),
+        ((policy("pods", "CiliumClusterwideNetworkPolicy", endpointSelector=BUT_GATEWAYS,
+                 ingress=[{"fromEntities": ["cluster"]}]),), "reaches shop/web."),
+        ((policy("named", "CiliumClusterwideNetworkPolicy", endpointSelector={"matchLabels": {"app": "web"}},
+                 ingress=[{"fromEntities": ["cluster"]}]),), "reaches shop/web."),
+        ((policy("near", "CiliumNetworkPolicy", endpointSelector={}, ingress=[{"fromEntities": ["ingress"]}]),),
+         "reaches shop/web."),
+    ],
+)  # fmt: skip
+def test_clusterwide_policies_select_the_gateways_of_cilium(
+    policies: tuple[dict[str, Any], ...], said: str, tmp_path: Path
+) -> None:
+    """What comes in and goes out must pass the identity `ingress`, too (docs.cilium.io, «Default Deny Ingress Policy»,
+    «External Lock-down Policy»: both answer 403)."""
+    assert said in traced(tmp_path, *policies).partition("Result:")[2]

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from policylint.model import Finding, Related
 from policylint.model.words import count
-from policylint.network.kinds import CLUSTER, GENERATING, unevaluated
+from policylint.network.kinds import CLUSTER, GENERATING, SENDING, unevaluated
 from policylint.simulation import Simulation
 
 RULE = "GWP616"
@@ -21,13 +21,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         verb = "is" if len(policies) == 1 else "are"
         if (group, kind) in GENERATING:
             what, verb = f"what {what} {'generates' if len(policies) == 1 else 'generate'} for the network", "is"
+        way = "out of" if (group, kind) in SENDING else "to"
         yield Finding(
             RULE,
             "note",
             f"{what} {verb} not evaluated",
             policies[0].name_location,
             resources=tuple(policy.key for policy in policies[:20]),
-            label="what gets to the pods that it may select is not known",
+            label=f"what gets {way} the pods that it may select is not known",
             field=group,
         )
     by_version = {policy.version: policy for kind in reversed(CLUSTER) for policy in reversed(world.of_kind(*kind))}

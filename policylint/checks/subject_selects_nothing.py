@@ -8,7 +8,7 @@ from policylint.checks.kit.network import may_be_elsewhere, subject_place
 from policylint.model import Finding, ResourceKey
 from policylint.model.selectors import unmet
 from policylint.model.words import listing
-from policylint.network.kinds import KINDS
+from policylint.network.kinds import EVALUATED
 from policylint.network.rules import Pods, PolicySpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
@@ -23,7 +23,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         return
     by_key: dict[ResourceKey, list[int]] = {}
     for number, policy in enumerate(network.policies):
-        if policy.key[:2] in KINDS:
+        if policy.key[:2] in EVALUATED:
             by_key.setdefault(policy.key, []).append(number)
     for key, numbers in sorted(by_key.items()):
         policy = network.policies[numbers[0]]

@@ -8,7 +8,7 @@ from policylint.explain.fact import Fact
 from policylint.explain.subject import Subject
 from policylint.model.words import leading
 from policylint.network.connections import groups
-from policylint.network.kinds import KINDS, NOT_EVALUATED, has_policies
+from policylint.network.kinds import KINDS, NOT_EVALUATED, SENDING, has_policies
 from policylint.network.rules import DIRECTIONS, TIERS, Direction
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
@@ -41,7 +41,10 @@ def _of_policy(network: Network, status: NetworkStatus) -> Iterator[Fact]:
     if policy.refused:
         return
     if policy.key[:2] in NOT_EVALUATED:
-        yield Fact("evaluated", "no: what it does, and what gets to the pods that it may select, is not known")
+        about = "what gets out of" if policy.key[:2] in SENDING else "what gets to or from"
+        yield Fact("evaluated", f"no: what it does, and {about} the pods that it may select, is not known")
+        perhaps = _ends(network, status.perhaps | status.subjects)
+        yield Fact("may select", perhaps or "no pod that was seen")
         return
     yield Fact("tier", policy.tier if policy.tier == TIERS[1] else f"{policy.tier}, priority {policy.priority}")
     yield Fact("selects", _ends(network, status.subjects) or "no pod that was seen")

@@ -32,6 +32,10 @@ GROUPS = frozenset(
         "crd.antrea.io",
         "crd.projectcalico.org",
         "projectcalico.org",
+        "k8s.ovn.org",
+        "network.openshift.io",
+        "networking.gke.io",
+        "networking.k8s.aws",
     }
 )
 

@@ -40,6 +40,7 @@ CLUSTER_SCOPED = frozenset(
         ("external-secrets.io", "ClusterSecretStore"),
         ("crd.antrea.io", "ClusterNetworkPolicy"),
         ("crd.projectcalico.org", "GlobalNetworkPolicy"),
+        ("networking.k8s.aws", "ClusterNetworkPolicy"),
         ("kyverno.io", "ClusterPolicy"),
         ("policies.kyverno.io", "GeneratingPolicy"),
         ("policy.networking.k8s.io", "AdminNetworkPolicy"),

@@ -12,6 +12,11 @@ GROUP = "policy.networking.k8s.io"
 CLUSTER = tuple((GROUP, kind) for kind in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy", "ClusterNetworkPolicy"))
 CILIUM = (("cilium.io", "CiliumNetworkPolicy"), ("cilium.io", "CiliumClusterwideNetworkPolicy"))
 EVALUATED = (NETWORK_POLICY, *CLUSTER, *CILIUM)
+CALICO = ("crd.projectcalico.org", "projectcalico.org")
+OUTWARD = (("k8s.ovn.org", "EgressFirewall"), ("network.openshift.io", "EgressNetworkPolicy"))
+"""Kinds that only say what pods may send out of the cluster."""
+SENDING = (*OUTWARD, ("networking.gke.io", "FQDNNetworkPolicy"))
+"""Kinds that only say what pods may send."""
 UNREAD = (
     ("crd.projectcalico.org", "GlobalNetworkPolicy"),
     ("crd.projectcalico.org", "NetworkPolicy"),
@@ -19,6 +24,9 @@ UNREAD = (
     ("projectcalico.org", "NetworkPolicy"),
     ("crd.antrea.io", "ClusterNetworkPolicy"),
     ("crd.antrea.io", "NetworkPolicy"),
+    *SENDING,
+    ("networking.k8s.aws", "ApplicationNetworkPolicy"),
+    ("networking.k8s.aws", "ClusterNetworkPolicy"),
 )
 """Kinds of other engines, which are not evaluated: what may select a pod makes every answer about it unknown."""
 GENERATING = (
@@ -46,12 +54,13 @@ def has_policies(world: World) -> bool:
 def _generates(spec: Mapping[str, Any]) -> bool:
     """Return whether a Kyverno policy generates network policies, from data or as copies.
 
-    Source: Kyverno's documentation, "Generate Rules" (`generate.kind`, `cloneList.kinds`); GeneratingPolicy makes what
-    its CEL expressions say.
+    Source: Kyverno's documentation, "Generate Rules" (`generate.kind`, `cloneList.kinds`, `foreach`); GeneratingPolicy
+    makes what its CEL expressions say.
     """
     for rule in sequence(spec.get("rules")):
         generate = mapping(mapping(rule).get("generate"))
-        kinds = (generate.get("kind"), *sequence(mapping(generate.get("cloneList")).get("kinds")))
-        if any(text(kind).endswith("NetworkPolicy") for kind in kinds):
-            return True
+        for made in (generate, *map(mapping, sequence(generate.get("foreach")))):
+            kinds = (made.get("kind"), *sequence(mapping(made.get("cloneList")).get("kinds")))
+            if any(text(kind).endswith("NetworkPolicy") for kind in kinds):
+                return True
     return any("NetworkPolicy" in text(mapping(step).get("expression")) for step in sequence(spec.get("generate")))

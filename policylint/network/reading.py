@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from policylint.model import Resource, World
 from policylint.network import cilium
+from policylint.network.engines import unread_policy
 from policylint.network.facts import closing
 from policylint.network.kinds import CILIUM, EVALUATED, NETWORK_POLICY, unevaluated
 from policylint.network.rules import (
@@ -16,7 +17,6 @@ from policylint.network.rules import (
     cluster_policy,
     network_policy,
     read_policy,
-    unread_policy,
 )
 
 

@@ -137,19 +137,6 @@ def read_policy(resource: Resource, read: Callable[[Resource], PolicySpec]) -> P
         return PolicySpec(resource, "Admin", 0, None, refused=str(refusal), pointer=("spec", *refusal.pointer))
 
 
-def unread_policy(resource: Resource) -> PolicySpec:
-    """Return a policy of an engine that is not evaluated: it may select any pod of its namespace, or of all, and allow
-    or deny anything."""
-    subject = Pods(resource.key.namespace or None, {}, {}, "unread")
-    actions: tuple[Action, ...] = ("Allow", "Deny")
-    rules = tuple(
-        RuleSpec(direction, number, action, (((Entity("unread"),), ()),), None, ("spec",))
-        for direction in DIRECTIONS
-        for number, action in enumerate(actions)
-    )
-    return PolicySpec(resource, "Admin", 0, subject, rules)
-
-
 def network_policy(resource: Resource) -> PolicySpec:
     """Return a NetworkPolicy.
 

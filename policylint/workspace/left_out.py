@@ -19,6 +19,9 @@ _NETWORK = {
     "crd.antrea.io": "Antrea",
     "cilium.io": "Cilium",
     "k8s.ovn.org": "OVN-Kubernetes",
+    "network.openshift.io": "OpenShift SDN",
+    "networking.gke.io": "GKE",
+    "networking.k8s.aws": "AWS",
     "policy.karmada.io": "Karmada",
 }
 _ADMISSION = {

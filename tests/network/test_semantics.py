@@ -203,11 +203,63 @@ def test_a_pod_stands_for_its_owner() -> None:
 
 
 def test_what_a_policy_of_another_engine_may_select_is_not_known() -> None:
-    calico = manifest("projectcalico.org/v3", "NetworkPolicy", "web", "shop", spec={"selector": 'app == "web"'})
+    both = {"selector": 'app == "web"', "types": ["Ingress", "Egress"]}
+    calico = manifest("projectcalico.org/v3", "NetworkPolicy", "web", "shop", spec=both)
     assert verdict(network(calico), "away/far", "shop/web") == "unknown"
     assert verdict(network(calico), "shop/web", "away/far") == "unknown"
+    assert verdict(network(calico), "away/far", "shop/client") == "allowed"
     everywhere = manifest("projectcalico.org/v3", "GlobalNetworkPolicy", "all", "", spec={})
     assert verdict(network(everywhere), "away/far", "shop/web") == "unknown"
+
+
+RULE = [{"action": "Deny"}]
+GLOBAL = ("projectcalico.org/v3", "GlobalNetworkPolicy", "")
+OF_SHOP = ("projectcalico.org/v3", "NetworkPolicy", "shop")
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "web_takes", "web_sends", "far_takes"),
+    [
+        (GLOBAL, {}, "unknown", "allowed", "unknown"),
+        (GLOBAL, {"egress": RULE, "selector": "app == 'web'"}, "allowed", "unknown", "allowed"),
+        (GLOBAL, {"types": ["Ingress"], "selector": "all() && app in {'web', 'db'}"}, "unknown", "allowed", "allowed"),
+        (GLOBAL, {"types": ["Ingress"], "selector": "has(app) && app != 'web'"}, "allowed", "allowed", "unknown"),
+        (GLOBAL, {"types": ["Ingress"], "selector": "has(host-endpoint)"}, "allowed", "allowed", "allowed"),
+        (GLOBAL, {"types": ["Ingress"], "selector": "app == 'x' || app == 'web'"}, "unknown", "allowed", "unknown"),
+        (GLOBAL, {"types": ["Ingress"], "selector": "!(a == 'b' && app == 'y' && c == 'd')"},
+         "unknown", "allowed", "unknown"),
+        (GLOBAL, {"types": ["Ingress"], "namespaceSelector": "projectcalico.org/name == 'away'"},
+         "allowed", "allowed", "unknown"),
+        (GLOBAL, {"types": ["Ingress"], "selector": "projectcalico.org/namespace not in {'away', 'x'}"},
+         "unknown", "allowed", "allowed"),
+        (OF_SHOP, {"egress": RULE}, "allowed", "unknown", "allowed"),
+        (("crd.projectcalico.org/v1", "NetworkPolicy", "shop"), {"egress": RULE}, "unknown", "unknown", "allowed"),
+        (("crd.antrea.io/v1beta1", "ClusterNetworkPolicy", ""), {"ingress": RULE}, "unknown", "allowed", "unknown"),
+        (("crd.antrea.io/v1beta1", "NetworkPolicy", "shop"), {"egress": RULE}, "allowed", "unknown", "allowed"),
+        (("networking.k8s.aws/v1alpha1", "ClusterNetworkPolicy", ""), {}, "unknown", "unknown", "unknown"),
+        (("networking.k8s.aws/v1alpha1", "ApplicationNetworkPolicy", "shop"), {}, "unknown", "unknown", "allowed"),
+        (("networking.gke.io/v1alpha1", "FQDNNetworkPolicy", "shop"), {}, "allowed", "unknown", "allowed"),
+        (("k8s.ovn.org/v1", "EgressFirewall", "shop"), {}, "allowed", "allowed", "allowed"),
+    ],
+)  # fmt: skip
+def test_another_engine_may_act_on_whom_it_selects_and_in_its_direction(
+    kind: tuple[str, str, str], spec: dict[str, Any], web_takes: str, web_sends: str, far_takes: str
+) -> None:
+    version, name, namespace = kind
+    read = network(manifest(version, name, "p", namespace, spec=spec))
+    web, far, port = read.numbers["Pod shop/web"], read.numbers["Pod away/far"], read.universe.ports.at("TCP", 8080)
+    assert read.check(web, "ingress", read.universe.pods, port) == web_takes
+    assert read.check(web, "egress", read.universe.pods, port) == web_sends
+    assert read.check(far, "ingress", read.universe.pods, port) == far_takes
+
+
+@pytest.mark.parametrize(("version", "kind"), [("k8s.ovn.org/v1", "EgressFirewall"),
+                                               ("network.openshift.io/v1", "EgressNetworkPolicy")])  # fmt: skip
+def test_what_a_firewall_lets_out_of_the_cluster_is_not_known(version: str, kind: str) -> None:
+    read = network(manifest(version, kind, "default", "shop", spec={"egress": [{"type": "Deny"}]}))
+    number, ports = read.numbers["Pod shop/web"], read.universe.ports.at("TCP", 443)
+    assert read.check(number, "egress", read.universe.addresses.all, ports) == "unknown"
+    assert read.check(number, "ingress", read.universe.addresses.all, ports) == "allowed"
 
 
 DATA = {"kind": "NetworkPolicy", "namespace": "{{request.object.metadata.name}}", "name": "deny", "data": {}}
@@ -221,6 +273,7 @@ EXPRESSION = {"expression": 'generator.Apply(variables.ns, [{"kind": dyn("Networ
         ("kyverno.io/v1", "ClusterPolicy", "", {"rules": [{"generate": DATA}]}, "unknown"),
         ("kyverno.io/v1", "Policy", "shop", {"rules": [{"generate": COPIES}]}, "unknown"),
         ("kyverno.io/v1", "Policy", "elsewhere", {"rules": [{"generate": DATA}]}, "allowed"),
+        ("kyverno.io/v1", "ClusterPolicy", "", {"rules": [{"generate": {"foreach": [DATA]}}]}, "unknown"),
         ("policies.kyverno.io/v1", "GeneratingPolicy", "", {"generate": [EXPRESSION]}, "unknown"),
         ("kyverno.io/v1", "ClusterPolicy", "", {"rules": [{"validate": {"pattern": DATA}}]}, "allowed"),
         ("kyverno.io/v1", "ClusterPolicy", "", {"rules": [{"generate": {"kind": "Secret"}}]}, "allowed"),

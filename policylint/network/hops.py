@@ -13,6 +13,7 @@ from policylint.model import Resource, ResourceKey, World, mapping, sequence, te
 from policylint.namedtuple import NamedTuple
 from policylint.network.addressed import SERVICE, Destination, destinations, service_named
 from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
+from policylint.network.meshes import Tunnel, tunnel
 from policylint.network.ports import PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
 from policylint.network.reading import read_policies
@@ -20,8 +21,6 @@ from policylint.network.rules import PolicySpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both
 from policylint.network.walk import TierStep
-
-_AMBIENT = "istio.io/dataplane-mode"
 
 
 class Hop(NamedTuple):
@@ -227,13 +226,16 @@ class Hops:
         bits = 0
         for port in ports:
             bits |= universe.ports.at(protocol, port)
-        answer = self.network.ask(source, target, bits or universe.ports.of(PortSpec(protocol)))
+        bits = bits or universe.ports.of(PortSpec(protocol))
+        answer = self.network.ask(source, target, bits)
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
         verdict, because = answer.verdict, universe.facts.idle
         if verdict == "unknown":
             because = _doubt(ends, answer.egress + answer.ingress, ports)
-        elif any(step.policy is not None for step in answer.ingress) and self._is_ambient(ends[1]):
-            verdict, because = "unknown", f"{ends[1]} is in Istio's ambient mode, whose traffic comes in on port 15008"
+        elif protocol == "TCP" and any(step.policy is not None for step in (*answer.egress, *answer.ingress)):
+            wrapped = tunnel(self.network.world, *ends)
+            if wrapped is not None and verdict != self._verdict_on(wrapped, source, target, bits):
+                verdict, because = "unknown", wrapped.why
         return Hop(*ends, shown, verdict, answer.egress, answer.ingress, because)
 
     def _hop_outside(self, source: int, destination: Destination) -> Hop:
@@ -260,10 +262,11 @@ class Hops:
         steps = self.network.steps(source, "egress", self.peers(target), ports)
         return Hop(universe.endpoints[source], target, shown, verdict, steps, (), because)
 
-    def _is_ambient(self, end: Endpoint) -> bool:
-        """Return whether traffic to pods is wrapped by Istio (istio.io, «Ambient and Kubernetes NetworkPolicy»)."""
-        around = self.network.world.namespace_labels(end.namespace) or {}
-        return (end.labels.get(_AMBIENT) or around.get(_AMBIENT)) == "ambient"
+    def _verdict_on(self, wrapped: Tunnel, source: int, target: int, ports: int) -> str:
+        """Return the verdict on a connection that a mesh wraps, as policies see it."""
+        inside = self.network.universe.ports.at("TCP", wrapped.port)
+        sent = self.network.check(source, "egress", 1 << target, inside if wrapped.sends else ports)
+        return both(sent, self.network.check(target, "ingress", 1 << source, inside))
 
 
 _SHOWN = "whether clients get to the proxies hangs on the address that they show"

@@ -302,14 +302,38 @@ def test_policies_see_the_port_of_the_pods(ports: dict[str, Any], want: str) -> 
     assert hop.verdict == want
 
 
-def test_ambient_mode_leaves_open_what_arrives() -> None:
-    opened = policy(podSelector={"matchLabels": {"app": "web"}}, ingress=[{"ports": [{"port": 8080}]}])
-    space = manifest("v1", "Namespace", "shop", labels={"istio.io/dataplane-mode": "ambient"})
-    hops = Hops(world([pod("web"), pod("client"), service(targetPort=8080), opened, space]))
+AMBIENT = {"labels": {"istio.io/dataplane-mode": "ambient"}}
+INJECTED = {"annotations": {"linkerd.io/inject": "enabled"}}
+TO_8080 = {"podSelector": {"matchLabels": {"app": "web"}}, "ingress": [{"ports": [{"port": 8080}]}]}
+FROM_CLIENT = {"podSelector": {"matchLabels": {"app": "web"}}, "ingress": [{"from": [{"podSelector": CLIENT}]}]}
+SENT_TO_8080 = {"podSelector": CLIENT, "policyTypes": ["Egress"], "egress": [{"ports": [{"port": 8080}]}]}
+SENT_NOWHERE = {"podSelector": CLIENT, "policyTypes": ["Egress"]}
+
+
+@pytest.mark.parametrize(
+    ("namespace", "spec", "want", "why"),
+    [
+        (AMBIENT, TO_8080, "unknown", "15008"),
+        (AMBIENT, SENT_TO_8080, "unknown", "15008"),
+        (AMBIENT, FROM_CLIENT, "allowed", ""),
+        (AMBIENT, SENT_NOWHERE, "denied", ""),
+        (INJECTED, TO_8080, "unknown", "4143"),
+        (INJECTED, SENT_TO_8080, "unknown", "4143"),
+        (INJECTED, FROM_CLIENT, "allowed", ""),
+        ({}, TO_8080, "allowed", ""),
+    ],
+)
+def test_a_mesh_may_send_to_another_port_than_that_of_the_pods(
+    namespace: dict[str, Any], spec: dict[str, Any], want: str, why: str
+) -> None:
+    """Where policies decide alike on both ports, it does not matter which of them they see."""
+    space = manifest("v1", "Namespace", "shop", labels=namespace.get("labels", {}))
+    space["metadata"] |= namespace
+    hops = Hops(world([pod("web"), pod("client"), service(targetPort=8080), policy(**spec), space]))
     source = next(end for end in hops.network.universe.endpoints if end.key.name == "client")
     (hop,) = hops.to_backend(source, ResourceKey("", "Service", "shop", "web"), 80)
-    assert hop.verdict == "unknown"
-    assert "15008" in hop.because
+    assert (hop.verdict, why in hop.because) == (want, True)
+    assert bool(hop.because) == bool(why)
 
 
 def traced(directory: Path, *more: dict[str, Any]) -> str:

@@ -120,7 +120,10 @@ def _proposal(simulation: Simulation, cut: _Cut, policy: ResourceKey, side: str)
     end = cut.hop.source if side == "ingress" else cut.hop.target
     if end is None or end.namespace[:1] in ("", UNKNOWN_NAMESPACE):
         if end is not None and end.role == "identity":
-            yield f"fix: add a rule {{{ports}}} without `from`: no selector matches the Gateway of Cilium"
+            yield (
+                f"fix: let the Gateway of Cilium in, which no selector here matches: a CiliumNetworkPolicy with "
+                f"`fromEntities: [ingress]`, or a rule {{{ports}}} without `from`, which lets everybody in"
+            )
         return
     labels = {name: value for name, value in end.labels.items() if name.endswith(_OF_GATEWAY)}
     if side == "egress":

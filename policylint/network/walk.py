@@ -316,7 +316,8 @@ def steps(entries: Sequence[Entry], peer: int, port: int) -> tuple[TierStep, ...
             matching.sort(key=lambda step: (step.action != "Deny", not step.certain))
             isolating = [entry for entry in acting if entry.isolates]
             if isolating and not any(step.certain for step in matching):
-                closing = next((entry for entry in isolating if entry.certain), isolating[0])
+                # That which lets nobody in is what people mean by the policy that closes a pod.
+                closing = min(isolating, key=lambda entry: (not entry.certain, bool(entry.rules)))
                 matching.append(TierStep(tier, "Deny", closing.policy, None, closing.certain))
             elif not isolating:
                 matching = [step for step in matching if step.action == "Deny"]

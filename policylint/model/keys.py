@@ -38,6 +38,7 @@ CLUSTER_SCOPED = frozenset(
         ("scheduling.k8s.io", "PriorityClass"),
         ("cert-manager.io", "ClusterIssuer"),
         ("external-secrets.io", "ClusterSecretStore"),
+        ("cilium.io", "CiliumCIDRGroup"),
         ("crd.antrea.io", "ClusterNetworkPolicy"),
         ("crd.projectcalico.org", "GlobalNetworkPolicy"),
         ("networking.k8s.aws", "ClusterNetworkPolicy"),

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import Resource, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model.selectors import matches
 from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.network.rules import (
     ANYBODY,
@@ -34,7 +35,7 @@ from policylint.network.rules import (
     selector,
     whole,
 )
-from policylint.spaces.addresses import number_of
+from policylint.spaces.addresses import cidr, number_of
 
 ENTITIES = (
     "all",
@@ -66,8 +67,8 @@ _OF_GATEWAYS = "reserved:ingress"
 NOTHING = "`- {}` is documented to allow nothing, and some releases read it as everything"
 
 
-def policies(resource: Resource) -> Iterator[PolicySpec]:
-    """Yield the policies of one object: its `spec`, and each of its `specs`."""
+def policies(resource: Resource, world: World) -> Iterator[PolicySpec]:
+    """Yield the policies of one object: its `spec`, and each of its `specs`; `world` holds the groups of CIDRs."""
     specs: list[tuple[Pointer, object]] = []
     if resource.body.get("spec") is not None:
         specs.append((("spec",), resource.body["spec"]))
@@ -76,7 +77,7 @@ def policies(resource: Resource) -> Iterator[PolicySpec]:
         try:
             if not isinstance(spec, dict):
                 raise UnacceptableError("a policy has a spec")
-            yield _policy(resource, spec, place)
+            yield _policy(resource, spec, place, world)
         except UnacceptableError as refusal:
             pointer = (*place, *refusal.pointer)
             yield PolicySpec(resource, "NetworkPolicy", 0, None, refused=str(refusal), pointer=pointer)
@@ -94,7 +95,7 @@ def bare(label: str) -> str:
     return label.removeprefix("k8s:").removeprefix("any:").removeprefix("k8s.")
 
 
-def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer) -> PolicySpec:
+def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer, world: World) -> PolicySpec:
     home = None if resource.key.kind == "CiliumClusterwideNetworkPolicy" else resource.key.namespace or None
     subject = _subject(spec, home)
     rules: list[RuleSpec] = []
@@ -103,7 +104,7 @@ def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer) -> Poli
         for field in (direction, f"{direction}Deny"):
             for index, rule in enumerate(mappings(spec, field)):
                 isolates.add(direction)
-                rules += _rules(rule, direction, field, index, home, place)
+                rules += _rules(rule, direction, field, index, home, place, world)
     closing = mapping(spec.get("enableDefaultDeny"))
     isolating = frozenset(direction for direction in isolates if closing.get(direction) is not False)
     return PolicySpec(resource, "NetworkPolicy", 0, subject, tuple(rules), isolating)
@@ -123,7 +124,13 @@ def _subject(spec: Mapping[str, Any], home: str | None) -> Peer:
 
 
 def _rules(
-    rule: Mapping[str, Any], direction: Direction, field: str, index: int, home: str | None, place: Pointer
+    rule: Mapping[str, Any],
+    direction: Direction,
+    field: str,
+    index: int,
+    home: str | None,
+    place: Pointer,
+    world: World,
 ) -> Iterator[RuleSpec]:
     prefix = "from" if direction == "ingress" else "to"
     pointer = (*place, field, index)
@@ -138,7 +145,7 @@ def _rules(
         )
     alternatives: list[tuple[tuple[Peer, ...], Pointer]] = [((), ())]
     for member in members:
-        peers = list(_peers(rule, member, prefix, home, (field, index)))
+        peers = list(_peers(rule, member, prefix, home, (field, index), world))
         alternatives = [((*left, peer), (*above, *below)) for left, above in alternatives for peer, below in peers]
         if len(alternatives) > 10_000:
             raise UnacceptableError("the lists of one rule combine to more than 10,000 peers", field, index)
@@ -180,7 +187,7 @@ def _group(group: Mapping[str, Any], direction: Direction, where: Pointer) -> tu
 
 
 def _peers(
-    rule: Mapping[str, Any], member: str, prefix: str, home: str | None, place: Pointer
+    rule: Mapping[str, Any], member: str, prefix: str, home: str | None, place: Pointer, world: World
 ) -> Iterator[tuple[Peer, Pointer]]:
     for number, value in enumerate(listed(rule, member, *place)):
         below: Pointer = (member, number)
@@ -197,24 +204,42 @@ def _peers(
                 address_range(block, *place, *below)
                 yield Block(text(block), (), "cilium"), below
             case "CIDRSet":
-                entry = mapping(value)
-                if entry.get("cidr") is None:  # a group, whose addresses stand in another object
-                    yield Entity("names"), below
-                    continue
-                around = address_range(entry["cidr"], *place, *below, "cidr")
-                excepted = listed(entry, "except", *place, *below)
-                for position, exception in enumerate(excepted):
-                    at = (*place, *below, "except", position)
-                    inner = address_range(exception, *at)
-                    if around and inner and not around.low <= inner.low < around.high:
-                        raise UnacceptableError(f"{exception} is no part of {entry['cidr']}", *at)
-                yield Block(text(entry["cidr"]), tuple(map(text, excepted)), "cilium"), below
+                for block in _cidr_set(mapping(value), (*place, *below), world):
+                    yield block, below
             case "Nodes":
                 yield Entity("some nodes"), below
             case "Services":
                 yield Entity("services"), below
             case _:
                 yield Entity("names"), below
+
+
+def _cidr_set(entry: Mapping[str, Any], place: Pointer, world: World) -> Iterator[Peer]:
+    """Yield the addresses of an entry of a CIDRSet: its own, or those of the CiliumCIDRGroups that it names."""
+    excepted = listed(entry, "except", *place)
+    exceptions = tuple(map(text, excepted))
+    inner = [address_range(exception, *place, "except", number) for number, exception in enumerate(excepted)]
+    if entry.get("cidr") is not None:
+        around = address_range(entry["cidr"], *place, "cidr")
+        for number, part in enumerate(inner):
+            if around and part and not around.low <= part.low < around.high:
+                raise UnacceptableError(f"{exceptions[number]} is no part of {entry['cidr']}", *place, "except", number)
+        yield Block(text(entry["cidr"]), exceptions, "cilium")
+        return
+    chosen = entry.get("cidrGroupSelector")
+    if chosen is None:
+        named = world.get(ResourceKey("cilium.io", "CiliumCIDRGroup", "", text(entry.get("cidrGroupRef"))))
+        groups, others = [named] if named is not None else [], named is None
+    else:
+        wanted = selector(chosen, *place, "cidrGroupSelector")
+        of_world = world.of_kind("cilium.io", "CiliumCIDRGroup")
+        groups, others = [group for group in of_world if matches(wanted, group.labels)], world.partial
+    for group in groups:
+        for external in texts(group.spec.get("externalCIDRs")):
+            if cidr(external) is not None:
+                yield Block(external, exceptions, "cilium")
+    if others:
+        yield Entity("names")
 
 
 def endpoints(value: object, home: str | None, *pointer: str | int, is_subject: bool = False) -> Peer:

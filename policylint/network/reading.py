@@ -28,14 +28,14 @@ def read_policies(world: World) -> tuple[PolicySpec, ...]:
     found: list[PolicySpec] = []
     for group, kind in EVALUATED:
         for resource in world.of_kind(group, kind):
-            found += _read(resource)
+            found += _read(resource, world)
     return (*found, *map(unread_policy, unevaluated(world)), *_closing(world))
 
 
-def _read(resource: Resource) -> Iterator[PolicySpec]:
+def _read(resource: Resource, world: World) -> Iterator[PolicySpec]:
     kind = (resource.key.group, resource.key.kind)
     if kind in CILIUM:
-        yield from cilium.policies(resource)
+        yield from cilium.policies(resource, world)
     else:
         yield read_policy(resource, network_policy if kind == NETWORK_POLICY else cluster_policy)
 

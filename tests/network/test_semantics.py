@@ -156,6 +156,34 @@ def test_a_namespaced_policy_of_cilium_selects_in_its_namespace(labels: dict[str
     assert sorted(ends) == selected
 
 
+VPN = manifest("cilium.io/v2alpha1", "CiliumCIDRGroup", "vpn", labels={"role": "vpn"}, spec={
+    "externalCIDRs": ["10.48.0.0/24", "10.16.0.0/24"]})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "partial", "inside", "excepted", "outside"),
+    [
+        ({"cidrGroupRef": "vpn"}, True, "allowed", "allowed", "denied"),
+        ({"cidrGroupRef": "vpn", "except": ["10.48.0.8/29"]}, True, "allowed", "denied", "denied"),
+        ({"cidrGroupRef": "elsewhere"}, False, "unknown", "unknown", "unknown"),
+        ({"cidrGroupSelector": {"matchLabels": {"role": "vpn"}}}, False, "allowed", "allowed", "denied"),
+        ({"cidrGroupSelector": {"matchLabels": {"role": "vpn"}}}, True, "allowed", "allowed", "unknown"),
+        ({"cidrGroupSelector": {"matchLabels": {"role": "x"}}}, False, "denied", "denied", "denied"),
+    ],
+)
+def test_groups_of_addresses_are_looked_up(
+    entry: dict[str, Any], partial: bool, inside: str, excepted: str, outside: str
+) -> None:
+    spec = {"endpointSelector": {}, "ingress": [{"fromCIDRSet": [entry]}]}
+    edges = policy("edges", "CiliumNetworkPolicy", endpointSelector={"matchLabels": {"app": "no"}}, ingress=[
+        {"fromCIDR": ["10.48.0.9/32", "192.0.2.1/32"]}])  # fmt: skip
+    read = network(policy(kind="CiliumNetworkPolicy", **spec), VPN, edges, partial=partial)
+    web, port = read.numbers["Pod shop/web"], read.universe.ports.at("TCP", 8080)
+    addresses = ("10.48.0.1", "10.48.0.9", "192.0.2.1")
+    answers = [read.check(web, "ingress", read.universe.addresses.at(address), port) for address in addresses]
+    assert answers == [inside, excepted, outside]
+
+
 def test_who_is_not_in_a_namespace_may_be_no_pod_at_all() -> None:
     """A selector of Cilium that only excludes namespaces matches every identity without one."""
     excluding = {"matchExpressions": [{"key": "io.kubernetes.pod.namespace", "operator": "NotIn", "values": ["away"]}]}

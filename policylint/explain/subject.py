@@ -56,7 +56,7 @@ def subjects(name: str, simulations: Sequence[Simulation], rule: str = "") -> li
         routes = [key for key in found if key.kind in ROUTE_KINDS]
         found = routes if len(routes) == 1 else found
     if not found:
-        raise UnclearError(_unknown(name, known))
+        raise UnclearError(_undeployed(name, simulations) or _unknown(name, known))
     if len(found) > 1:
         raise UnclearError(_ambiguous(name, found))
     key = found[0]
@@ -114,6 +114,16 @@ def _ambiguous(name: str, keys: Sequence[ResourceKey]) -> str:
     kinds = {(key.kind, key.namespace, key.name) for key in keys}
     listed = leading((spelled(key, group=len(kinds) < len(keys)) for key in keys), _MOST)
     return f'{len(keys)} objects are called "{name}": {listed}'
+
+
+def _undeployed(name: str, simulations: Iterable[Simulation]) -> str:
+    """Return the message for a name that fits an object in a file that nothing deploys, "" where there is none."""
+    orphans = {key: resource for simulation in simulations for key, resource in simulation.world.orphans.items()}
+    found = find(name, orphans)
+    if not found:
+        return ""
+    file = orphans[found[0]].document.file
+    return f"{spelled(found[0])} is in {file}, which nothing deploys here; give that file, or its directory, as PATH"
 
 
 def _unknown(name: str, known: Iterable[ResourceKey]) -> str:

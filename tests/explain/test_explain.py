@@ -357,3 +357,30 @@ def test_a_policy_behind_a_waypoint_reaches_the_routes_that_pass_it(labels: str,
         policy,
     )
     assert len(reach(found, worlds.state(found, "p")).routes) == routes
+
+
+def test_an_object_that_nothing_deploys_is_said_to_be_there(tmp_path: Path) -> None:
+    for name, content in UNDEPLOYED.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    said = str(run("NetworkPolicy/shop/closed", str(tmp_path)).exception)
+    assert "/policies/closed.yaml, which nothing deploys here" in said
+    assert "NetworkPolicy shop/closed" in text("NetworkPolicy/shop/closed", str(tmp_path / "policies"))
+
+
+CLOSED = """apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: NAME, namespace: shop}
+spec: {podSelector: {}}
+"""
+UNDEPLOYED = {
+    "bootstrap/app.yaml": """apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop, namespace: argocd}
+spec:
+  source: {repoURL: https://git.example.com/platform.git, path: apps}
+  destination: {server: https://kubernetes.default.svc, namespace: shop}
+""",
+    "apps/open.yaml": CLOSED.replace("NAME", "open"),
+    "policies/closed.yaml": CLOSED.replace("NAME", "closed"),
+}

@@ -135,6 +135,8 @@ def _rules(
     prefix = "from" if direction == "ingress" else "to"
     pointer = (*place, field, index)
     members = [f"{prefix}{member}" for member in _MEMBERS if rule.get(f"{prefix}{member}") is not None]
+    if field == "egressDeny" and rule.get("toFQDNs"):
+        raise UnacceptableError("egressDeny has no toFQDNs: Cilium refuses nothing by name", field, index, "toFQDNs")
     combined = [member for member in members if rule[member] and not member.endswith("Requires")]
     if len(combined) > 1:
         raise UnacceptableError(
@@ -171,6 +173,9 @@ def _rules(
 def _group(group: Mapping[str, Any], direction: Direction, where: Pointer) -> tuple[PortSpec, ...] | None:
     """Return the ports of an entry of toPorts; None for all, where it lists none."""
     written = mappings(group, "ports", *where)
+    for name in ("port", "protocol"):
+        if group.get(name) is not None:
+            raise UnacceptableError(f"toPorts: {name} stands in an entry of `ports`", *where, name)
     if len(written) > _MOST_PORTS:
         raise UnacceptableError(f"ports: {len(written)} are more than {_MOST_PORTS}", *where, "ports")
     of_l7 = [name for name, value in mapping(group.get("rules")).items() if value]

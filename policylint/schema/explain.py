@@ -54,15 +54,17 @@ class Violation(NamedTuple):
 def explain(schema: Mapping[str, Any], value: Any, fuel: Fuel | None = None) -> list[Violation]:
     """Return at most MOST violations of a value, in reading order, without those that a variable may yet resolve.
 
-    Rules in CEL are looked at where everything else is right, as the API server does, and where `fuel` is given.
+    Rules in CEL are looked at where everything else is right, as the API server does, and where `fuel` is given. It
+    drops unknown fields first; what a rule says of a value that has one is left out: the field may be misspelt.
     """
     first_at: dict[Pointer, Violation] = {}  # one per place: an empty name is too short, and matches no pattern either
     for error in _errors(schema, without_nulls(value, schema)):
         for violation in _violations(error):
             if violation.pointer not in first_at or first_at[violation.pointer].code == "pattern":
                 first_at[violation.pointer] = violation
-    if fuel is not None and not first_at:
-        for pointer, message, broken, reads in broken_rules(schema, value, fuel):
+    if fuel is not None and all(violation.code == "unknown-field" for violation in first_at.values()):
+        undecided = frozenset(pointer[:-1] for pointer in first_at)
+        for pointer, message, broken, reads in broken_rules(schema, value, fuel, undecided):
             says = f"breaks a rule on {place(pointer)}: {message}"
             first_at.setdefault(pointer, Violation("rule", pointer, (message,), says, "", broken, reads))
     return sorted(

@@ -6,7 +6,7 @@ change of a value (`oldSelf`) holds for one that is new.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from policylint.cel.evaluation import Fuel, Program, are_broken
@@ -89,18 +89,22 @@ def rules_of(schema: Mapping[str, Any], fuel: Fuel) -> list[ValidationRule]:
 
 
 def broken_rules(
-    schema: Mapping[str, Any], value: Any, fuel: Fuel, at: Pointer = ()
+    schema: Mapping[str, Any], value: Any, fuel: Fuel, undecided: Collection[Pointer] = (), at: Pointer = ()
 ) -> Iterator[tuple[Pointer, str, Any, frozenset[str]]]:
-    """Yield, for each rule that a valid value breaks, place, message, value and what it reads; inner ones first."""
+    """Yield, for each rule that a valid value breaks, place, message, value and what it reads; inner ones first.
+
+    Args:
+        undecided: the values whose own rules are left out; what is in them and around them is judged.
+    """
     if isinstance(value, dict):
         properties, extra = mapping(schema.get("properties")), mapping(schema.get("additionalProperties"))
         for name, inner in value.items():
             if inner is not None:
-                yield from broken_rules(mapping(properties.get(name, extra)), inner, fuel, (*at, name))
+                yield from broken_rules(mapping(properties.get(name, extra)), inner, fuel, undecided, (*at, name))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from broken_rules(mapping(schema.get("items")), inner, fuel, (*at, index))
-    for rule in rules_of(schema, fuel):
+            yield from broken_rules(mapping(schema.get("items")), inner, fuel, undecided, (*at, index))
+    for rule in () if at in undecided else rules_of(schema, fuel):
         if are_broken((rule.expression,), value):
             place = (*at, *rule.place())
             yield place, rule.message(value), value, rule.reads()

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policylint.cel.evaluation import Fuel
 from policylint.model.shipped import shipped
 from policylint.schema import Checker
 from policylint.schema.checker import without_nulls
 from policylint.schema.explain import explain
 from policylint.schema.known import read_shipped
+from policylint.schema.rules import RULES
 from policylint.schema.structural import KEPT, converted, structural
 
 NAMES = st.sampled_from(["a", "b", "c", "name"])
@@ -212,6 +214,35 @@ def test_nulls_and_defaults_are_those_of_the_api_server() -> None:
     assert not checker.is_valid({"spec": {"name": None}})
     assert not checker.is_valid({"spec": {"name": "a", "other": 1}})
     assert checker.is_valid({"spec": {"name": "a"}, "status": {"whatever": 1}})
+
+
+@pytest.mark.parametrize(
+    ("listeners", "broken"),
+    [
+        (["a", "a"], ["names are unique"]),
+        (["a", {"name": "a", "tls": {"mode": "T", "credentialName": "x"}}], ["names are unique"]),
+        (["a", {"name": "b", "tls": {"mode": "T", "credentialName": "x"}}], []),
+        (["a", {"name": "b", "tls": {"mode": "T"}}], ["refs wanted"]),
+        (["a", {"name": "b", "tls": {"mode": "T"}, "host": "x"}], ["refs wanted"]),
+        (["a", {"name": 1, "tls": {"mode": "T"}}], []),
+    ],
+)
+def test_an_unknown_field_hides_the_rules_of_the_value_that_it_stands_in(
+    listeners: list[Any], broken: list[str]
+) -> None:
+    tls = {
+        "type": "object",
+        "properties": {"mode": {"type": "string"}, "refs": {"type": "array", "items": {"type": "string"}}},
+        RULES: [{"rule": "has(self.refs)", "message": "refs wanted"}],
+    }
+    listener = {"type": "object", "properties": {"name": {"type": "string"}, "tls": tls}}
+    unique = {"rule": "self.all(a, self.exists_one(b, b.name == a.name))", "message": "names are unique"}
+    schema = structural(
+        {"type": "object", "properties": {"spec": {"type": "array", "items": listener, RULES: [unique]}}}
+    )
+    spec = [{"name": each} if isinstance(each, str) else each for each in listeners]
+    found = explain(schema, {"spec": spec}, Fuel(100_000))
+    assert [violation.wanted[0] for violation in found if violation.code == "rule"] == broken
 
 
 @pytest.mark.parametrize(

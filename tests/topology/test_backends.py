@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from policylint.model import Unseen
-from tests.worlds import conditions, gateway, grant, manifest, route, service, topology
+from policylint.workspace import open_workspace
+from tests.worlds import conditions, gateway, grant, manifest, opened, route, service, topology
 
 FROM_SHOP = grant(
     "pay",
@@ -111,3 +114,29 @@ def test_a_consumer_route_may_name_the_service_it_is_for() -> None:
     parents = "[{group: '', kind: Service, name: cards, namespace: pay}]"
     backend = topology(service("cards", "pay"), route(parents=parents, more=more)).routes[0].backends[0]
     assert (backend.granted, backend.reason) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("reference", "beside", "state", "reason"),
+    [
+        ("{name: checkout, port: 80}", "", "unknown", ""),
+        ("{group: gateway.envoyproxy.io, kind: Backend, name: outside}", "", "unknown", ""),
+        ("{group: example.org, kind: Pool, name: pool}", "", "unknown", ""),
+        ("{kind: NonExistent, name: checkout}", "", "missing", "InvalidKind"),
+        ("{name: '', port: 80}", "", "missing", "BackendNotFound"),
+        ("{name: checkout, port: 80}", service("cart"), "missing", "BackendNotFound"),
+        ("{name: checkout, port: 80}", service("checkout", "pay"), "missing", "BackendNotFound"),
+    ],
+)
+def test_a_tree_leaves_backends_of_places_that_it_has_none_of_to_others(
+    tmp_path: Path, reference: str, beside: str, state: str, reason: str
+) -> None:
+    manifests = "---\n".join(filter(None, [gateway(), route(more=rules(reference)), beside]))
+    (tmp_path / "world.yaml").write_text(manifests, encoding="utf-8")
+    backend = open_workspace([str(tmp_path)]).simulations[0].topology.routes[0].backends[0]
+    assert (backend.resolution.state, backend.reason) == (state, reason)
+
+
+def test_files_that_are_named_are_all_there_is(tmp_path: Path) -> None:
+    simulation = opened(tmp_path, gateway(), route(more=rules("{name: checkout, port: 80}")))
+    assert simulation.topology.routes[0].backends[0].reason == "BackendNotFound"

@@ -8,10 +8,12 @@ from policylint.checks.kit.locations import path, target_at, target_of
 from policylint.checks.kit.routing import is_waypoint
 from policylint.checks.kit.wording import and_more
 from policylint.checks.policy_without_controller import unread_at
-from policylint.model import Finding, Node
+from policylint.model import Finding, Node, World, mapping, value_at
 from policylint.policy.results import Idle, PolicyState
 from policylint.simulation import Simulation
+from policylint.topology import ListenerState
 from policylint.topology.ancestry import MESHES
+from policylint.topology.namespaces import admits
 from policylint.topology.parents import MOST_LISTENERS
 
 RULE = "GWP106"
@@ -99,6 +101,24 @@ def _why(simulation: Simulation, node: Node) -> tuple[str, bool, str]:
     gateway = simulation.topology.gateway(node.key)
     if gateway is not None and is_waypoint(gateway.gateway):
         return f"{node.key} is a waypoint, which serves what is bound to it by label", True, ""
+    absence = f"{_ABSENCES.get(node.key.kind, 'nothing leads to')} {node}"
+    if holder is not None and any(
+        listener.node == node or not node.section
+        for listener in holder.listeners
+        if _is_for_others(simulation.world, listener)
+    ):
+        return f"{absence}, which takes those of namespaces that are not in the tree", True, ""
     # Another repository may hold the routes.
-    elsewhere = bool(simulation.world.unseen) or not simulation.topology.routes
-    return f"{_ABSENCES.get(node.key.kind, 'nothing leads to')} {node}", elsewhere, ""
+    return absence, bool(simulation.world.unseen) or not simulation.topology.routes, ""
+
+
+def _is_for_others(world: World, listener: ListenerState) -> bool:
+    """Return whether a listener selects the namespaces of its routes, and none of those here for certain."""
+    namespaces = mapping(
+        mapping(value_at(listener.holder.body, (*listener.pointer, "allowedRoutes"))).get("namespaces")
+    )
+    if namespaces.get("from") != "Selector":
+        return False
+    home = listener.holder.key.namespace
+    here = {key.name if key.kind == "Namespace" else key.namespace for key in world.resources}
+    return not any(admits(world, namespaces, "Same", home, namespace).allowed for namespace in here if namespace)

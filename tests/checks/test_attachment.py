@@ -287,6 +287,29 @@ def test_a_gateway_beside_the_routes_of_another_one(tmp_path: Path) -> None:
     assert said.severity == "warning"
 
 
+@pytest.mark.parametrize(
+    ("selector", "section", "severity"),
+    [
+        ("{matchLabels: {team: a}}", ", sectionName: tenants", "note"),
+        ("{matchLabels: {team: a}}", "", "note"),
+        ("{matchLabels: {kubernetes.io/metadata.name: tenant}}", ", sectionName: tenants", "note"),
+        ("{matchLabels: {kubernetes.io/metadata.name: shop}}", ", sectionName: tenants", "warning"),
+        ("{matchLabels: {team: b}}", ", sectionName: tenants", "warning"),
+        ("{matchLabels: {team: a}}", ", sectionName: own", "warning"),
+    ],
+)
+def test_routes_of_namespaces_that_are_not_here(tmp_path: Path, selector: str, section: str, severity: str) -> None:
+    tenants = f"allowedRoutes: {{namespaces: {{from: Selector, selector: {selector}}}}}"
+    listeners = f"[{{name: tenants, port: 81, protocol: HTTP, {tenants}}}, {{name: own, port: 82, protocol: HTTP}}]"
+    spare = worlds.gateway("spare", listeners=listeners, of_class="envoy")
+    team = "apiVersion: v1\nkind: Namespace\nmetadata: {name: b, labels: {team: b}}\n"
+    target = f"kind: Gateway, name: spare{section}"
+    found = lint(tmp_path, *WORLD, team, spare, policy(BTP, "x", target, TIMEOUT, namespace="infra"))
+    said = only(found, "GWP106")
+    assert said.severity == severity
+    assert said.label.endswith("takes those of namespaces that are not in the tree") == (severity == "note")
+
+
 def test_a_listener_whose_hostnames_are_all_another_ones(tmp_path: Path) -> None:
     """docs/design/implementations/envoy-gateway.md §2: the policy looks attached, and every request goes past it."""
     rule = "allowedRoutes: {namespaces: {from: All}}"

@@ -129,8 +129,11 @@ class Tracer:
         if request.service:
             return network.along(self.simulation, mesh.to_service(self, request))
         traces = [self._at_gateway(gateway, request, among) for gateway in self._gateways(request)]
-        best = network.along(self.simulation, min(traces, key=preference))
-        return best._replace(notes=(*best.notes, *_other_gateways(best, traces))) if len(traces) > 1 else best
+        best = min(traces, key=preference)
+        followed = network.along(self.simulation, best)
+        if len(traces) > 1:
+            followed = followed._replace(notes=(*followed.notes, *_other_gateways(best, traces)))
+        return followed
 
     def past_services(self, request: Request) -> Trace:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""

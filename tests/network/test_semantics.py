@@ -428,3 +428,24 @@ def test_clusterwide_policies_select_the_gateways_of_cilium(
     """What comes in and goes out must pass the identity `ingress`, too (docs.cilium.io, «Default Deny Ingress Policy»,
     «External Lock-down Policy»: both answer 403)."""
     assert said in traced(tmp_path, *policies).partition("Result:")[2]
+
+
+def test_the_gateway_that_is_followed_to_the_pods_is_no_other_one(tmp_path: Path) -> None:
+    version = "gateway.networking.k8s.io/v1"
+    spec = {"gatewayClassName": "any", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]}
+    rule = {"backendRefs": [{"name": "web", "port": 80}]}
+    route = {"parentRefs": [{"name": "edge"}], "rules": [rule]}
+    manifests = [
+        *(manifest(version, "Gateway", name, "shop", spec=spec) for name in ("edge", "spare")),
+        manifest(version, "HTTPRoute", "web", "shop", spec=route),
+        manifest("v1", "Service", "web", "shop", spec={"selector": {"app": "web"}, "ports": [SERVICE_PORT]}),
+        pod("web"),
+        policy(podSelector={}, ingress=[{}]),
+    ]
+    said = []
+    for parents in ([{"name": "edge"}], [{"name": "edge"}, {"name": "spare"}]):
+        route["parentRefs"] = parents
+        (tmp_path / "world.yaml").write_text(yaml.safe_dump_all(manifests), encoding="utf-8")
+        asked = CliRunner().invoke(main, ["trace", "GET", "http://a.example.com/", str(tmp_path / "world.yaml")])
+        said.append([line for line in asked.stdout.splitlines() if "would answer it too" in line])
+    assert said == [[], ["note: Gateway shop/spare would answer it too; --gateway chooses"]]

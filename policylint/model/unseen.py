@@ -141,6 +141,16 @@ class Unseen:
             }
         )
 
+    def bringing_routes(self) -> list[str]:
+        """Return the reasons for which HTTPRoutes and GRPCRoutes may exist unseen: `AIGatewayRoute shop/chat makes
+        HTTPRoute shop/chat`, `HelmRelease media/plex is not rendered`."""
+        made = (
+            f"{reason.removesuffix(' it')} {key}"
+            for key, reason in sorted(self._made.items())
+            if key.kind in ("HTTPRoute", "GRPCRoute") and key.group == GATEWAY_GROUP
+        )
+        return [*made, *self.of_routes()]
+
     def __bool__(self) -> bool:
         return bool(self._everywhere or self._namespaces or self._made or self._later)
 

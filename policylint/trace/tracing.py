@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.spelling import spelled
-from policylint.model.words import leading
+from policylint.model.words import leading, listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, RequestQuestion
 from policylint.simulation import Simulation
@@ -375,7 +375,9 @@ class Tracer:
                 of_kind = self.attached(listener, "GRPCRoute" if grpc else "HTTPRoute")
                 named = [(state.route, candidate.hostnames) for state, candidate in of_kind]
                 nearest = nearest_hosts(named, request)
-            return start._replace(outcome=status, nearest=nearest)
+            bringing = self.simulation.world.unseen.bringing_routes()
+            notes = (f"a route that was not seen may take it: {listing(bringing, most=3)}",) if bringing else ()
+            return start._replace(outcome=status, nearest=nearest, notes=notes)
         winner = fitting[0]
         trace = self.finish(start, winner, fitting, self.path(listener), request.port or listener.port)
         notes = list(_notes(winner, fitting, evaluated))

@@ -228,3 +228,28 @@ def test_the_work_grows_with_the_rules_and_not_with_their_pairs(
 def test_as_markdown(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["reach", str(written(tmp_path, SHOP)), "-o", "markdown"], standalone_mode=False)
     assert "| \\*.example.com | /admin/\\*\\* | shop/app | nothing |" in done.stdout
+
+
+MAKER = "\n---\napiVersion: aigateway.envoyproxy.io/v1alpha1\nkind: {}\nmetadata: {{name: chat, namespace: shop}}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "maker"),
+    [
+        ("", ""),
+        (MAKER.format("AIGatewayRoute"), "AIGatewayRoute shop/chat makes HTTPRoute shop/chat"),
+        (MAKER.format("MCPRoute"), "MCPRoute shop/chat makes HTTPRoute shop/ai-eg-mcp-main-chat"),
+        (MAKER.format("BackendSecurityPolicy"), ""),
+    ],
+)
+def test_routes_that_were_not_seen_are_named(tmp_path: Path, more: str, maker: str) -> None:
+    world = written(tmp_path, SHOP + more)
+    listed = CliRunner().invoke(main, ["reach", str(world)]).stdout
+    missing = f"without the ways of routes that were not seen: {maker}"
+    assert (missing in listed.splitlines()) == bool(maker)
+    assert (missing in CliRunner().invoke(main, ["reach", str(world), "-o", "markdown"]).stdout) == bool(maker)
+    for host, open_to_it in (("chat.example.net", True), ("shop.example.com", False)):
+        traced = CliRunner().invoke(main, ["trace", "GET", f"http://{host}/", str(world)]).stdout
+        assert (f"note: a route that was not seen may take it: {maker}" in traced.splitlines()) == (
+            bool(maker) and open_to_it
+        )

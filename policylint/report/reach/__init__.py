@@ -8,7 +8,7 @@ from typing import Any
 
 from policylint.documents import loading
 from policylint.model import ResourceKey
-from policylint.model.words import count, verb
+from policylint.model.words import count, listing, verb
 from policylint.namedtuple import NamedTuple
 from policylint.reach import (
     PURPOSES,
@@ -93,6 +93,8 @@ class Found(NamedTuple):
     names: Names
     question: Question
     several: bool
+    unseen: tuple[str, ...] = ()
+    """Why there may be routes of which the ways are missing."""
 
 
 def find(simulations: Sequence[Simulation], question: Question) -> Found:
@@ -110,7 +112,8 @@ def find(simulations: Sequence[Simulation], question: Question) -> Found:
                 ways += row.serves or not question.without
                 if not question.without or (row.serves and row.answers[question.without].state != "asked"):
                     rows.append(row)
-    return Found(tuple(rows), ways, Names.of(simulations), question, len(simulations) > 1)
+    unseen = dict.fromkeys(reason for simulation in simulations for reason in simulation.world.unseen.bringing_routes())
+    return Found(tuple(rows), ways, Names.of(simulations), question, len(simulations) > 1, tuple(unseen))
 
 
 def write(form: str, found: Found, paint: Paint) -> Iterator[str]:
@@ -137,6 +140,11 @@ def summary(found: Found) -> str:
     return words + (f"; of {unknown} it is not known" if unknown else "")
 
 
+def _missing(found: Found) -> str:
+    """Return a sentence on the routes that were not seen, "" where all were."""
+    return f"without the ways of routes that were not seen: {listing(found.unseen, most=3)}" if found.unseen else ""
+
+
 def _text(found: Found, paint: Paint) -> Iterator[str]:
     rows = [[one_line(words) for words in _cells(row)] for row in found.rows]
     before = None
@@ -150,10 +158,13 @@ def _text(found: Found, paint: Paint) -> Iterator[str]:
             before = head
         yield "  " + "  ".join(line).rstrip() + "\n"
     yield ("\n" if found.rows else "") + f"{summary(found)}\n"
+    if missing := _missing(found):
+        yield f"{one_line(missing)}\n"
 
 
 def _markdown(found: Found) -> Iterator[str]:
-    yield f"{spoken(summary(found))}.\n"
+    missing = _missing(found)
+    yield f"{spoken(summary(found) + (f', {missing}' if missing else ''))}.\n"
     before = None
     for row in found.rows:
         head = _head(row, found)

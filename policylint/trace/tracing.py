@@ -376,8 +376,8 @@ class Tracer:
                 named = [(state.route, candidate.hostnames) for state, candidate in of_kind]
                 nearest = nearest_hosts(named, request)
             bringing = self.simulation.world.unseen.bringing_routes()
-            notes = (f"a route that was not seen may take it: {listing(bringing, most=3)}",) if bringing else ()
-            return start._replace(outcome=status, nearest=nearest, notes=notes)
+            unseen = [f"a route that was not seen may take it: {listing(bringing, most=3)}"] if bringing else []
+            return start._replace(outcome=status, nearest=nearest, notes=tuple(unseen))
         winner = fitting[0]
         trace = self.finish(start, winner, fitting, self.path(listener), request.port or listener.port)
         notes = list(_notes(winner, fitting, evaluated))

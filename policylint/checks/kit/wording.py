@@ -10,6 +10,11 @@ _MOST_COMPARED = 64
 _MOST_COUNTED = 4_000
 """The most names among which pairs of letters are counted for one name, the rarest pair first."""
 
+_MOST_PASSED_OVER = 6
+"""The most names that are alike and passed over, since they differ in a whole word."""
+_LEAST_OF_WORDS = 0.6
+"""How alike two words are (difflib's ratio) of which one is the other misspelt."""
+
 
 class Effort:
     """What may be spent on guesses, in pairs of letters compared, over all names that share it: about a second.
@@ -47,7 +52,8 @@ class Spellings:
             return []
         from difflib import get_close_matches
 
-        return get_close_matches(name, candidates, n=most, cutoff=0.7)
+        alike = get_close_matches(name, candidates, n=most + _MOST_PASSED_OVER, cutoff=0.7)
+        return [other for other in alike if _is_slip(name, other)][:most]
 
     def _alike(self, name: str) -> list[str]:
         """Return the names that share the most pairs of letters with this one; all where there are few."""
@@ -66,6 +72,20 @@ class Spellings:
                 break
             shared.update(holders[:_MOST_COUNTED])
         return [other for other, _ in sorted(shared.items(), key=lambda item: (-item[1], item[0]))[:_MOST_COMPARED]]
+
+
+def _is_slip(name: str, other: str) -> bool:
+    """Return whether two names differ in letters, and not in a whole word of them: `api-public` is not `api-private`.
+
+    Digits are no letters: the next version of a name is one that may have been meant.
+    """
+    words, others = name.split("-"), other.split("-")
+    if len(words) != len(others) or len(words) == 1:
+        return True
+    from difflib import SequenceMatcher
+
+    pairs = [(word.rstrip("0123456789"), twin.rstrip("0123456789")) for word, twin in zip(words, others, strict=True)]
+    return all(word == twin or SequenceMatcher(None, word, twin).ratio() >= _LEAST_OF_WORDS for word, twin in pairs)
 
 
 def _pairs(name: str) -> list[str]:

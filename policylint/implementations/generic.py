@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog, Phase
@@ -108,6 +108,10 @@ class Implementation:
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return the effective policies of a kind, by default one per stack of policies over all contexts."""
         return self.effects(kind, kept, topology).groups()
+
+    def of_http(self, kind: PolicyKind) -> Collection[str]:
+        """Return the settings of a kind that no connection without HTTP can have; by default every login."""
+        return kind.settings.authentication
 
     def effects(
         self, kind: PolicyKind, kept: Attachments, topology: Topology, idle: frozenset[tuple[Node, Node]] = frozenset()

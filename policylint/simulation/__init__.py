@@ -11,6 +11,7 @@ from policylint.implementations import Implementation, implementation
 from policylint.model import Node, PolicyKind, Resolution, ResourceKey, World, faults
 from policylint.model.world import Note
 from policylint.policy.bindings import ObjectBinding, bindings
+from policylint.policy.connections import without_http
 from policylint.policy.declared import Reading, declared, without
 from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
@@ -408,7 +409,7 @@ def _combine(
         by_key[refusal.attachment.key].refused.append(refusal)
     if not any(kept.values()):
         return [], []
-    groups = behaviour.groups(kind, kept, topology)
+    groups = without_http(behaviour.groups(kind, kept, topology), behaviour.of_http(kind), topology)
     if failing:
         groups = [_with_failure(group, failing) for group in groups]
     for group in groups:

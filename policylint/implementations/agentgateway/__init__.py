@@ -5,12 +5,12 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from policylint.implementations.agentgateway import authorization, calls
 from policylint.implementations.agentgateway.expressions import invalid_expressions
-from policylint.implementations.agentgateway.merging import LISTENER_SETS, is_passed_over, locks, merged
+from policylint.implementations.agentgateway.merging import EARLY, LISTENER_SETS, is_passed_over, locks, merged
 from policylint.implementations.agentgateway.places import Gateways, with_section
 from policylint.implementations.agentgateway.references import GRANTS, faults
 from policylint.implementations.generic import Attachments, Implementation, controller_above
@@ -77,6 +77,10 @@ class Agentgateway(Implementation):
         groups = with_own_fields(super().groups(kind, kept, topology), _OWN_FIELDS, topology, locking)
         groups = [tools for group in groups for tools in calls.at_tools(group, topology.world)]
         return [calls.with_failures(group, topology.world, self._granted) for group in groups]
+
+    def of_http(self, kind: PolicyKind) -> Collection[str]:  # noqa: ARG002
+        """Return the settings that no connection without HTTP can have: all of `traffic`, before routing and after."""
+        return "traffic", EARLY
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Return what the rules before routing answer, then those after it, and then the policy itself."""

@@ -5,7 +5,7 @@ Source: docs/design/implementations/envoy-gateway.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog, Phase
@@ -181,6 +181,14 @@ class EnvoyGateway(Implementation):
 
             return with_shared_sockets(groups, self._fleet)
         return with_own_fields(groups, _OWN_FIELDS.get(kind.kind, {}), topology)
+
+    def of_http(self, kind: PolicyKind) -> Collection[str]:
+        """Return the settings that no connection has: of a SecurityPolicy all but `authorization` (§1).
+
+        Source: internal/gatewayapi/securitypolicy.go, translateSecurityPolicyForListeners.
+        """
+        of_connections = kind.group == GROUP and kind.kind == "SecurityPolicy"
+        return content.HTTP_ONLY if of_connections else super().of_http(kind)
 
     def merge(self, stack: Stack) -> Effective:
         """Merge by replacement, mergeType, or on layer 4 field by field (§4, §5)."""

@@ -22,7 +22,8 @@ CODE = "content"
 EARLY = "early"
 """What a policy is refused for before it is translated; requests and connections go on as without it."""
 _SECONDS = {"Second": 1, "Minute": 60, "Hour": 3600, "Day": 86400, "Month": 2592000, "Year": 31536000}
-_HTTP_ONLY = ("cors", "jwt", "oidc", "apiKeyAuth", "basicAuth", "extAuth")
+HTTP_ONLY = ("cors", "jwt", "oidc", "apiKeyAuth", "basicAuth", "extAuth")
+"""The settings of a SecurityPolicy that connections cannot have."""
 _HTTP_PRINCIPALS = ("jwt", "headers", "clientIPGeoLocations")
 _SELECTING = ("headers", "methods", "path", "sourceCIDR", "queryParams")
 _WINDOW = range(65535, 2147483648)
@@ -52,7 +53,7 @@ def refused(policy: Resource, kind: str) -> Reading:
 
 def refused_on_streams(policy: Resource) -> Reading:
     """Return the first setting of a SecurityPolicy that connections cannot have (validateSecurityPolicyForTCP)."""
-    for name in _HTTP_ONLY:
+    for name in HTTP_ONLY:
         if policy.spec.get(name) is not None:
             reason = f"`{name}` is for HTTP: of a SecurityPolicy, a TCPRoute takes `authorization` alone"
             return Reading(code=EARLY, reason=reason, pointer=("spec", name))

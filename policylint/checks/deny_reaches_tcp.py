@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.mesh_policies import AUTHORIZATION, action, http_only, is_wide
 from policylint.model import Finding, sequence
+from policylint.policy.results import Target
 from policylint.simulation import Simulation
 
 RULE = "GWP523"
@@ -18,6 +19,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if (state.key.group, state.key.kind) != AUTHORIZATION or action(policy) != "DENY" or state.invalid_code:
             continue
         if state.idle is not None:  # ztunnel drops such a rule: GWP106 says so
+            continue
+        if state.targets and all(_takes_requests(target, simulation) for target in state.targets):
             continue
         for index, rule in enumerate(sequence(policy.spec.get("rules"))):
             attributes = http_only(rule)
@@ -34,3 +37,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 field=path(("spec", "rules", index)),
             )
             break
+
+
+def _takes_requests(target: Target, simulation: Simulation) -> bool:
+    """Return whether a target is a Gateway whose listeners are all of HTTP, so that no connection comes to it."""
+    gateway = simulation.topology.gateway(target.key)
+    if gateway is None or gateway.attached_listener_sets or not gateway.listeners:
+        return False
+    return all(listener.protocol in ("HTTP", "HTTPS") for listener in gateway.listeners)

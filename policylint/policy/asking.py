@@ -72,28 +72,40 @@ class Ask(NamedTuple):
         path: of the setting below the spec proper, dotted.
         must: whether a request without what it asks for is turned away.
         unless: where it need not, what lets requests pass: `jwt.optional`.
+        inside: the part of the setting that asks, where it holds other things too: `rules.authentication` of `rules`.
     """
 
     purpose: Purpose
     path: str
     must: bool
     unless: str = ""
+    inside: str = ""
+
+    @property
+    def asking(self) -> str:
+        """Return the path of what asks: the part of the setting that does, or else the whole of it."""
+        return self.inside or self.path
 
     @property
     def name(self) -> str:
-        """Return the setting as people name it: `jwt`, for `traffic.jwtAuthentication` its last step."""
-        return self.path.rpartition(".")[2]
+        """Return what asks as people name it: `jwt`, for `traffic.jwtAuthentication` its last step."""
+        return self.asking.rpartition(".")[2]
+
+
+def conditions(kind: PolicyKind) -> list[str]:
+    """Return the fields that say when a policy as a whole acts: they are not settings that a route can lose."""
+    return [weak.path for weak in kind.weaker if weak.list == "conditions" and "." not in weak.path]
 
 
 def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
     """Yield what a spec proper asks, by purpose and path."""
-    conditions = [weak.path for weak in kind.weaker if weak.list == "conditions" and "." not in weak.path]
-    condition = next((path for path in conditions if spec.get(path)), "")
+    condition = next((path for path in conditions(kind) if spec.get(path)), "")
     for purpose, path in _settings(kind):
-        if _is_asked(_at(spec, path)) and _is_asked(_at(spec, kind.settings.inside.get(purpose, path))):
+        inside = kind.settings.inside.get(purpose, "")
+        if _is_asked(_at(spec, path)) and _is_asked(_at(spec, inside or path)):
             weak = next((weak.path for weak in kind.weaker if _lets_pass(weak, purpose, path, spec)), "")
             unless = path if path in kind.settings.optional else weak or condition
-            yield Ask(purpose, path, not unless, unless)
+            yield Ask(purpose, path, not unless, unless, inside)
 
 
 def unread(kind: PolicyKind, spec: Mapping[str, Any], own: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:

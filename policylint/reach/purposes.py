@@ -100,7 +100,7 @@ def asked_in_words(given: Asked) -> str:
 
 
 def _demand(group: Group, ask: Ask) -> Asker:
-    return Asker(ask.name, _owner(group, ask.path), ask.must)
+    return Asker(ask.name, _owner(group, ask.asking), ask.must)
 
 
 def _in_force(group: Group, setting: str) -> Asker:

@@ -364,6 +364,21 @@ def test_a_deny_by_http_reaches_connections(tmp_path: Path, spec: str, severity:
     assert [each.severity for each in found if each.rule == "GWP523"] == ([severity] if severity else [])
 
 
+@pytest.mark.parametrize(
+    ("listeners", "said"),
+    [
+        ("[{name: a, port: 80, protocol: HTTP}, {name: b, port: 443, protocol: HTTPS}]", 0),
+        ("[{name: a, port: 80, protocol: HTTP}, {name: b, port: 5432, protocol: TCP}]", 1),
+        ("[{name: a, port: 80, protocol: HTTP}, {name: b, port: 443, protocol: TLS}]", 1),
+    ],
+)
+def test_a_gateway_that_takes_requests_alone(tmp_path: Path, listeners: str, said: int) -> None:
+    edge = worlds.gateway("edge", "foo", listeners, of_class="istio")
+    target = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
+    deny = authorization("p", f"{target}, action: DENY, rules: [{{to: [{{operation: {{paths: [/a]}}}}]}}]")
+    assert len([each for each in lint(tmp_path, edge, deny) if each.rule == "GWP523"]) == said
+
+
 def test_ztunnel_drops_such_a_rule(tmp_path: Path) -> None:
     """In ambient mode it is the other way round: the rule does nothing, which GWP106 says."""
     found = lint(

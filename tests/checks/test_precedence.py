@@ -129,6 +129,13 @@ def test_overrides_of_a_parent_are_no_drop(tmp_path: Path) -> None:
     assert rules(found) == ["GWP203"]
 
 
+def test_conditions_of_a_policy_go_with_it_and_are_no_loss(tmp_path: Path) -> None:
+    when = "when: [{predicate: \"request.path != '/docs'\"}]"
+    above = kuadrant("edge", "Gateway", "edge", f"defaults: {{{when}, {LIMIT}}}")
+    found = lint(tmp_path, *WORLD, above, kuadrant("mine", "HTTPRoute", "checkout", LIMIT))
+    assert rules(found) == ["GWP203"]
+
+
 def test_what_hangs_on_age_is_told_once(tmp_path: Path) -> None:
     one = kuadrant("a", "HTTPRoute", "checkout", LIMIT)
     other = kuadrant("b", "HTTPRoute", "checkout", LIMIT.replace("5", "50"))

@@ -154,7 +154,7 @@ def test_a_policy_whose_conditions_do_not_hold_is_skipped(path: str, skipped: bo
     text = "".join(page(trace, names, Paint(False), 120))
     assert ("SKIPPED: its conditions do not hold" in text) is skipped
     assert entry(trace, names)["policies"][0].get("skipped", False) is skipped
-    assert result(trace, names) == f"reaches shop/checkout{'' if skipped else ', rules required'}."
+    assert result(trace, names) == f"reaches shop/checkout{'' if skipped else ', authentication required'}."
 
 
 def test_the_answer_names_its_place() -> None:

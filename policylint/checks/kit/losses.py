@@ -10,6 +10,7 @@ from policylint.checks.kit.locations import target_at
 from policylint.model import Finding, Location, Node, PolicyKind, Related, Resource, ResourceKey, Severity
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import conditions
 from policylint.policy.results import Attachment, Group, Lost, PolicyState
 from policylint.simulation import Simulation
 
@@ -45,6 +46,7 @@ def drops(simulation: Simulation) -> dict[tuple[ResourceKey, ResourceKey], Drop]
         standing = {str(pointer[0]) for pointer in group.effective.owners if pointer}
         for winner, loser, lost in _pairs(group):
             kept = standing.union(*(declared.proper for declared in winner.declared))  # a null removes it on purpose
+            kept.update(conditions(group.kind))
             gone = {str(leaf.pointer[0]): leaf for leaf in lost if leaf.pointer and str(leaf.pointer[0]) not in kept}
             if gone:
                 _add(by_pair, group, winner, loser, gone, standing)

@@ -140,8 +140,8 @@ def ancestors(state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         node = Node(target.key, target.section, target.key.kind)
         entries.append(Ancestor(node, labels.MESH_CONTROLLER, (accepted, resolved) if tls else (accepted,)))
     keys = {target.key for target in state.targets if not target.problem} if tls else set()
-    for gateway in sorted(set(_gateways(topology, keys))):
-        entries.append(Ancestor(whole(gateway), labels.GATEWAY_CONTROLLER, (accepted, resolved)))
+    for gateway, controller in sorted(set(_gateways(topology, keys))):
+        entries.append(Ancestor(whole(gateway), controller, (accepted, resolved)))
     return tuple(entries[:16])
 
 
@@ -168,16 +168,18 @@ def _of_target(state: PolicyState, target: Target) -> Condition | None:
     return None
 
 
-def _gateways(topology: Topology, backends: set[ResourceKey]) -> Iterator[ResourceKey]:
-    """Yield the Gateways that routes to one of the backends name, whether or not route and grant are accepted.
+def _gateways(topology: Topology, backends: set[ResourceKey]) -> Iterator[tuple[ResourceKey, str]]:
+    """Yield the Gateways that routes to one of the backends name, whether or not route and grant are accepted, each
+    with the name that istiod signs with.
 
     Mirrors do not count, nor what other controllers serve (extractAncestorBackends).
     """
     for route in topology.routes:
         if any(backend.role == "backend" and backend.wanted in backends for backend in route.backends):
             for parent in route.parents:
-                if parent.gateway is not None and (not parent.controller or parent.controller.startswith("istio.io/")):
-                    yield parent.gateway
+                if parent.gateway is not None and (not parent.controller or labels.is_istio(parent.controller)):
+                    openshift = labels.is_openshift(parent.controller)
+                    yield parent.gateway, parent.controller if openshift else labels.GATEWAY_CONTROLLER
 
 
 def traffic(stack: Stack) -> Effective:

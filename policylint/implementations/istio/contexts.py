@@ -117,7 +117,7 @@ class ProxyContexts:
         proxy = context.proxy
         closed = proxy.waypoint or (bool(proxy.gateway) and not self.open_gateways)
         if not proxy.assumed and (not closed or self.kind.kind in _WIDE_AT_WAYPOINTS):
-            for namespace in dict.fromkeys((self.root, *context.namespaces)):
+            for namespace in dict.fromkeys((proxy.root or self.root, *context.namespaces)):
                 yield from self.kept.get(labels.namespace_node(namespace), ())
         if proxy.waypoint:
             waypoints = whole(ResourceKey(*labels.GATEWAY_CLASS, "", labels.WAYPOINT_CLASS))
@@ -144,9 +144,10 @@ class ProxyContexts:
     def _rank(self, attachment: Attachment, context: ProxyContext) -> tuple[int, int]:
         """Rank wide before attached where the kind inherits, then by namespace in the kind's order."""
         namespace = attachment.key.namespace
-        order = (self.root, *context.namespaces)
+        root = context.proxy.root or self.root
+        order = (root, *context.namespaces)
         if self.kind.kind in _OWN_NAMESPACE_FIRST:
-            order = (context.proxy.namespace, self.root, *context.namespaces)
+            order = (context.proxy.namespace, root, *context.namespaces)
         by_namespace = order.index(namespace) if namespace in order else len(order)
         if self.kind.kind in (labels.PEER_AUTHENTICATION, labels.PROXY_CONFIG, labels.TELEMETRY):
             return (int(not labels.is_wide(attachment.policy)), by_namespace)

@@ -14,14 +14,19 @@ ROOT_NAMESPACE = "istio-system"
 GATEWAY_CONTROLLER = "istio.io/gateway-controller"
 MESH_CONTROLLER = "istio.io/mesh-controller"
 EAST_WEST_CONTROLLER = "istio.io/eastwest-controller"
+OPENSHIFT_CONTROLLER = "openshift.io/gateway-controller"
+"""Of OpenShift, whose ingress operator runs an istiod for the Gateways of such classes; later ones end in `/v1`."""
+OPENSHIFT_ROOT = "openshift-ingress"
+"""The root namespace of that istiod."""
 WAYPOINT_CLASS = "istio-waypoint"
 OWN_CLASSES = {
     "istio": GATEWAY_CONTROLLER,
     "istio-remote": "istio.io/unmanaged-gateway",
     "istio-east-west": EAST_WEST_CONTROLLER,
     WAYPOINT_CLASS: MESH_CONTROLLER,
+    "openshift-default": f"{OPENSHIFT_CONTROLLER}/v1",
 }
-"""GatewayClasses that istiod makes by itself, so that no manifest has to."""
+"""GatewayClasses known by their names: istiod makes them by itself, or OpenShift's documentation names them so."""
 
 GATEWAY_NAME = "gateway.networking.k8s.io/gateway-name"
 GATEWAY_CLASS_NAME = "gateway.networking.k8s.io/gateway-class-name"
@@ -54,6 +59,16 @@ ENVOY_FILTER = "EnvoyFilter"
 PROXY_CONFIG = "ProxyConfig"
 BACKEND_TLS = "BackendTLSPolicy"
 BACKEND_TRAFFIC = "XBackendTrafficPolicy"
+
+
+def is_openshift(controller: str) -> bool:
+    """Tell whether a GatewayClass of this controllerName is served by the istiod of OpenShift's ingress operator."""
+    return controller.startswith(OPENSHIFT_CONTROLLER)
+
+
+def is_istio(controller: str) -> bool:
+    """Tell whether a GatewayClass of this controllerName is served by an istiod."""
+    return controller.startswith("istio.io/") or is_openshift(controller)
 
 
 def namespace_node(namespace: str) -> Node:

@@ -52,6 +52,7 @@ class Proxy(NamedTuple):
         ambient: the workload has no sidecar, its node's ztunnel enforces what can be enforced there.
         sure: whether manifests say that it is there; otherwise nothing says whether the workload is in the mesh.
         assumed: the class of the Gateway is not in the tree: only policies that name it count.
+        root: the root namespace of its istiod where that is not the mesh's.
         services: the Services and ServiceEntries bound to a waypoint.
         serves_pods: whether requests to the addresses of workloads pass a waypoint.
         annotations: of the pods that a sidecar is injected into.
@@ -65,6 +66,7 @@ class Proxy(NamedTuple):
     ambient: bool = False
     sure: bool = True
     assumed: bool = False
+    root: str = ""
     services: tuple[Resource, ...] = ()
     serves_pods: bool = False
     annotations: Mapping[str, Any] = {}
@@ -73,6 +75,10 @@ class Proxy(NamedTuple):
     @property
     def namespace(self) -> str:
         return self.node.key.namespace
+
+    def is_within(self, home: str, root: str) -> bool:
+        """Tell whether policies of a namespace hold for it: its own one, or the root, which is `root` for the mesh."""
+        return home in (self.namespace, self.root or root)
 
     @property
     def gateway_node(self) -> Node:
@@ -107,7 +113,7 @@ class Mesh:
         self.inhabited = frozenset(workload.key.namespace for workload in workloads)
         self.proxies = [proxy for workload in workloads for proxy in _sidecar(workload, world)]
         for gateway, controller in gateways:
-            if controller.startswith("istio.io/") or not controller:
+            if labels.is_istio(controller) or not controller:
                 self.proxies += _gateway(gateway, controller, self.waypoints)
         self.by_namespace: dict[str, list[Proxy]] = {}
         for proxy in self.proxies:
@@ -142,13 +148,13 @@ def _gateway(gateway: Resource, controller: str, waypoints: Waypoints) -> Iterat
     """Yield the Deployment that istiod makes for a Gateway, unless `addresses` points to an existing one."""
     if not _is_managed(gateway):
         return
-    waypoint = controller == labels.MESH_CONTROLLER
+    waypoint, openshift = controller == labels.MESH_CONTROLLER, labels.is_openshift(controller)
     infrastructure = mapping(gateway.spec.get("infrastructure"))
     pod_labels = {
         **(mapping(infrastructure.get("labels")) if infrastructure else gateway.labels),
         labels.GATEWAY_NAME: gateway.key.name,
         labels.GATEWAY_CLASS_NAME: text(gateway.spec.get("gatewayClassName")),
-        labels.MANAGED: (controller or "istio.io/gateway-controller").replace("/", "-"),
+        labels.MANAGED: (labels.GATEWAY_CONTROLLER if openshift or not controller else controller).replace("/", "-"),
     }
     yield Proxy(
         whole(gateway.key),
@@ -156,6 +162,7 @@ def _gateway(gateway: Resource, controller: str, waypoints: Waypoints) -> Iterat
         gateway=gateway.key.name,
         waypoint=waypoint,
         assumed=not controller,
+        root=labels.OPENSHIFT_ROOT if openshift else "",
         services=tuple(waypoints.bound.get(gateway.key, ())) if waypoint else (),
         serves_pods=gateway.key in waypoints.of_workloads.values(),
     )

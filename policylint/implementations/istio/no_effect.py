@@ -78,7 +78,8 @@ def _at_ztunnel(state: PolicyState) -> str:
 def _namespace(state: PolicyState, target: Target, mesh: Mesh, root: str) -> Idle | None:
     """Explain a policy for a whole namespace, or for the mesh, that reaches no proxy though there are some."""
     home = state.key.namespace
-    proxies = mesh.proxies if home == root else mesh.by_namespace.get(home, [])
+    around = mesh.proxies if home == root else mesh.by_namespace.get(home, [])
+    proxies = [proxy for proxy in around if proxy.is_within(home, root)]
     if not proxies:
         return None  # workloads are often in another repository: nothing can be said
     if all(proxy.ambient for proxy in proxies):

@@ -62,7 +62,8 @@ def _selected(
     everywhere = namespace == root and policy.key.kind not in _OWN_NAMESPACE_ONLY
     candidates = mesh.proxies if everywhere else mesh.by_namespace.get(namespace, [])
     labelled = mesh.selected(selector, None if everywhere else namespace)
-    chosen = [proxy for proxy in labelled if _takes_selectors(proxy) and (open_gateways or not proxy.gateway)]
+    reached = (proxy for proxy in labelled if _takes_selectors(proxy) and proxy.is_within(namespace, root))
+    chosen = [proxy for proxy in reached if open_gateways or not proxy.gateway]
     if chosen:
         return target._replace(nodes=tuple(proxy.node for proxy in chosen))
     if policy.key.kind == labels.PEER_AUTHENTICATION and namespace == root:

@@ -189,7 +189,8 @@ def _cells(row: Row) -> list[str]:
     for purpose, given in row.answers.items() if row.serves else ():
         words = asked_in_words(given)
         if purpose == "authentication" or given.demands:
-            parts.append(words if purpose == "authentication" else f"{purpose}: {words}")
+            named = purpose == "authentication" or words.startswith(purpose)
+            parts.append(words if named else f"{purpose}: {words}")
     goes_to, place = end_in_words(row.way.trace), _denied_at(row.way)
     if row.way.doubt:
         goes_to += f", not known who is let in: {row.way.doubt}"

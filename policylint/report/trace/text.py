@@ -9,6 +9,7 @@ from policylint.explain.settings import settings, summary
 from policylint.model import Node
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.asking import conditions
 from policylint.policy.authorizing import PlacedDecision
 from policylint.report.kit import extensions
 from policylint.report.kit.display import Paint, aligned, one_line, padded, short_place, width
@@ -243,6 +244,7 @@ def _settings(trace: Trace, names: Names) -> list[_Row]:
     for met in trace.policies:
         of = met.group.kind.implementation
         only = "" if met.backend is None else f" (to {met.backend.path})"
+        unsaid = conditions(met.group.kind)
         for setting in settings(met.group):
             field, where = setting.field, "" if setting.location is None else short_place(setting.location)
             place = met.places.get(str(setting.pointer[0])) if setting.pointer else None
@@ -251,7 +253,7 @@ def _settings(trace: Trace, names: Names) -> list[_Row]:
                 policy = names.key(setting.policy).partition(" ")[2] + only
                 value = "SKIPPED: its conditions do not hold" if met.skipped else summary(setting.value)
                 rows.append(_Row(*order, (field, policy, where, value)))
-            elif setting.state == "dropped":
+            elif setting.state == "dropped" and field not in unsaid:
                 by = ", ".join(key.path for key in setting.by)
                 why = f"dropped by {by}" if by else "what it calls is not there"
                 policy = setting.policy.path

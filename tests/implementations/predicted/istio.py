@@ -21,6 +21,10 @@ SOURCES = {
     "chains": "github.com/istio/istio @ 0d0d7255 pilot/pkg/security/authz/model/model.go, Generate for TCP",
     "injection": "github.com/istio/istio @ 1.28 pkg/kube/inject/inject.go, IgnoredNamespaces and injectRequired",
     "interception": "istio.io/latest/docs/reference/config/annotations, traffic.sidecar.istio.io (1.28)",
+    "openshift": (
+        "github.com/openshift/cluster-ingress-operator @ 0bc7c7a2 pkg/operator/controller/gatewayclass/istio_olm.go: "
+        "PILOT_GATEWAY_API_CONTROLLER_NAME, IstioNamespace"
+    ),
     "peers": "github.com/istio/istio @ 1.28 pilot/pkg/security/authn/policy_applier.go, ComposePeerAuthentication",
     "tls at ztunnel": f"{_AMBIENT}/authorization.go, convertedSelectorPeerAuthentications @ 1d486afd",
     "tokens": "github.com/istio/istio @ 1.28 pilot/pkg/security/authn/policy_applier.go, convertToEnvoyJwtConfig",
@@ -135,6 +139,16 @@ OUT = 'traffic.sidecar.istio.io/excludeOutboundPorts: "80"'
 ON_SERVICE = rule(to("Service/web") + DENY_ALL)
 SKIPS = base(web=deployment("web", "shop", annotations=EXCLUDE))
 OF_PEER = {"p": "Enforced"}
+OF_EDGE = "selector: {matchLabels: {gateway.networking.k8s.io/gateway-name: edge}}, "
+
+
+def openshift(controller: str) -> tuple[str, ...]:
+    """Pods that are in no mesh behind a Gateway of the controller."""
+    outside = "istio-injection: disabled"
+    return base(outside, outside, worlds.gateway_class("ocp", controller), edge=worlds.gateway(of_class="ocp"))
+
+
+OPENSHIFT = openshift("openshift.io/gateway-controller/v1")
 TWO_LISTENERS = worlds.gateway(
     of_class="istio",
     listeners="[{name: a, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}},"
@@ -410,4 +424,26 @@ WORLDS = {
     "an EnvoyFilter on a Service": Predicted(
         "filters", (of("EnvoyFilter", "p", to("Service/web") + "configPatches: []"),), "allowed", {"p": "Accepted"},
         ("GWP106",), base=BEHIND),
+    # OpenShift's ingress operator runs an istiod for its Gateways
+    "OpenShift's Gateways read policies that name them": Predicted(
+        "openshift", (rule(to(EDGE) + DENY_ADMIN, "infra"),), "403", OF_PEER,
+        request={**IN, "path": "/admin"}, base=OPENSHIFT),
+    "and those that select their pods": Predicted(
+        "openshift", (rule(OF_EDGE + DENY_ADMIN, "infra"),), "403", OF_PEER,
+        request={**IN, "path": "/admin"}, base=OPENSHIFT),
+    "they are known by the class, too": Predicted(
+        "openshift", (rule(to(EDGE) + DENY_ADMIN, "infra"),), "403", OF_PEER, request={**IN, "path": "/admin"},
+        base=base("team: a", "team: a", edge=worlds.gateway(of_class="openshift-default"))),
+    "before OpenShift 4.20 the name had no version": Predicted(
+        "openshift", (rule(to(EDGE) + DENY_ADMIN, "infra"),), "403", OF_PEER, request={**IN, "path": "/admin"},
+        base=openshift("openshift.io/gateway-controller")),
+    "the root namespace of another mesh is not theirs": Predicted(
+        "openshift", (rule(DENY_ALL, "istio-system"),), "allowed", request=IN, base=OPENSHIFT),
+    "nor does a selector there reach them": Predicted(
+        "openshift", (rule(OF_EDGE + DENY_ALL, "istio-system"),), "allowed", request=IN, base=OPENSHIFT),
+    "their own root namespace is openshift-ingress": Predicted(
+        "openshift", (rule(DENY_ALL, "openshift-ingress"),), "403", OF_PEER, request=IN, base=OPENSHIFT),
+    "one more of another controller is nobody's": Predicted(
+        "openshift", (rule(to(EDGE) + DENY_ADMIN, "infra"),), "allowed", {"p": "Accepted"},
+        request={**IN, "path": "/admin"}, base=openshift("openshift.io/ingress-to-route")),
 }  # fmt: skip

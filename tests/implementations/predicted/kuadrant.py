@@ -22,6 +22,7 @@ SOURCES = {
     "conflict": f"{_CONTROLLER}/dnspolicies_validator.go @ 08b535560, isConflict",
     "targets": f"{_CONTROLLER}/auth_policies_validator.go @ aedeea5d0",
     "pipeline": "github.com/Kuadrant/authorino pkg/service/auth_pipeline.go @ 0229958e8",
+    "openshift": "Red Hat Connectivity Link 1.3, Installing: ISTIO_GATEWAY_CONTROLLER_NAMES of the operator",
     "patterns": "github.com/Kuadrant/authorino controllers/auth_config_controller.go (2025), translateAuthConfig and "
     "buildJSONExpressionPatterns",
 }  # fmt: skip
@@ -83,7 +84,7 @@ def authorizing(*patterns: str, when: str = "") -> str:
 
 
 ROUTE, GATEWAY = "HTTPRoute/checkout", "Gateway/edge"
-REQUIRED, NOT_REQUIRED = "allowed, rules required", "allowed, rules not required"
+REQUIRED, NOT_REQUIRED = "allowed, authentication required", "allowed, authentication not required"
 LIMITS = "limits: {a: {rates: [{limit: 5, window: 1m}]}}"
 FOREIGN = (
     *base(route=worlds.route(parents="[{name: edge, namespace: infra}, {name: other, namespace: infra}]", more=PLAIN)),
@@ -153,7 +154,7 @@ WORLDS = {
         "classes", (auth("p", ROUTE, KEY),), "allowed", {"p": "Enforced"}, ("GWP108",),
         request={"gateway": "Gateway infra/other"}, base=FOREIGN, loses=True),
     "beside a policy of Envoy Gateway's": Predicted(
-        "classes", (auth("p", ROUTE, KEY), BASIC), "allowed, basicAuth and rules required",
+        "classes", (auth("p", ROUTE, KEY), BASIC), "allowed, authentication and basicAuth required",
         {"p": "Enforced", "basic": "Enforced"}, base=(*base(of_class=ENVOY_GATEWAY), USERS)),
     # Who prevails.
     "of two overrides of one Gateway the older": Predicted(
@@ -313,4 +314,7 @@ WORLDS = {
         (policy("p", ROUTE, LIMITS, kind="RateLimitPolicy"),
          policy("t", ROUTE, LIMITS, kind="TokenRateLimitPolicy", version="v1alpha1")),
         "allowed", {"p": "Enforced", "t": "Enforced"}),
+    "OpenShift's Gateways are Istio's": Predicted(
+        "openshift", (auth("p", ROUTE, KEY),), REQUIRED, {"p": "Enforced"}, loses=True,
+        base=base(of_class=worlds.gateway_class("any", "openshift.io/gateway-controller/v1"))),
 }  # fmt: skip

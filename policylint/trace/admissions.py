@@ -140,9 +140,11 @@ class Admissions:
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         found: list[PlacedDecision] = []
+        through = ""
         for front in self._fronts(share.key, caller) if client.account != "" else ():  # strangers go past waypoints
             found += self._ask(_call(request, host, path, share.port, client, asked, stream=stream), front)
             client = Client() if front.doubt else Client(front.resource, front.resource.key.namespace)
+            through = "" if front.doubt else f" (this one comes from waypoint {front.resource.key.path})"
         denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
         if denied is not None:
             return found, denied
@@ -154,6 +156,8 @@ class Admissions:
             call = _call(request, host, path, port, client, asked, stream=stream)
             call = call._replace(dialled=share.port, service=service)
             answers = list(self._ask(call, Checkpoint((whole(workload.key),), workload)))
+            if through:
+                answers = [_noting(answer, through) for answer in answers]
             found += answers
             turned_away += [answer for answer in answers if answer.decision.answer == "denied"][:1]
         if turned_away and len(turned_away) < len(workloads):
@@ -261,6 +265,14 @@ def taker(
         return fitting[0].route if fitting else None, True
 
     return taken
+
+
+def _noting(admission: PlacedDecision, words: str) -> PlacedDecision:
+    """Return a refusal with words about who sends the request: it is not the client whose identity is seen."""
+    decision = admission.decision
+    if decision.answer != "denied":
+        return admission
+    return admission._replace(decision=decision._replace(why=f"{decision.why}{words}"))
 
 
 def _words(admission: PlacedDecision) -> str:

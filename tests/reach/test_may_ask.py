@@ -140,3 +140,25 @@ def test_what_may_ask_is_no_way_without_a_login(tmp_path: Path, world: str) -> N
     said = result(trace, Names.of((simulation,)))
     assert said.startswith("reaches shop/app")
     assert said.endswith(f", unless {who} turns it away.") == bool(who)
+
+
+@pytest.mark.parametrize(
+    ("target", "state"),
+    [
+        ("kind: Gateway, name: other", "open"),
+        ("kind: HTTPRoute, name: other", "open"),
+        ("kind: HTTPRoute, name: prod-web", "unknown"),
+        ('kind: HTTPRoute, name: "${ROUTE}"', "unknown"),
+    ],
+)
+def test_a_policy_for_something_else_that_was_not_seen_asks_nothing_here(
+    tmp_path: Path, target: str, state: str
+) -> None:
+    named = target.partition("name: ")[2]
+    maker = manifest("acme.example/v1", "Widget", named.strip('"'), "shop", "spec: {}")
+    targets = f"targetRefs: [{{group: gateway.networking.k8s.io, {target}}}]"
+    policy = manifest("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "x", "shop", f"spec: {{{targets}, {JWT}}}")
+    simulation = worlds.opened(tmp_path, *base(ENVOY_GATEWAY, policy, maker))
+    (state_of_it,) = (each for each in simulation.policies.values() if each.key.name == "x")
+    assert [entry.resolution.unknown for entry in state_of_it.targets] == [True]
+    assert asked(simulation, way(simulation), "authentication").state == state

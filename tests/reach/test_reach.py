@@ -253,3 +253,14 @@ def test_routes_that_were_not_seen_are_named(tmp_path: Path, more: str, maker: s
         assert (f"note: a route that was not seen may take it: {maker}" in traced.splitlines()) == (
             bool(maker) and open_to_it
         )
+
+
+def test_long_words_of_one_way_do_not_move_the_others(tmp_path: Path) -> None:
+    long = "x-" + "a" * 80
+    rules = f"""rules: [
+        {{matches: [{{headers: [{{name: {long}, value: b}}]}}], backendRefs: [{{name: app, port: 80}}]}},
+        {{matches: [{{path: {{value: /b}}}}], backendRefs: [{{name: app, port: 80}}]}}]"""
+    world = written(tmp_path, SHOP.replace(RULES, rules))
+    done = CliRunner().invoke(main, ["reach", str(world)], standalone_mode=False)
+    assert any(long in line for line in done.stdout.splitlines())
+    assert all(len(line) < 100 for line in done.stdout.splitlines() if long not in line)

@@ -13,7 +13,9 @@ from policylint.cli import main
 from policylint.trace import RequestError, Tracer, from_url, request
 from policylint.trace.expecting import checks
 from policylint.workspace import open_workspace
+from tests import worlds
 from tests.conftest import Golden
+from tests.implementations.predicted import istio as of_istio
 
 WORLDS = Path(__file__).parent / "worlds"
 SHOP = Path(__file__).parents[2] / "fixtures" / "envoy-gateway-shop"
@@ -300,3 +302,35 @@ def test_a_certificate_that_is_no_good_closes_the_listener(tmp_path: Path) -> No
     trace = Tracer(simulation).trace(request({"scheme": "https", "host": "x.test", "port": 8443, "path": "/"}))
     assert trace.outcome.refused
     assert "no usable certificate" in trace.outcome.reason
+
+
+def test_what_two_policies_decide_is_two_conditions(tmp_path: Path) -> None:
+    from policylint.report.kit.identity import Names
+    from policylint.report.trace.text import result
+
+    login = "rules: {authentication: {k: {apiKey: {selector: {}}}}, authorization: {claims: {opa: {rego: x}}}}"
+    simulation = worlds.opened(
+        tmp_path,
+        worlds.gateway(of_class="istio"),
+        worlds.route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+        worlds.service(),
+        worlds.policy("kuadrant.io/v1", "AuthPolicy", "a", "HTTPRoute/checkout", login, "shop", field="targetRef"),
+        worlds.policy(
+            "security.istio.io/v1", "AuthorizationPolicy", "b", "Gateway/edge",
+            "rules: [{from: [{source: {ipBlocks: [10.0.0.0/8]}}]}]", "infra",
+        ),
+    )  # fmt: skip
+    assert result(Tracer(simulation).trace(request({"host": "a.test"})), Names.of((simulation,))) == (
+        "reaches shop/checkout, authentication required, if AuthPolicy shop/a allows it (claims), and if let in: "
+        "that depends on the client's address (infra/b)."
+    )
+
+
+def test_a_refusal_behind_a_waypoint_says_whose_identity_is_seen(tmp_path: Path) -> None:
+    """The policy names the caller, and ztunnel sees the waypoint."""
+    behind = "selector: {matchLabels: {app: web}}, "
+    simulation = worlds.opened(tmp_path, *of_istio.BEHIND, of_istio.rule(behind + of_istio.FROM_CALLER))
+    trace = Tracer(simulation).trace(request({**of_istio.REQUEST, "host": "web.shop"}))
+    assert trace.outcome.reason.endswith(
+        "at Deployment shop/web: it lets in other requests only (this one comes from waypoint shop/way)"
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from policylint.model import ResourceKey, mapping, sequence, text
+from policylint.model import ROUTE_KINDS, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.policy.results import Target
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
 
@@ -26,11 +27,25 @@ def may_have_unseen(simulation: Simulation, route: RouteState) -> bool:
         if simulation.world.unseen.reason(ResourceKey(group, kind, namespace, "")) or route.route.key.unplaced:
             return True
     return any(
-        target.resolution.unknown and not target.nodes
+        target.resolution.unknown and not target.nodes and _may_be_met(target, route)
         for policy in authenticating
         if policy.key.namespace == namespace
         for target in policy.targets
     )
+
+
+def _may_be_met(target: Target, route: RouteState) -> bool:
+    """Return whether a target that was not seen may be something that the requests of a route meet.
+
+    A route or Gateway that is named is another one, unless a kustomization renames it or the route names it too.
+    """
+    key = target.key
+    if target.selector is not None or key.unplaced or is_symbolic(key.name):
+        return True
+    if key.kind not in (*ROUTE_KINDS, "Gateway"):
+        return True
+    parents = (parent.gateway or parent.wanted for parent in route.parents)
+    return any(key.name in met.name or met.name in key.name for met in (route.route.key, *parents))
 
 
 def _may_authenticate(entry: Mapping[str, Any], simulation: Simulation) -> bool:

@@ -100,9 +100,14 @@ def padded(text: str, size: int) -> str:
     return text + " " * (size - width(text))
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Fill up the cells of each column to the width of its widest, but for the last column."""
-    sizes = [max(map(width, column)) for column in zip(*rows, strict=True)][:-1]
+def aligned(rows: Sequence[Sequence[str]], most: int | None = None) -> list[list[str]]:
+    """Fill up the cells of each column to the width of its widest, but for the last column.
+
+    Args:
+        most: wider cells widen no column: they stand out.
+    """
+    columns = list(zip(*rows, strict=True))[:-1]
+    sizes = [max(size for size in map(width, column) if most is None or size <= most) for column in columns]
     return [[*map(padded, row, sizes), row[-1]] for row in rows]
 
 

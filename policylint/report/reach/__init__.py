@@ -35,6 +35,8 @@ VERSION = "reach-v1"
 FORMATS = ("text", "markdown", "csv", "json")
 _AT_ONCE = 500
 """Ways of a long document that are written together."""
+_WIDEST = 60
+"""Up to which width a cell widens its column; the words of a refusal, or many conditions, stand out in their line."""
 _COLUMNS = ("host", "requests", "goes to", "asked for")
 
 
@@ -148,7 +150,7 @@ def _missing(found: Found) -> str:
 def _text(found: Found, paint: Paint) -> Iterator[str]:
     rows = [[one_line(words) for words in _cells(row)] for row in found.rows]
     before = None
-    columns, *lines = aligned([[column.upper() for column in _COLUMNS], *rows])
+    columns, *lines = aligned([[column.upper() for column in _COLUMNS], *rows], most=_WIDEST)
     if rows:
         yield paint("faint", "  " + "  ".join(columns).rstrip()) + "\n"
     for row, line in zip(found.rows, lines, strict=True):

@@ -306,9 +306,10 @@ def _condition(trace: Trace) -> str:
     named = dict.fromkeys(
         f"{doubt.why} ({'its default' if doubt.by is None else doubt.by.key.path})" for doubt in doubts
     )
-    words += [f"let in: that depends on {listing(list(named))}"] if named else []
-    listed = " and ".join(dict.fromkeys(words))
-    return f", if {listed}" if listed else ""
+    judged_by = " and ".join(dict.fromkeys(words))
+    both = [judged_by] if judged_by else []
+    both += [f"let in: that depends on {listing(list(named))}"] if named else []
+    return "".join(f", {'and ' if number else ''}if {words}" for number, words in enumerate(both))
 
 
 def _in_words(value: Any) -> str:

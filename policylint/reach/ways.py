@@ -212,11 +212,12 @@ def stated(tracer: Tracer, entry: EntryPoint) -> Stated:
     found: dict[str, set[Predicate]] = {}
     calls = tracer.contenders(request_in(entry, grpc=True))
     candidates = (*tracer.contenders(request_in(entry)), *calls)
-    order = tuple(tuple(demands(candidate.match)) for candidate in candidates)
+    below = tracer.delegated(candidates, request_in(entry))
+    order = tuple(tuple(demands(candidate.match)) for candidate in (*candidates, *below))
     for name, predicate in chain.from_iterable(order):
         found.setdefault(name, set()).add(predicate)
     own = Stated(found, bool(calls)).joined(_asked(tracer, entry, Stated()))
-    rules = frozenset(candidate.rule.node for candidate in candidates)
+    rules = frozenset(candidate.rule.node for candidate in (*candidates, *below))
     return own._replace(order=order, rules=rules, asked=True)
 
 
@@ -280,7 +281,8 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         candidates = tracer.contenders(request_in(entry, grpc=grpc)) if known and not spent else []
         if grpc and not candidates and not also.grpc:
             return
-        dimensions = _dimensions([candidate.match for candidate in candidates], also, grpc=grpc)
+        below = tracer.delegated(candidates, request_in(entry, grpc=grpc))
+        dimensions = _dimensions([candidate.match for candidate in (*candidates, *below)], also, grpc=grpc)
         universe = tuple(dimension.all for dimension in dimensions)
         tracer.contended += 0 if blank else len(candidates)
         spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
@@ -479,7 +481,7 @@ def _answers(trace: Trace, undecided: tuple[str, ...]) -> object:
     placed = {(each.at.path, each.decision.answer, each.decision.why) for each in trace.admissions}
     told = frozenset(said for said in (*judged, *placed) if said[1] != "allowed")
     asked = tuple((met.backend, met.asks, met.skipped) for met in trace.policies)
-    return trace.outcome, told, asked, trace.filters_asking, undecided
+    return trace.rule, trace.outcome, told, asked, trace.filters_asking, undecided
 
 
 def _not_told(way: WayIn, why: str) -> WayIn:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from policylint.documents import Pointer
 from policylint.implementations import Implementation, implementation
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.model.policy_kind import Answer
+from policylint.policy.authorizing import RequestQuestion
 from policylint.policy.units import at_path
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
@@ -16,8 +18,9 @@ from policylint.topology.routes import PATH_TYPES, fault_of
 from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
 from policylint.trace.delegating import child_candidates
 from policylint.trace.filters import Message, Step, shown
-from policylint.trace.matching import path_of
+from policylint.trace.matching import demands, path_of
 from policylint.trace.precedence import RuleCandidate, doubt, ordered
+from policylint.trace.request import Request
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
 _MOST_DELEGATIONS = 16
@@ -26,7 +29,7 @@ _MOST_DELEGATIONS = 16
 class Responder:
     """Applies rules to requests."""
 
-    __slots__ = ("_behaviours", "_by_rule", "_catalog", "_members", "_tls", "_topology", "_world")
+    __slots__ = ("_behaviours", "_by_rule", "_catalog", "_delegating", "_members", "_tls", "_topology", "_world")
 
     def __init__(self, simulation: Simulation, tls: BackendTls) -> None:
         self._world = simulation.world
@@ -36,6 +39,7 @@ class Responder:
         self._by_rule: dict[ResourceKey, dict[int, list[BackendState]]] = {}
         self._members = simulation.members
         self._behaviours: dict[str, Implementation] = {}
+        self._delegating: dict[tuple[ResourceKey, int], dict[Pointer, list[Resource]]] | None = None
 
     def respond(self, candidate: RuleCandidate, start: Trace, port: int | None) -> tuple[RuleCandidate, Trace]:
         """Return the trace of a request that a candidate takes, down from its rule, and the candidate that answers.
@@ -83,6 +87,8 @@ class Responder:
                 for of_reference in children
             ]
             candidates = [found for of_reference in below for found in of_reference]
+            start = start._replace(questions=(*start.questions, *_questions(candidates, start.request)))
+            trace = trace._replace(questions=start.questions)
             takers = ordered(candidates)
             if why := doubt(candidates, takers):
                 return candidate, _ended(trace, message, Outcome(unknown=True, reason=why))
@@ -233,15 +239,36 @@ class Responder:
         state = self._topology.route(candidate.route.key)
         return state if state is not None else RouteState(candidate.route, (), (), ())
 
+    def below(
+        self, candidate: RuleCandidate, request: Request, above: tuple[ResourceKey, ...] = ()
+    ) -> Iterator[RuleCandidate]:
+        """Yield the matches of all routes that a rule delegates to, and of those that they delegate to."""
+        if candidate.route.key in above or len(above) == _MOST_DELEGATIONS:
+            return
+        for child in chain.from_iterable(self._children(candidate) or ()):
+            for found in child_candidates(candidate, child, request):
+                yield found
+                yield from self.below(found, request, (*above, candidate.route.key))
+
     def _children(self, candidate: RuleCandidate) -> list[list[Resource]] | None:
         """Return the routes that a rule delegates to by each of its references; None where it has its own backends."""
-        place = (candidate.route.key, candidate.rule.number)
-        by_reference: dict[Pointer, list[Resource]] = {}
-        for delegation in self._topology.delegations:
-            if (delegation.parent, delegation.rule) == place:
+        if self._delegating is None:
+            self._delegating = {}
+            for delegation in self._topology.delegations:
+                by_reference = self._delegating.setdefault((delegation.parent, delegation.rule), {})
                 child = self._topology.route(delegation.child)
                 by_reference.setdefault(delegation.pointer, []).extend([] if child is None else [child.route])
-        return [*by_reference.values()] or None
+        of_rule = self._delegating.get((candidate.route.key, candidate.rule.number))
+        return None if of_rule is None else [*of_rule.values()]
+
+
+def _questions(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RequestQuestion]:
+    """Yield what tells apart which of some matches takes a request."""
+    for name, predicate in dict.fromkeys(chain.from_iterable(demands(candidate.match) for candidate in candidates)):
+        kind, _, key = name.partition(" ")
+        of_kind = {"header": request.header, "query": request.parameter}.get(kind)
+        value = of_kind(key) if of_kind else request.method if kind == "method" else request.bare_path
+        yield RequestQuestion(name, (predicate,), predicate.takes(value))
 
 
 def _ended(trace: Trace, message: Message, outcome: Outcome) -> Trace:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence
@@ -48,6 +49,8 @@ _MOST_CONSIDERED = 8
 _REGEX_LAST = frozenset({"istio"})
 """Implementations that rank regular expressions after prefixes; the others do so between exact paths and prefixes."""
 _MOST_SERVED = 8
+_MOST_DELEGATED = 10_000
+"""Matches of delegated routes of one host that requests are told apart by."""
 
 
 class _Served(NamedTuple):
@@ -199,6 +202,13 @@ class Tracer:
         shared = {"narrowing": self._narrowing, **ranking._asdict()}
         candidates = rule_candidates(served, request, grpc=request.grpc, **shared)
         return sorted(candidates, key=lambda candidate: candidate.order)
+
+    def delegated(self, candidates: Iterable[RuleCandidate], request: Request) -> list[RuleCandidate]:
+        """Return the matches of the routes that the rules of some matches delegate to, as they count below them."""
+        if not self.topology.delegations:
+            return []
+        below = chain.from_iterable(self.responder.below(candidate, request) for candidate in candidates)
+        return list(islice(below, _MOST_DELEGATED))
 
     def demands_certificate(self, request: Request) -> bool:
         """Return whether the listener that takes a request at the Gateway it names demands a client certificate."""
@@ -435,7 +445,7 @@ class Tracer:
         trace = trace._replace(
             notes=(*trace.notes, *taken_for_granted(self.topology.route(final.route.key), working)),
             judged=judged,
-            questions=tuple(questions),
+            questions=(*trace.questions, *questions),
             beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),
             route=final.route,
             rule=final.rule.node,
@@ -517,7 +527,7 @@ def preference(trace: Trace) -> tuple[int, tuple[int, ...], ResourceKey]:
 
 def _other_gateways(best: Trace, traces: Sequence[Trace]) -> list[str]:
     """Return a note on the other Gateways that would answer the request."""
-    others = [trace for trace in traces if trace is not best and trace.rule is not None]
+    others = [trace for trace in traces if trace.gateway != best.gateway and trace.rule is not None]
     names = leading((trace.gateway for trace in others), 3)
     return [f"{names} would answer it too; --gateway chooses"] if others else []
 

@@ -16,6 +16,7 @@ from policylint.workspace import open_workspace
 from tests import worlds
 from tests.conftest import Golden
 from tests.implementations.predicted import istio as of_istio
+from tests.worlds import gateway, route, service
 
 WORLDS = Path(__file__).parent / "worlds"
 SHOP = Path(__file__).parents[2] / "fixtures" / "envoy-gateway-shop"
@@ -334,3 +335,19 @@ def test_a_refusal_behind_a_waypoint_says_whose_identity_is_seen(tmp_path: Path)
     assert trace.outcome.reason.endswith(
         "at Deployment shop/web: it lets in other requests only (this one comes from waypoint shop/way)"
     )
+
+
+def test_a_backend_of_another_repository_is_taken_to_be_there_one_of_this_is_missing(tmp_path: Path) -> None:
+    edges = (gateway("inner", "infra"), gateway("outer", "infra"))
+    parents = "[{name: inner, namespace: infra}, {name: outer, namespace: infra}]"
+    web = route("web", parents=parents, more="rules: [{backendRefs: [{name: app, port: 80}]}]")
+    for name, *more in (("elsewhere",), ("here", service("other"))):
+        place = tmp_path / name
+        place.mkdir()
+        (place / "world.yaml").write_text("---\n".join((*edges, web, *more)), encoding="utf-8")
+    elsewhere, here = (text("GET", "http://a.test/", "-C", str(tmp_path / name)) for name in ("elsewhere", "here"))
+    assert "Result: reaches shop/app." in elsewhere
+    assert "note: Service shop/app is taken to be there: no Service of namespace shop is in the tree" in elsewhere
+    assert "note: Gateway infra/outer would answer it too" in elsewhere
+    assert "Result: 500: nothing deploys Service shop/app." in here
+    assert "taken to be there" not in here

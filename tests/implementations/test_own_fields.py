@@ -163,3 +163,30 @@ def test_a_policy_of_which_nothing_acts_is_overridden_by_the_route() -> None:
     )
     state = worlds.state(simulation, "own")
     assert (state.verdict, [str(key) for key in state.by]) == ("Overridden", ["HTTPRoute shop/checkout"])
+
+
+@pytest.mark.parametrize(
+    ("target", "verdict", "by"),
+    [
+        ("kind: HTTPRoute, name: checkout", "Overridden", ["HTTPRoute shop/checkout"]),
+        ("kind: Gateway, name: edge", "PartiallyEnforced", ["HTTPRoute shop/checkout"]),
+    ],
+)
+def test_who_beats_a_policy_of_kgateway_is_the_rule_alone(target: str, verdict: str, by: list[str]) -> None:
+    """Who sets something else has beaten nobody; for a Gateway, other routes may have no such field."""
+
+    def policy(name: str, namespace: str, target: str, setting: str) -> str:
+        body = f"spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {target}}}], {setting}}}"
+        return worlds.manifest(KGATEWAY[1], "TrafficPolicy", name, namespace, body)
+
+    namespace = "shop" if "HTTPRoute" in target else "infra"
+    simulation = worlds.simulated(
+        worlds.gateway_class("any", KGATEWAY[0]),
+        worlds.gateway(),
+        worlds.service(),
+        worlds.route(more=f"rules: [{{{CORS}, backendRefs: [{{name: checkout, port: 80}}]}}]"),
+        policy("own", namespace, target, POLICY_CORS),
+        policy("beside", "infra", "kind: Gateway, name: edge", "retry: {attempts: 2}"),
+    )
+    state = next(state for key, state in simulation.policies.items() if key.name == "own")
+    assert (state.verdict, [str(key) for key in state.by]) == (verdict, by)

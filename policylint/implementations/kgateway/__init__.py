@@ -31,6 +31,7 @@ from policylint.policy.own_fields import OwnFields, with_own_fields
 from policylint.policy.results import Ancestor, Attachment, Effective, Group, PolicyState, Target
 from policylint.topology import Condition, Topology, whole
 from policylint.topology.grants import Grants
+from policylint.topology.references import is_parent
 
 _WORDS = ("Overridden", "Merged", "Attached")
 """The outcomes from the worst on: the worst is reported of a policy that has several."""
@@ -156,6 +157,7 @@ class Kgateway(Implementation):
         """Set Overridden where the controller does; a Gateway's policy that a route replaces is not (§2.2).
 
         The controller says it as soon as one target is lost; where others are not, the verdict is PartiallyEnforced.
+        It says nothing of fields of rules, which go before every policy; a route's policy that they replace is lost.
         """
         self._outcomes = defaultdict(lambda: defaultdict(list))
         if self._kept:
@@ -171,7 +173,13 @@ class Kgateway(Implementation):
                 survives = any(group.effective.survives(state.key) for group in state.groups)
                 state.verdict = "PartiallyEnforced" if survives else "Overridden"
                 state.by = tuple(sorted({key for outcome in lost for key in outcome.by}))
-            elif state.verdict == "Overridden":
+                continue
+            losses = [loss for group in state.groups for loss in group.effective.lost_by(state.key)]
+            beaters = {key for loss in losses for key in loss.by} - {state.key}
+            state.by = tuple(sorted(beaters)) or state.by
+            whole = all(is_parent(node.key) for target in state.targets for node in target.nodes)
+            by_rules = bool(beaters) and all(key.kind.endswith("Route") for key in beaters)
+            if state.verdict == "Overridden" and (whole or not by_rules):
                 state.verdict = "PartiallyEnforced"
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:

@@ -10,7 +10,7 @@ import pytest
 from policylint.compare import compare
 from policylint.compare.at_home import at_home
 from policylint.compare.pairing import Sides
-from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges, sets_in_words
+from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges, difference_in_words, sets_in_words
 from policylint.trace import Request, Trace, Tracer, from_url
 from policylint.trace.request import arguments
 from tests.compare.test_compare import sides
@@ -56,6 +56,14 @@ def rule(path: str, backend: str = "app", more: str = "", match: str = "", kind:
     return f"{{{more}{matches}, backendRefs: [{{name: {backend}, port: 80}}]}}"
 
 
+def filtering(*filters: str) -> str:
+    return rule("/", more=f"filters: [{', '.join(filters)}], ")
+
+
+def header(change: str) -> str:
+    return f"{{type: RequestHeaderModifier, requestHeaderModifier: {{{change}}}}}"
+
+
 def web(*rules: str, name: str = "web", hosts: str = "shop.example.com", parents: str = "", created: str = "") -> str:
     parents = parents or "[{name: edge, namespace: infra}]"
     return route(
@@ -73,6 +81,8 @@ def login(
     return manifest("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", name, namespace, body)
 
 
+MIRROR = "{type: RequestMirror, requestMirror: {backendRef: {name: new, port: 80}}}"
+REWRITE = "{type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /admin}}}"
 ON_EDGE = "kind: Gateway, name: edge"
 ADMIN = rule("/admin", more="name: admin, ")
 REST = rule("/", more="name: rest, ")
@@ -281,7 +291,34 @@ MADE = (
         ),
         (("rerouted", "shop.example.com, every request"),),
     ),
+    # what filters do
+    *(
+        Made(name, (web(was), APP, NEW), (web(now), APP, NEW), (("changed", "shop.example.com, every request"),))
+        for name, was, now in (
+            ("a copy for another Service", rule("/"), filtering(MIRROR)),
+            ("a header of clients is kept", filtering(header("remove: [x-user]")), rule("/")),
+            ("a header says who", rule("/"), filtering(header("set: [{name: x-user, value: admin}]"))),
+            ("another path", rule("/"), filtering(REWRITE)),
+            ("more time", rule("/", more="timeouts: {request: 5s}, "), rule("/", more="timeouts: {request: 60s}, ")),
+            (
+                "headers in the order that counts",
+                filtering(header("set: [{name: a, value: b}]"), header("remove: [a]")),
+                filtering(header("remove: [a]"), header("set: [{name: a, value: b}]")),
+            ),
+        )
+    ),
+    Made(
+        "a header for one backend",
+        (web(rule("/")), APP),
+        (web(rule("/").replace("port: 80", f"port: 80, filters: [{header('remove: [x-user]')}]")), APP),
+        (("changed", "shop.example.com, every request"),),
+    ),
     # refactors
+    Made(
+        "headers in an order that does not count",
+        (web(filtering(header("remove: [a]"), header("remove: [b]"))), APP),
+        (web(filtering(header("remove: [b, a]"))), APP),
+    ),
     Made("a rule has a name", (web(rule("/")), APP), (web(rule("/", more="name: all, ")), APP)),
     Made("two routes instead of one", (web(ADMIN, REST), APP), (web(ADMIN), web(REST, name="web-rest"), APP)),
     Made("rules in another order", (web(ADMIN, REST), APP), (web(REST, ADMIN), APP)),
@@ -347,7 +384,7 @@ def _as_on_the_command_line(example: Request) -> list[Request]:
 
 def _asked_or_ended(trace: Trace) -> object:
     specs = sorted(str(met.group.effective.spec) for met in trace.policies)
-    return trace.outcome.backends, trace.outcome.status, specs
+    return trace.outcome.backends, trace.outcome.status, specs, trace.steps, trace.mirrors
 
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: made.name)
@@ -426,3 +463,40 @@ def test_expressions_that_are_not_told_apart_are_said(tmp_path: Path) -> None:
     found = requests(worlds(tmp_path, Made("", (before, APP), (after, APP))))
     assert not found.same
     assert found.unknown
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (
+            filtering(header("remove: [x-user]"), MIRROR),
+            rule("/"),
+            ("remove header x-user, mirror to shop/new", "nothing"),
+        ),
+        (
+            filtering("{type: CORS, cors: {allowOrigins: ['https://a.example.com']}}"),
+            filtering("{type: CORS, cors: {allowOrigins: ['*'], allowCredentials: true}}"),
+            ("CORS for https://a.example.com", "CORS for * with credentials"),
+        ),
+    ],
+)
+def test_what_filters_do_otherwise(tmp_path: Path, before: str, after: str, expected: tuple[str, str]) -> None:
+    found = requests(worlds(tmp_path, Made("", (web(before), APP, NEW), (web(after), APP, NEW))))
+    (change,) = found.changes
+    assert (change.change, change.settings, (change.before, change.after)) == ("changed", ("filters",), expected)
+    assert difference_in_words(change) == f"filters: {' -> '.join(expected)}"
+    assert not found.same
+
+
+def test_an_extension_that_is_no_login_is_what_a_filter_does(tmp_path: Path) -> None:
+    named = "{type: ExtensionRef, extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: f}}"
+    body = "spec: {urlRewrite: {hostname: {type: Header, header: %s}}}"
+    old, new = (
+        manifest("gateway.envoyproxy.io/v1alpha1", "HTTPRouteFilter", "f", "shop", body % name) for name in "ab"
+    )
+    world = (web(filtering(named)), APP)
+    (added,) = requests(worlds(tmp_path, Made("", (web(), APP, old), (*world, old)))).changes
+    assert difference_in_words(added) == "filters: nothing -> HTTPRouteFilter shop/f"
+    (edited,) = requests(worlds(tmp_path, Made("", (*world, old), (*world, new)))).changes
+    assert difference_in_words(edited) == "filters of HTTPRouteFilter shop/f with other values"
+    assert [str(who.policy) for who in edited.by] == ["HTTPRouteFilter shop/f"]

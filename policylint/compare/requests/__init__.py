@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from policylint.compare.requests.answers import MIRRORED, Change
 from policylint.compare.requests.changes import OPENED, RequestChange, RequestChanges, RequestSet, request_changes
-from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
+from policylint.compare.requests.words import (
+    difference_in_words,
+    doors_in_words,
+    example_in_words,
+    sets_in_words,
+    what_differs,
+)
 
 __all__ = [
     "MIRRORED",
@@ -22,4 +28,5 @@ __all__ = [
     "example_in_words",
     "request_changes",
     "sets_in_words",
+    "what_differs",
 ]

@@ -6,15 +6,19 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
+from policylint.compare.protection.guards import purposes
 from policylint.compare.protection.spec import weakenings
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, ResourceKey
-from policylint.model.resource import value_at
+from policylint.model.resource import mapping, sequence, texts, value_at
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Group
 from policylint.reach import PURPOSES, Asked, WayIn, asked, asked_in_words, end_in_words
 from policylint.trace import Met, Trace, Tracer
 
+FILTERS = "filters"
+"""The name under which a difference in what a route does to requests stands among settings."""
 Change = Literal["opened", "closed", "less-asked", "more-asked", "rerouted", "changed"]
 MIRRORED: Mapping[Change, Change] = {
     "opened": "closed",
@@ -56,7 +60,8 @@ class RequestAnswer(NamedTuple):
         in_part: whether that is said of one of them, and others are perhaps answered otherwise.
         unknown: why it is not known where it ends.
         asked: by purpose, apart from what something unread may ask.
-        rest: all else that is done to it: filters, other settings of policies, the network.
+        treated: what its route does to it (headers, paths, mirrors, CORS, limits, extensions), in words and in full.
+        rest: all else that is done to it: other settings of policies, the network.
         unread: what may ask it for anything, as nobody reads it, with what that says.
     """
 
@@ -68,6 +73,7 @@ class RequestAnswer(NamedTuple):
     unknown: str
     asked: Mapping[str, Asked]
     demands: Mapping[str, Mapping[DemandKey, Demanded]]
+    treated: tuple[tuple[str, str], ...]
     rest: tuple[object, ...]
     unread: tuple[object, ...] = ()
 
@@ -139,6 +145,7 @@ class Answers:
             ended.reason or "it depends on what was not seen" if ended.unknown else way.doubt,
             purposes,
             demands,
+            tuple(_treated(trace)),
             self._rest(way),
             self._unread(way),
         )
@@ -161,9 +168,7 @@ class Answers:
             sorted(
                 (met.group.kind.kind, str(met.backend), spec) for met in trace.policies if (spec := self._spec(met))
             ),
-            [step.what for step in trace.steps],
             sorted((binding.wanted, binding.form, binding.resolution.state) for binding in trace.extensions),
-            trace.mirrors,
             trace.backend_tls,
             [(admission.decision.answer, admission.decision.why) for admission in trace.admissions],
             None if trace.network is None else trace.network.verdict,
@@ -258,8 +263,27 @@ def _shares(trace: Trace) -> dict[tuple[ResourceKey | None, int | None], float]:
     return shares
 
 
+def _treated(trace: Trace) -> Iterator[tuple[str, str]]:
+    """Yield what a route does to a request, in words and in full; who asks it is `RequestAnswer.asked`."""
+    if trace.route is None:
+        return
+    yield from ((step.what, "") for step in trace.steps if step.pointer[-1] not in ("externalAuth", "extensionRef"))
+    yield from ((f"mirror to {mirror.path}", "") for mirror in trace.mirrors)
+    for binding in trace.extensions:
+        kind, resource = binding.kind, binding.resolution.resource
+        if binding.form == "filter" and (kind is None or (kind.policy_class == "Other" and not any(purposes(kind)))):
+            yield str(binding.wanted), "" if resource is None else _text(resource.spec)
+    rule = mapping(value_at(trace.route.body, trace.rule_pointer[:3]))
+    for holder in (rule, *map(mapping, sequence(rule.get("backendRefs")))):
+        for route_filter in map(mapping, sequence(holder.get("filters"))):
+            if route_filter.get("type") == "CORS":  # a step only for requests with an Origin
+                cors = mapping(route_filter.get("cors"))
+                credentials = " with credentials" if cors.get("allowCredentials") is True else ""
+                yield f"CORS for {listing(texts(cors.get('allowOrigins')))}{credentials}", _text(cors)
+
+
 def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Difference]:
-    """Yield how the answers to one request differ; nothing where they only differ in other settings or filters."""
+    """Yield how the answers to one request differ; nothing where they only differ in other settings of policies."""
     if before.end != after.end:
         yield _of_ends(before, after)
     if before.serves and after.serves:
@@ -267,6 +291,21 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
             difference = _of_purpose(purpose, before, after)
             if difference is not None:
                 yield difference
+        if sorted(before.treated) != sorted(after.treated) or _sent(before.trace) != _sent(after.trace):
+            was, now = _own(before.treated, after.treated), _own(after.treated, before.treated)
+            yield Difference("changed", "", was, now, (FILTERS,))
+
+
+def _sent(trace: Trace) -> tuple[object, ...]:
+    """Return what the backends receive and the client is answered, apart from who they are."""
+    sent = trace.forwarded
+    return (() if sent is None else (sent.host, sent.path, sent.headers)), trace.response
+
+
+def _own(treated: tuple[tuple[str, str], ...], other: tuple[tuple[str, str], ...]) -> str:
+    """Return what one side alone does to a request, all of it where the order alone makes the difference."""
+    own = [words for words, detail in treated if (words, detail) not in other]
+    return ", ".join(own or (words for words, _ in treated if set(treated) == set(other))) or "nothing"
 
 
 def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:

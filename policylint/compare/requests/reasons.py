@@ -80,12 +80,13 @@ class Reasons:
             yield Responsible(key, was.route.location(*was.rule_pointer) if stays is None else stays.name_location)
 
     def _around(self, before: RequestAnswer, after: RequestAnswer) -> Iterator[Responsible]:
-        """Yield what else changed on the way: policies, Gateways and listeners, backends, Namespaces, grants."""
+        """Yield what else changed on the way: policies, Gateways and listeners, extensions, backends, grants."""
         near: set[ResourceKey] = set()
         for side, answer in enumerate((before, after)):
             trace = answer.trace
             keys = {node.key for node in (*trace.path, *trace.beyond)}
             keys |= {share.key for share in trace.outcome.shares}
+            keys |= {binding.wanted for binding in trace.extensions}
             keys |= {key for met in trace.policies for key in _stack(met.group)}
             keys |= {by.key for admission in trace.admissions if (by := admission.decision.by) is not None}
             keys |= set() if trace.gateway is None else {trace.gateway}

@@ -43,10 +43,16 @@ def doors_in_words(change: RequestChange) -> str:
 
 def difference_in_words(change: RequestChange) -> str:
     """Return `authentication: jwt by infra/edge-jwt -> nothing`, `no rule takes them -> shop/admin`."""
-    purpose = f"{change.purpose}: " if change.purpose else ""
     if change.before == change.after:
-        return f"{purpose}{', '.join(change.settings)} of {change.after} with other values"
-    return f"{purpose}{change.before} -> {change.after}"
+        about = f"{change.purpose}: " if change.purpose else ""
+        return f"{about}{', '.join(change.settings)} of {change.after} with other values"
+    about = f"{subject}: " if (subject := what_differs(change)) else ""
+    return f"{about}{change.before} -> {change.after}"
+
+
+def what_differs(change: RequestChange) -> str:
+    """Return what differs: `authentication`, `filters`; "" where requests end elsewhere."""
+    return change.purpose or ", ".join(change.settings)
 
 
 def example_in_words(change: RequestChange) -> str:

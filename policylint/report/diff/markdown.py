@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from policylint.compare.requests import doors_in_words, sets_in_words
+from policylint.compare.requests import doors_in_words, sets_in_words, what_differs
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count, leading, verb
 from policylint.report.diff import requests
@@ -283,14 +283,14 @@ def _told(environment: EnvironmentChange) -> dict[int, RequestChange]:
 
 
 def _request_row(report: DiffReport, change: RequestChange, found: Mapping[tuple[str, str], str]) -> str:
-    purpose = f"{escape(change.purpose)}: " if change.purpose else ""
+    about = f"{escape(subject)}: " if (subject := what_differs(change)) else ""
     by = ", ".join(_links(report, [who], frozenset()) for who in change.by)
     before = spoken(cut(change.before, 160))
     after = spoken(cut(change.after, 160)) if change.before != change.after else "other values"
     what = f"{code(cut(sets_in_words(change), 240))}, {escape(doors_in_words(change))}"
     example = f"<br>e.g. {_example(report, change)}"
     kind = escape(requests.kind(change, found))
-    return f"| **{kind}** | {what}{example} | {purpose}{before} | {after} | {by} |"
+    return f"| **{kind}** | {what}{example} | {about}{before} | {after} | {by} |"
 
 
 def _example(report: DiffReport, change: RequestChange) -> str:
